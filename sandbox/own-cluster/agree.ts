@@ -1,10 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/**
- * Asks before a cluster is changed.
- * @param yes whether `--yes` was passed
- * @throws Error without an agreement, or without a terminal to ask at
- */
+/** Asks before a cluster is changed. @throws Error without an agreement, or without a terminal to ask at */
 export async function requireAgreement(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) throw new Error('there is no terminal to ask at. Pass --yes to agree beforehand');

@@ -12,10 +12,10 @@ const INSTALL_HINTS: Readonly<Record<string, string>> = {
   minikube: 'see https://minikube.sigs.k8s.io',
 };
 
-/** Runs a command line to its end. `code` is null if the program is missing or was killed. */
+/** `code` is null if the program is missing or was killed. */
 export const run = ([program = '', ...args]: readonly string[]): Promise<Finished> => runToEnd(program, args);
 
-/** Runs one command and reports it as a step, with its time every 10 s. @throws Error with the end of its output */
+/** Runs a command as a step, and prints its time every 10 s. @throws Error with the end of its output */
 export async function runStep({ title, argv, hint }: Command, printer: Printer): Promise<string> {
   printer.step(title);
   const started = Date.now();
@@ -28,7 +28,7 @@ export async function runStep({ title, argv, hint }: Command, printer: Printer):
   throw new Error(`\`${argv.join(' ')}\` failed: ${said}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
-/** The first engine that can build here. @throws Error that names the engines */
+/** Returns the first engine that can build here. @throws Error that names the engines */
 export async function findEngine(): Promise<Engine> {
   for (const [engine, check] of Object.entries(engines)) if ((await run(check)).code === 0) return engine as Engine;
   throw new Error(
@@ -36,7 +36,7 @@ export async function findEngine(): Promise<Engine> {
   );
 }
 
-/** kubectl and helm: of this machine if they are installed, otherwise fetched into the cache. */
+/** Returns this machine's kubectl and helm, or downloads them into the cache. */
 export async function getClusterTools(printer: Printer): Promise<{ kubectl: string; helm: string }> {
   const names = ['kubectl', 'helm'] as const;
   const versions = { kubectl: ['kubectl', 'version', '--client'], helm: ['helm', 'version'] };
@@ -46,7 +46,7 @@ export async function getClusterTools(printer: Printer): Promise<{ kubectl: stri
   return { kubectl, helm };
 }
 
-/** Reads a context of the kubeconfig, the current one by default. @throws Error if there is no kubeconfig or no such context */
+/** Reads a context of the kubeconfig. Default: the current one. @throws Error if there is none */
 export async function readTarget(kubectl: string, context?: string): Promise<Target> {
   const chosen = context === undefined ? [] : [`--context=${context}`];
   const { code, stdout, stderr } = await run([kubectl, 'config', 'view', '--minify', '--output=json', ...chosen]);

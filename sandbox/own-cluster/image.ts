@@ -1,17 +1,14 @@
 import type { Target } from './target.ts';
 
-/** A program that builds images from a Dockerfile. */
 export type Engine = 'docker' | 'podman' | 'buildah';
 
-/** A command with its arguments, and its purpose as the command line shows it. */
 export interface Command {
   readonly title: string;
   readonly argv: readonly string[];
-  /** Advice if it fails. */
   readonly hint?: string;
 }
 
-/** In order of preference, with a command that succeeds only if the engine can build. */
+/** The order is that of preference. The command succeeds only if the engine can build. */
 export const engines: Readonly<Record<Engine, readonly string[]>> = {
   docker: ['docker', 'info'],
   podman: ['podman', 'info'],
@@ -34,11 +31,7 @@ const build = (engine: Engine, image: string): Command => ({
   argv: [engine, 'build', '--tag', image, '.'],
 });
 
-/**
- * The commands that build the image and bring it to the nodes of the target, through one archive: kind and minikube read an
- * archive from every engine.
- * @throws Error for a cluster whose nodes cannot be reached from this machine
- */
+/** Returns commands that build and load the image, by an archive that kind and minikube accept. @throws Error for other clusters */
 export function getImageCommands(engine: Engine, target: Target, image: string, archive: string): readonly Command[] {
   if (target.kind === 'other') throw new Error(adviseOnImage(target.context, image));
   return [
@@ -51,7 +44,7 @@ export function getImageCommands(engine: Engine, target: Target, image: string, 
   ];
 }
 
-/** Tells how an image reaches a cluster that is neither of kind nor of minikube. */
+/** Returns how an image reaches a cluster that is neither of kind nor of minikube. */
 export const adviseOnImage = (context: string, image: string): string =>
   [
     `context '${context}' is neither a kind nor a minikube cluster, so its nodes cannot get the image from this machine.`,
@@ -61,7 +54,7 @@ export const adviseOnImage = (context: string, image: string): string =>
     `  npm run cluster:install -- --image REGISTRY/${image.replace(/^localhost\//, '')}`,
   ].join('\n');
 
-/** The chart's values for an image with a name of its own. @throws Error if the image has no tag */
+/** Returns the chart's values for an image. @throws Error if it has no tag */
 export function getImageValues(image: string): readonly string[] {
   const [, repository, tag] = /^(.+):([\w][\w.-]{0,127})$/.exec(image) ?? [];
   if (repository === undefined || tag === undefined || image.includes('@'))

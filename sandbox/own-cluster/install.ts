@@ -23,7 +23,7 @@ interface Flags {
 const NAMESPACE = 'lumigo-system';
 const RELEASE = 'lumigo';
 
-/** `npm run cluster:install`: builds the image, brings it to the cluster of the current context, and installs the chart there. */
+/** `npm run cluster:install`: builds the image, loads it into the current cluster, and installs the chart there. */
 const program = new Command('cluster:install')
   .description('Builds the image, brings it to a kind or minikube cluster, and installs the operator with Helm')
   .option('--context <name>', 'a context of the kubeconfig; default: the current one')

@@ -4,13 +4,11 @@ export const SAMPLE_NAMESPACE = 'lumigo-sample';
 export const SAMPLE_DEPLOYMENT = 'hello';
 const PORT = 8080;
 
-/** Has the shape of a token. Lumigo refuses it, so the sample shows the instrumentation, and no trace arrives. */
+/** The shape is that of a token. Lumigo refuses it, so the sample shows the instrumentation, but no trace arrives. */
 export const PLACEHOLDER_TOKEN = 't_123456789012345678901';
 
-/** A Node.js program without any tracing: it answers each request with a word. */
 const server = `require('http').createServer((_, to) => to.end('hello')).listen(${PORT})`;
 
-/** Sends one request to the program, from inside its container. */
 export const request = `fetch('http://localhost:${PORT}').then((answer) => answer.text()).then(console.log)`;
 
 const labels = { app: SAMPLE_DEPLOYMENT };
@@ -21,7 +19,6 @@ const object = (apiVersion: string, kind: string, name: string, content: object)
   ...content,
 });
 
-/** Returns the list of objects that `kubectl apply` creates. */
 export const sampleOf = (token: string) => ({
   apiVersion: 'v1',
   kind: 'List',

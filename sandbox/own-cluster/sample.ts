@@ -19,7 +19,7 @@ interface Flags {
 
 const TOKEN_VARIABLE = 'LUMIGO_TRACER_TOKEN';
 
-/** `npm run cluster:sample`: traces a sample program in a namespace of its own, and shows the result. */
+/** `npm run cluster:sample`: traces a sample program in a new namespace. */
 const program = new Command('cluster:sample')
   .description('Creates a namespace with a sample program and a Lumigo resource, and shows that the program is traced')
   .option('--context <name>', 'a context of the kubeconfig; default: the current one')
@@ -61,7 +61,7 @@ async function instrumentSample(kubectl: readonly string[], printer: Printer): P
   const token = process.env[TOKEN_VARIABLE];
   if (token === undefined)
     printer.aside(`${TOKEN_VARIABLE} is not set: a placeholder is used, and Lumigo refuses the traces`);
-  // No command line has the token.
+  // The token is in a file, because other users can read command lines.
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-sample-'));
   const file = join(folder, 'sample.json');
   const title = `creating namespace ${SAMPLE_NAMESPACE} with Deployment/${SAMPLE_DEPLOYMENT}, a Secret and a Lumigo resource`;
@@ -92,7 +92,7 @@ async function sendRequest(kubectl: readonly string[], printer: Printer): Promis
   printer.arrived('the program answers', answer.trim());
 }
 
-/** The Lumigo resource first, while the operator is there to remove the injection and release the finalizer. */
+/** The `Lumigo` is deleted first, while the operator can remove the injection and release the finalizer. */
 async function removeSample(kubectl: readonly string[], printer: Printer): Promise<void> {
   const ended = ['delete', 'lumigo', 'lumigo', '--ignore-not-found', '--timeout=120s'];
   const hint = 'is the operator running?';

@@ -1,10 +1,10 @@
-/** The cluster of a kubeconfig context, by how an image from this machine reaches its nodes. */
+/** The cluster of a context, by how an image from this machine reaches its nodes. */
 export type Target =
   | { readonly kind: 'kind'; readonly context: string; readonly name: string }
   | { readonly kind: 'minikube'; readonly context: string; readonly name: string }
   | { readonly kind: 'other'; readonly context: string };
 
-/** The part of `kubectl config view --minify -o json` that is read here. */
+/** The part of `kubectl config view --minify -o json` that is used. */
 export interface MinifiedKubeconfig {
   readonly 'current-context': string;
   readonly contexts: readonly {
@@ -19,7 +19,7 @@ export interface MinifiedKubeconfig {
 const MINIKUBE = 'minikube.sigs.k8s.io';
 const KIND_PREFIX = 'kind-';
 
-/** Finds out which tool made the cluster: minikube says so in the kubeconfig, kind gives its clusters names with a prefix. */
+/** Returns the tool of the cluster: minikube is named in the kubeconfig, and kind's clusters have a prefix. */
 export function getTarget({ contexts, 'current-context': current }: MinifiedKubeconfig): Target {
   const found = contexts.find(({ name }) => name === current);
   const cluster = found?.context.cluster ?? '';
@@ -30,5 +30,5 @@ export function getTarget({ contexts, 'current-context': current }: MinifiedKube
   return { kind: 'other', context: current };
 }
 
-/** Only a cluster of kind or minikube is certain to be on this machine. For any other, the command asks first. */
+/** A cluster of kind or minikube is on this machine. For others, the command asks first. */
 export const needsAgreement = ({ kind }: Target): boolean => kind === 'other';
