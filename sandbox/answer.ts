@@ -1,14 +1,13 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 
-/** What a server said, whole. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** Resolves with the answer to a request, for what `fetch` cannot ask; rejects where none comes, or not all of it. */
+/** Returns the answer to a request that `fetch` cannot make. Rejects without a complete answer. */
 export const answerTo = (sent: ClientRequest): Promise<Answer> =>
   new Promise((resolve, reject) => {
     sent.on('error', reject).on('response', (response) => {

@@ -1,5 +1,4 @@
-// Before anything of this repository runs: what package-lock.json pins is installed, if it is not. This file stands on
-// Node.js alone, as nothing else is there yet.
+// Installs the packages of package-lock.json before other code runs. So this file uses Node.js alone.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +10,13 @@ const repository = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.ur
 const why = whyInstall(repository);
 if (why !== undefined) process.exitCode = await install();
 
-/** Resolves with the exit code. */
 async function install() {
   const started = Date.now();
   const say = (line) => process.stderr.write(`  ${line}\n`);
   const seconds = () => Math.round((Date.now() - started) / 1_000);
   say(`${why}: installing the packages of package-lock.json (npm ci)`);
   const ticker = setInterval(() => say(`npm ci: installing, ${seconds()} s`), 10_000);
-  // Its words go where ours go. The tools that run everything here are development dependencies.
+  // The output is that of `npm start`. The tools are development dependencies.
   const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: repository,
     stdio: ['ignore', 2, 2],
@@ -30,7 +28,7 @@ async function install() {
   return end === 0 ? 0 : 1;
 }
 
-/** Why an installation is needed, or undefined. npm leaves a lock file of its own in what it has installed whole. */
+/** Returns why an installation is needed, or undefined. npm writes a lock file into a complete installation. */
 function whyInstall(folder) {
   const pinned = packagesOf(join(folder, 'package-lock.json'));
   const installed = packagesOf(join(folder, 'node_modules', '.package-lock.json'));
@@ -39,7 +37,7 @@ function whyInstall(folder) {
   return stale === undefined ? undefined : `${stale[0]} differs from package-lock.json`;
 }
 
-/** What is for other platforms is left out. */
+/** Packages for other platforms are not installed. */
 function isSame(pinned, installed) {
   if (installed === undefined) return pinned.optional === true || pinned.devOptional === true;
   return pinned.version === installed.version && pinned.integrity === installed.integrity;

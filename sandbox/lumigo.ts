@@ -2,7 +2,7 @@ import { injector, lumigo } from '../runtime/contract.ts';
 import type { PodSpec } from '../runtime/api/objects.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
-/** A Lumigo as the README has it. */
+/** Returns a `Lumigo` as the README has it. */
 export const lumigoOf = (namespace: string, spec: object = {}, name = 'lumigo'): Manifest => ({
   apiVersion: lumigo.apiVersion,
   kind: lumigo.kind,
@@ -10,7 +10,6 @@ export const lumigoOf = (namespace: string, spec: object = {}, name = 'lumigo'):
   spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, ...spec },
 });
 
-/** Returns true if a pod or a pod template has the injector, as its user sees it. */
 export function isInstrumented(pod: object | undefined): boolean {
   const { spec } = (pod ?? {}) as { readonly spec?: Partial<PodSpec> };
   return spec?.initContainers?.some(({ name }) => name === injector.container) === true;
@@ -20,6 +19,5 @@ interface Status {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
-/** Returns true if a status has a condition of this type that is true. */
 export const hasCondition = (wanted: string, status: Status | undefined): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === wanted && value === 'True') === true;

@@ -10,7 +10,6 @@ import { eventually } from '../testing/eventually.ts';
 const PORT = 8879;
 const READY_MS = 20_000;
 
-/** A chart repository in a node's network, as `helm repo add` knows them. */
 export class ChartRepository {
   readonly url: string;
   private readonly folder: string;
@@ -37,7 +36,7 @@ export class ChartRepository {
     this.running = undefined;
   }
 
-  /** Adds a version of this project's chart, whose files may differ from the present ones, as a later version's would. */
+  /** Adds a version of this project's chart. Changed files simulate those of a later version. */
   publish(version: string, changes: Readonly<Record<string, (text: string) => string>> = {}): void {
     const chart = join(this.folder, `chart-${version}`);
     mkdirSync(chart);
