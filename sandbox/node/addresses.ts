@@ -2,10 +2,9 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeLock } from '../programs/lock.ts';
 
-/** A node's number on this machine, from which all that would collide with another node's follows. */
+/** The number of a node on this machine. Addresses and names that could collide with another node's derive from it. */
 export interface Slot {
   readonly number: number;
-  /** The link's end on this machine. */
   readonly link: string;
   readonly hostAddress: string;
   readonly nodeAddress: string;
@@ -19,7 +18,7 @@ export interface Slot {
 const SLOTS = 50;
 const LOCKS = '/run/lumigo-sandbox';
 
-/** Takes the lowest number that no other node on this machine has. Its lock goes with the rest of the node (`cleanupOf`). */
+/** Takes the lowest free number on this machine. The cleanup of the node releases its lock (`cleanupOf`). */
 export function takeSlot(): Slot {
   mkdirSync(LOCKS, { recursive: true });
   for (let number = 0; number < SLOTS; number += 1) {

@@ -1,12 +1,9 @@
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
-/** The sample applications: programs without a line of tracing in them, as a team would deploy them. */
-
 export const nodeImage = 'sandbox.local/shop-node:1';
 export const muslImage = 'sandbox.local/shop-musl:1';
 export const pythonImage = 'sandbox.local/shop-python:1';
 
-/** What the `restricted` Pod Security Standard asks of a pod and of its containers. */
 const restrictedPod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
 const restrictedContainer = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
@@ -16,7 +13,6 @@ export interface AppOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly env?: readonly object[];
   readonly resources?: object;
-  /** Merged into the pod's security context, and the container's. */
   readonly podSecurity?: object;
   readonly containerSecurity?: object;
   readonly pod?: object;
@@ -71,7 +67,6 @@ export const service = (namespace: string, name: string): Manifest => ({
   spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] },
 });
 
-/** A namespace that takes in only pods of the strictest Pod Security Standard. */
 export const restrictedNamespace = (name: string): Manifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import type { Slot } from './addresses.ts';
 
-/** The configuration files of a node's programs. */
 export interface NodeFolders {
-  /** The cluster's folder: everything that goes with it. */
   readonly folder: string;
-  /** Where images are kept from one cluster to the next. */
+  /** The folder of images, which the next cluster uses as well. */
   readonly images: string;
-  /** Fields of the kubelet's configuration that differ from the sandbox's. */
   readonly kubelet?: object | undefined;
 }
 
@@ -37,7 +34,7 @@ export const cniConfig = ({ folder }: NodeFolders, { podRange }: Slot): string =
     ],
   });
 
-/** Without the rights of a real machine's root: no lower OOM score, no AppArmor, no huge pages. */
+/** A node without the rights of a machine's root has no lower OOM scores, AppArmor or huge pages. */
 export const containerdConfig = ({ folder, images }: NodeFolders): string => `version = 2
 root = "${images}"
 state = "${join(folder, 'containerd', 'state')}"
@@ -62,7 +59,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
         SystemdCgroup = false
 `;
 
-/** JSON, which the kubelet reads as YAML. Images never go: nobody could pull them again. */
+/** The kubelet reads JSON as YAML. It deletes no images, because no registry has them. */
 export const kubeletConfig = ({ folder, kubelet = {} }: NodeFolders, slot: Slot): string =>
   JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

@@ -50,7 +50,6 @@ const deployment = {
   },
 };
 
-/** The cluster's DNS, as every cluster has it. */
 export async function deployDns(client: Client, clusterIP: string): Promise<void> {
   const role = 'system:coredns';
   const rbac = 'rbac.authorization.k8s.io';

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 const ROOT = '/sys/fs/cgroup';
 const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
 
-/** Returns true if this machine has one hierarchy for all controllers. */
+/** Returns true for cgroup v2, which has one hierarchy for all controllers. */
 const isUnified = (): boolean => existsSync(join(ROOT, 'cgroup.controllers'));
 
-/** The folders of a node's cgroup: one in each hierarchy that there is. */
 export const cgroupsOf = (name: string): readonly string[] =>
   isUnified()
     ? [join(ROOT, name)]
     : controllers.filter((controller) => existsSync(join(ROOT, controller))).map((each) => join(ROOT, each, name));
 
-/** Makes a node's cgroup, with a part for the programs of the node itself. */
 export function makeCgroups(name: string): readonly string[] {
   const cgroups = cgroupsOf(name);
   for (const folder of cgroups.flatMap((cgroup) => [cgroup, join(cgroup, 'system')])) {
@@ -29,15 +27,14 @@ function fillCpuset(folder: string): void {
     writeFileSync(join(folder, file), readFileSync(join(ROOT, 'cpuset', file)));
 }
 
-/** A shell's words for removing it, deepest first; runc makes one under `unified` as well. */
+/** Returns shell commands that remove it, deepest first. runc creates one under `unified` as well. */
 export const removeCgroups = (name: string): string =>
   `for root in ${ROOT} ${ROOT}/*; do [ ! -d "$root/${name}" ] || find "$root/${name}" -depth -type d -exec rmdir {} \\; 2>/dev/null; done`;
 
-/** The settings that the kubelet changes for the whole machine: they belong to no namespace. */
+/** The kubelet changes these settings for the whole machine, because they belong to no namespace. */
 const rewritten = ['kernel.panic', 'kernel.panic_on_oops', 'vm.overcommit_memory', 'vm.panic_on_oom'];
 
 const fileOf = (name: string): string => `/proc/sys/${name.replaceAll('.', '/')}`;
 
-/** A shell's words for setting them back to what they are now. */
 export const restoreSysctls = (): string =>
   rewritten.map((name) => `echo ${readFileSync(fileOf(name), 'utf8').trim()} > ${fileOf(name)}`).join('\n');

@@ -8,18 +8,15 @@ import { run } from '../run.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Slot } from './addresses.ts';
 
-/** Namespaces of a node's own, in which its programs run as on a machine of theirs. */
 export interface LinuxNamespaces {
-  /** The process that holds them, as this machine numbers it. */
+  /** The process that keeps the namespaces, by its id on this machine. */
   readonly pid: number;
-  /** Starts a program in them. */
   readonly launch: (what: Launch) => Running;
 }
 
 const script = fileURLToPath(new URL('linux-namespaces.sh', import.meta.url));
 const READY_MS = 10_000;
 
-/** Opens the namespaces and joins their network to this machine's by one link. */
 export async function openLinuxNamespaces(
   folder: string,
   slot: Slot,
@@ -50,7 +47,7 @@ export async function openLinuxNamespaces(
   return { pid, launch: (what) => launchIn(pid, what) };
 }
 
-/** `nsenter` waits for the program, whose own process is its child. */
+/** `nsenter` waits for the program, which is its child. */
 function launchIn(pid: number, what: Launch): Running {
   const running = launch({
     ...what,
@@ -78,7 +75,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended just now.
+    // The process has just exited.
   }
 }
 

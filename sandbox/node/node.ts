@@ -31,32 +31,24 @@ import {
 import { deployDns } from './dns.ts';
 import { whyNoNode } from './requirements.ts';
 
-/** A control plane with a node that runs pods, in namespaces of its own on this machine. */
 export interface NodeCluster extends ControlPlane {
   readonly slot: Slot;
-  /** The process that all the others end with. */
+  /** All other processes end with this one. */
   readonly namespacesPid: number;
-  /** A shell's words for what is to be taken back when that is gone. */
+  /** Shell commands that undo changes of this machine after the processes exit. */
   readonly cleanup: string;
-  /** Starts a program in the node's namespaces. */
   readonly launchInNode: LinuxNamespaces['launch'];
   restartKubelet(): Promise<void>;
 }
 
 export interface NodeOptions extends ControlPlaneOptions {
-  /** Images that pods may run. */
   readonly images: readonly ImageArchive[];
-  /** Fields of the kubelet's configuration that differ from the sandbox's. */
   readonly kubelet?: object;
 }
 
 const READY_MS = 60_000;
 
-/**
- * Starts containerd, the kubelet, kube-proxy, the scheduler and DNS beside a control plane. Resolves when the node is ready.
- * Nothing of it outlives this process, however that ends, unless the reaper is released.
- * @throws Error with a sentence where no node can run.
- */
+/** Starts a node beside a control plane. It ends with this process, unless the reaper is released. @throws Error if no node can run */
 export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   const why = whyNoNode();
   if (why !== undefined) throw new Error(why);
@@ -128,7 +120,7 @@ async function start(
       await running.get('kubelet')?.stop('SIGKILL');
       kubelet();
     },
-    // The namespaces' first process goes, and all the others with it.
+    // All processes end with the first one of the namespaces.
     stop: () => reaper.end(),
   };
 }
@@ -171,13 +163,13 @@ async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: Control
 const ctr = (folder: string, ...args: readonly string[]): string =>
   run('ctr', ['--address', containerdSocket(folder), '--namespace', 'k8s.io', ...args]);
 
-/** The images are kept from one cluster to the next; the containers of the last one are not. */
+/** The next cluster uses the images, but not the containers of the last one. */
 function forgetContainers(folder: string): void {
   const left = ctr(folder, 'containers', 'list', '--quiet').split('\n').filter(Boolean);
   if (left.length > 0) ctr(folder, 'containers', 'delete', ...left);
 }
 
-/** Puts an image archive onto the node, once for each content. What was imported before is there still, and is known by a file beside the images. */
+/** Imports an image archive, unless a file beside the images shows that its content was imported before. */
 function importImage({ folder, images }: NodeFolders, { archive, names }: ImageArchive): void {
   const mark = join(images, `imported-${archive.replaceAll('/', '_')}`);
   if (existsSync(mark)) return;

@@ -17,7 +17,6 @@ export interface BareNode {
   readonly sink: RemoteSink;
 }
 
-/** A node with the operator in pods of it. */
 export interface NodeWithOperator extends BareNode {
   readonly installation: Installation;
 }
@@ -40,7 +39,7 @@ export async function startNodeWithOperator(options: NodeOperatorOptions = {}): 
   }
 }
 
-/** A node that has every image, and a sink where Lumigo would be; nothing is installed. */
+/** Starts a node with all images and a sink in place of Lumigo, but without the operator. */
 export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {}): Promise<BareNode> {
   const images = await ensureImages(options.onProgress ?? (() => undefined));
   const node = await startNode({ ...options, images });
@@ -52,7 +51,6 @@ export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {
   }
 }
 
-/** Installs the operator from its manifests, and waits until it is ready. */
 export async function installOnNode(node: NodeCluster, endpoint: string, given: object = {}): Promise<Installation> {
   const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
   const installation = await install(node.client, { settings, webhook: 'service' });
@@ -60,7 +58,6 @@ export async function installOnNode(node: NodeCluster, endpoint: string, given: 
   return installation;
 }
 
-/** A pod as the API server shows it. */
 export interface PodView extends KubernetesObject {
   readonly spec: PodSpec;
   readonly status?: V1PodStatus;
@@ -74,7 +71,6 @@ export async function podsOf(node: NodeCluster, namespace: string, labelSelector
 export const isReady = ({ status, metadata }: PodView): boolean =>
   metadata.deletionTimestamp === undefined && hasCondition('Ready', status);
 
-/** Waits until every replica of the manager is `2/2 Running`. */
 export const whenOperatorReady = (node: NodeCluster, replicas = 2): Promise<void> =>
   eventually(
     async () => {
@@ -85,7 +81,7 @@ export const whenOperatorReady = (node: NodeCluster, replicas = 2): Promise<void
     { complaint: 'the operator was not ready', timeoutMs: READY_MS },
   );
 
-/** Where a service answers, for this machine too. */
+/** Returns the address of a service, which this machine reaches as well. */
 export async function addressOf(client: Client, namespace: string, name: string): Promise<string> {
   const ref = { group: '', version: 'v1', plural: 'services', namespace, name };
   const { spec } = (await client.get(ref)) as unknown as { spec: { clusterIP: string } };

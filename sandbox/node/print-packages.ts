@@ -1,4 +1,4 @@
 import { debianPackages } from './requirements.ts';
 
-/** For `apt-get install`: what a node needs of Debian. */
+/** Prints the Debian packages of a node, for `apt-get install`. */
 process.stdout.write(`${debianPackages.join(' ')}\n`);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The Debian packages that a node is made with, and the programs of each that show it is there. */
+/** The Debian packages of a node, with programs that show that a package is installed. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   containerd: ['containerd', 'ctr'],
   runc: ['runc'],
@@ -17,10 +17,9 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   'python3-pip': ['pip3'],
 };
 
-/** For whoever installs them. */
 export const debianPackages: readonly string[] = Object.keys(packages);
 
-/** Why no node can run here, in a sentence that says what to do; undefined where one can. */
+/** Returns why no node can run here and what to do, or undefined. */
 export function whyNoNode(): string | undefined {
   if (process.platform !== 'linux')
     return `a node needs Linux, but this is ${process.platform}. Leave out --node to run only the control plane`;

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { originalRelease, recordedVersion } from './recorded.ts';
 
-/**
- * Writes a chart that installs what the original's installs: its objects as they were recorded, for the release `lumigo`. Other
- * objects stand in for those of the same kind and name, where a program of the sandbox has to play the original's.
- */
+/** Writes a chart with the recorded objects of the original's release `lumigo`. Given objects replace those of the same kind and name. */
 export function writeOriginalChart(folder: string, instead: readonly Manifest[] = []): void {
   const { values, objects, hooks } = originalRelease();
   const key = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;

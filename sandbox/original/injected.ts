@@ -3,14 +3,13 @@ import type { Container, EnvVar, PodTemplate, Workload } from '../../runtime/api
 import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
 import { recordedVersion } from './recorded.ts';
 
-/** The original's label on what it has instrumented. */
+/** The original operator labels instrumented workloads with this value. */
 export const originalLabel = `lumigo-operator.v${recordedVersion}`;
 
 interface InjectionOptions {
   readonly image: string;
-  /** Which the original leaves to the API server: by the image's tag. */
+  /** The original leaves it to the API server, which derives it from the image's tag. */
   readonly imagePullPolicy?: string;
-  /** The base URL of its telemetry proxy. */
   readonly endpoint: string;
   readonly logs: boolean;
 }
@@ -21,7 +20,7 @@ const defaults: InjectionOptions = {
   logs: false,
 };
 
-/** A workload as the original operator leaves it (v69): instrumented, labelled, and without a note of what was there before. */
+/** Returns a workload as the original operator (v69) leaves it: instrumented and labelled, without its original state. */
 export function instrumentedByOriginal(workload: Workload, options: Partial<InjectionOptions> = {}): Workload {
   const template = templateOf(workload);
   if (template === undefined) throw new Error(`${workload.kind} has no pod template`);

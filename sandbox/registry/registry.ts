@@ -11,10 +11,7 @@ export type Registry = Awaited<ReturnType<typeof startRegistry>>;
 
 const READY_MS = 20_000;
 
-/**
- * Starts a registry of images and charts on loopback, without TLS.
- * @param refusing whether it asks for a password, which nobody has
- */
+/** Starts a registry on loopback, without TLS. @param refusing true: it requires a password that no client has */
 export async function startRegistry({ refusing = false } = {}) {
   const { registry: path = '' } = await ensureBinaries(['registry']);
   const [port] = await freePorts(1);
@@ -44,9 +41,8 @@ export async function startRegistry({ refusing = false } = {}) {
   const complaint = 'the registry did not answer';
   await eventually(answers, { complaint, timeoutMs: READY_MS, processes: [running] });
   return {
-    /** Such as 127.0.0.1:12345. */
+    /** For example 127.0.0.1:12345. */
     host,
-    /** Where it keeps its contents. */
     folder: contents,
     async stop(): Promise<void> {
       await running.stop();
