@@ -12,7 +12,7 @@ export interface Account {
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** Makes a ServiceAccount with one of Kubernetes' own roles in its namespace, and returns a client with its rights. */
+/** Creates a ServiceAccount with one of Kubernetes' roles in its namespace. Returns a client with its rights. */
 export async function accountIn(cluster: ControlPlane, namespace: string, role: string): Promise<Account> {
   const name = `the-${role}`;
   await apply(cluster.client, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } });

@@ -2,7 +2,7 @@ import type { PatchOperation } from '../../runtime/api/objects.ts';
 
 type Parent = Record<string, unknown> | unknown[];
 
-/** RFC 6902 by the letter: what is not there cannot be removed or replaced, and a list has no gaps. */
+/** Applies RFC 6902 strictly: a missing value cannot be removed or replaced, and a list has no gaps. */
 export function applyStrictly(document: unknown, operations: readonly PatchOperation[]): unknown {
   const root: Record<string, unknown> = { '': JSON.parse(JSON.stringify(document)) as unknown };
   for (const operation of operations) {

@@ -5,15 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { paths } from '../../runtime/contract.ts';
 
-/**
- * A program of its own, so that its work is not the measurement's: what a pod without any right can send to the webhook,
- * until it is killed. Nothing of what it does is meant to succeed.
- */
+/** Sends the webhook everything that a pod without rights can send, until killed. A separate process, so the measurement excludes its work. */
 const port = Number(process.env['ATTACK_PORT']);
 const host = process.env['ATTACK_HOST'] ?? '127.0.0.1';
 const target = { host, port, rejectUnauthorized: false } as const;
 
-/** Between two attempts: a handshake costs whoever begins it as much as it costs the webhook, and the two share the machine. */
+/** The pause between two attempts. A handshake costs the attacker as much as the webhook, and both share the machine. */
 const PAUSE_MS = 500;
 
 const MB = 1024 * 1024;
@@ -32,7 +29,6 @@ const post = (body: string | Buffer) =>
     sent.on('error', () => resolve()).end(body);
   });
 
-/** Opens a connection and keeps it, with a byte of a body each second where that is asked for. */
 const hold = (open: (to: typeof target) => Socket, head?: string) =>
   new Promise<void>((resolve) => {
     const socket = open(target);
@@ -51,7 +47,6 @@ const slowly = (head: string) => () => hold(connectTls, head);
 const promised = `POST ${paths.inject} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${MB}\r\n\r\n`;
 const almost = promised + ' '.repeat(MB - 100_000);
 
-/** How many do it at a time, each again as soon as it was done. */
 const attackers: readonly (readonly [count: number, attack: () => Promise<void>])[] = [
   [24, sender(maps(7 * MB - 4))],
   [4, sender(review(maps(7 * MB - 1_000)))],

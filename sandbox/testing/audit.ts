@@ -3,13 +3,12 @@ import { suffixes } from '../../runtime/contract.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Installation } from '../manager/install.ts';
 
-/** A request as the API server has noted it; one that takes long stands there twice, by its stage. */
+/** A request in the audit log. A long one has two entries, which differ in their stage. */
 export interface AuditEntry {
   readonly verb: string;
   readonly stage: string;
   readonly userAgent?: string;
   readonly requestURI: string;
-  /** RFC 3339, to the microsecond. */
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
   readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
@@ -26,7 +25,7 @@ export interface AuditEntry {
   readonly responseObject?: unknown;
 }
 
-/** Every request so far to an API server that was started with `audit`. */
+/** Returns every request so far to an API server that was started with `audit`. */
 export const readAudit = ({ auditLog }: Pick<ControlPlane, 'auditLog'>): readonly AuditEntry[] =>
   entriesIn(readFileSync(auditLog, 'utf8'));
 
@@ -50,18 +49,15 @@ const entriesIn = (text: string): readonly AuditEntry[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditEntry);
 
-/** The account of the operator, as the log names it. */
 const accountOf = ({ settings }: Pick<Installation, 'settings'>, account: 'manager' | 'telemetryProxy') =>
   `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
 
-/** The requests that came from the operator, as one of its accounts. Default: as the manager's. */
 export const operatorRequests = (
   cluster: ControlPlane,
   installation: Installation,
   account: 'manager' | 'telemetryProxy' = 'manager',
 ): readonly AuditEntry[] => readAudit(cluster).filter(({ user }) => user.username === accountOf(installation, account));
 
-/** Returns whether a request came from one of the operator's managers. */
 export const isManagers = (installation: Installation): ((entry: AuditEntry) => boolean) => {
   const account = accountOf(installation, 'manager');
   return ({ user }) => user.username === account;

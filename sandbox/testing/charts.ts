@@ -9,7 +9,7 @@ import { ensureBinaries } from '../programs/build.ts';
 
 export type Charts = Awaited<ReturnType<typeof startCharts>>;
 
-/** Charts of the operator's name with next to nothing in them, packed by the real Helm, and their repository on loopback. */
+/** Starts a repository on loopback with minimal charts of the operator's name, packed by the real Helm. */
 export async function startCharts() {
   const work = mkdtempSync(join(tmpdir(), 'lumigo-charts-'));
   const [folder, bin] = [join(work, 'charts'), join(work, 'bin')];
@@ -27,11 +27,9 @@ export async function startCharts() {
   const secretKey = (name: string) => join(work, `${name}.secret.gpg`);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** A folder with `helm` alone, for a PATH. */
     bin,
-    /** Where the archives are. */
     folder,
-    /** Packs a version, signed by a key that `makeKey` has made, and gives back the archive. */
+    /** Packs a version and signs it with a key of `makeKey`. Returns the archive. */
     publish(version: string, signedBy?: string): string {
       const chart = join(work, `chart-${version}`);
       mkdirSync(join(chart, 'templates'), { recursive: true });
@@ -42,7 +40,6 @@ export async function startCharts() {
       run(helm, ['repo', 'index', folder]);
       return join(folder, `lumigo-operator-${version}.tgz`);
     },
-    /** By GnuPG, in the form that Helm reads. Gives back the file of the public key. */
     makeKey(name: string): string {
       const home = join(work, `gnupg-${name}`);
       mkdirSync(home, { mode: 0o700 });
@@ -53,7 +50,6 @@ export async function startCharts() {
       gpg('--output', secretKey(name), '--export-secret-keys');
       return join(work, `${name}.gpg`);
     },
-    /** From then on the repository answers nothing. */
     stop: (): void => void server.close(),
     remove(): void {
       server.close();

@@ -15,10 +15,7 @@ export async function whenGone({ client }: Pick<ControlPlane, 'client'>, manifes
   );
 }
 
-/**
- * Deletes objects step by step, all of a step at once and each step when the one before is gone. Where there is no node,
- * `onNoDeployment` stands for what a kubelet does to the pods.
- */
+/** Deletes the objects of a step at once, and each step after the one before. Without a node, `onNoDeployment` removes the pods. */
 export async function destroy(
   cluster: ControlPlane,
   steps: readonly (readonly Manifest[])[],

@@ -1,23 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The first and the longest pause. Slow things are tried less often, because six control planes share two cores. */
+/** Slow conditions are tried less often, because six control planes share two cores. */
 const PAUSE_MS = { first: 50, most: 250 };
 
 interface Patience {
   /** Default: 20 seconds. */
   readonly timeoutMs?: number;
-  /** Default: the pauses grow with the time that has passed, a fifth of it. */
+  /** Default: a fifth of the elapsed time. */
   readonly intervalMs?: number;
-  /** The beginning of the error, for example: the API server was not ready. */
   readonly complaint?: string;
   /** If one of these ends, the attempts end. */
   readonly processes?: Iterable<{ readonly died: Promise<string> }>;
 }
 
-/**
- * Tries until `attempt` resolves.
- * @throws the last error when the time is up, as the cause of the complaint if there is one; or the end of a dead process's log
- */
+/** Tries until `attempt` resolves. @throws Error with the last error as cause, or with the end of a dead process's log */
 export async function eventually<T>(
   attempt: () => Promise<T> | T,
   { timeoutMs = 20_000, intervalMs, complaint, processes = [] }: Patience = {},

@@ -3,7 +3,7 @@ import { annotations, labels } from '../../runtime/contract.ts';
 const secret = 'secret=lumigo-credentials/token traces=true logs=false';
 const key = '0123456789abcdef';
 
-/** Texts of the operator's annotation that its form allows, and that a tenant can write as well as the operator. */
+/** Valid texts of the operator's annotation, which a tenant can write as well. */
 export const forgedTexts: readonly string[] = [
   `added 2099-01-01T00:00:00.000Z by controller; ${secret}`,
   `added 2001-01-01T00:00:00.000Z by controller; ${secret} attempt=9999`,
@@ -14,7 +14,6 @@ export const forgedTexts: readonly string[] = [
   'neither',
 ];
 
-/** Returns a change of a workload's metadata with one of the texts, and in turns with the label of what was reverted. */
 export const forgery = (number: number): { readonly text: string; readonly body: object } => {
   const text = forgedTexts[number % forgedTexts.length] ?? '';
   const label = number % 2 === 0 ? { labels: { [labels.rollout]: 'reverted' } } : {};

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The fields of Jest's own report that are read here. */
 interface JestReport {
   readonly numPassedTests: number;
   readonly testResults: readonly {
@@ -15,18 +14,16 @@ interface JestReport {
 
 export interface Outcome {
   readonly passed: number;
-  /** Names of the tests that failed, and of files whose tests did not begin. */
+  /** Names of failed tests, and of files whose tests did not begin. */
   readonly failed: readonly string[];
 }
 
 interface Run {
-  /** Jest's own. */
   readonly flags: readonly string[];
   readonly stdout: 'inherit' | 'ignore';
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs Jest once. */
 export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
   try {
@@ -42,7 +39,7 @@ export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
   }
 }
 
-/** Returns what came of a run. A file that failed without a failed test of its own did not begin its tests. */
+/** Returns the outcome of a run. The tests of a failed file without a failed test did not begin. */
 export function outcomeOf(report: string): Outcome {
   const { numPassedTests, testResults } = JSON.parse(report) as JestReport;
   const failed = testResults

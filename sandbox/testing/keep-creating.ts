@@ -6,10 +6,10 @@ import { isInstrumented } from '../lumigo.ts';
 import { workloadOf } from './workloads.ts';
 
 const PAUSE_MS = 50;
-/** CronJobs: of the six kinds the one that is least work for others: Kubernetes' controllers would be busy with it for minutes otherwise. */
+/** CronJobs cause the least work of the six kinds: for others, Kubernetes' controllers would be busy for minutes. */
 const { cronJob: kind } = workloadKinds;
 
-/** Creates workloads, up to twenty a second, until told to end; says which of them the webhook missed. */
+/** Creates up to twenty workloads a second until it is stopped. Returns those that the webhook missed. */
 export function keepCreating(client: Client, namespace: string) {
   const missed: string[] = [];
   let [created, done] = [0, false];
@@ -23,7 +23,6 @@ export function keepCreating(client: Client, namespace: string) {
     while (!done) await Promise.all([create(), sleep(PAUSE_MS)]);
   })();
   return {
-    /** Until so many more are begun than now, however long one takes. Fails as a create does. */
     async more(count: number): Promise<void> {
       for (const goal = created + count; created < goal;) await Promise.race([creating, sleep(PAUSE_MS)]);
     },

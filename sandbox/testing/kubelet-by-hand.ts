@@ -7,34 +7,31 @@ import type { KubernetesObject } from '../../runtime/kubernetes/resources/object
 import type { TestCluster } from './test-cluster.ts';
 import { podStatus, type Outcome } from './pod-outcomes.ts';
 
-/** A pod as its kubelet sees it. */
 export interface HandledPod {
   readonly name: string;
   readonly uid: string;
-  /** The value of its label `app`: the name of its workload. */
   readonly app: string;
-  /** The image of its injector; undefined where it has no injection. */
+  /** The image of its injector, or undefined without an injection. */
   readonly injector: string | undefined;
   readonly image: string;
-  /** By which its controller tells the pods of one template from those of another. */
+  /** The controller distinguishes pods of different templates by this hash. */
   readonly hash: string;
-  /** The last outcome. */
   readonly said: Outcome | undefined;
 }
 
 const POLL_MS = 100;
-/** These outcomes keep a pod from starting, and do nothing to one that runs. */
+/** These outcomes keep a pod from starting, but do not change a running one. */
 const startsOnly: ReadonlySet<Outcome> = new Set(['no-injector-image', 'no-secret']);
 const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
 
-/** Says of each pod of a namespace what becomes of it, as a kubelet would, for as long as it runs; controllers make them. */
+/** Writes the statuses of a namespace's pods as a kubelet would, until it is stopped. Real controllers create the pods. */
 export class KubeletByHand {
   private said: ReadonlyMap<string, HandledPod> = new Map();
   private readonly fewest = new Map<string, number>();
   private readonly ending = new AbortController();
   private readonly running: Promise<void>;
 
-  /** @param outcome asked again and again: a pod that was ready can crash; default: each pod is ready */
+  /** @param outcome called repeatedly, because a ready pod can crash. Default: each pod is ready */
   constructor(
     private readonly bench: TestCluster,
     private readonly namespace: string,
@@ -43,21 +40,17 @@ export class KubeletByHand {
     this.running = this.run();
   }
 
-  /** Those that are not going, as the API server has them. */
   async pods(): Promise<KubernetesObject[]> {
     const found = await listAll(this.bench.client, { ...pods, namespace: this.namespace });
     return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** Those of a workload of which something was said, or all of them. */
   seen = (app?: string): HandledPod[] => [...this.said.values()].filter((pod) => app === undefined || pod.app === app);
 
-  /** Begins to count the fewest pods of a workload that are ready at once. */
   count(app: string): void {
     this.fewest.set(app, this.ready(app));
   }
 
-  /** The fewest pods of a workload that were ready at once since `count`. */
   fewestReady = (app: string): number => this.fewest.get(app) ?? Infinity;
 
   async stop(): Promise<void> {
@@ -67,7 +60,7 @@ export class KubeletByHand {
 
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
-      // It goes on when the API server is back.
+      // The next look is after the API server is back.
       await this.look().catch(() => undefined);
       await sleep(POLL_MS, undefined, { signal: this.ending.signal }).catch(() => undefined);
     }

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** What takes a minute and more: begun last, as their small files would have it, one of them would have the machine for itself. */
+/** Files that take a minute or more. They start first: at the end, one of them would run alone. */
 const longest = [
   'sandbox/faults/api-server',
   'runtime/telemetry-proxy/secrets',
@@ -14,7 +14,7 @@ const longest = [
   'runtime/telemetry-proxy/replicas',
 ].map((name) => `/${name}.cluster.test.ts`);
 
-/** Jest's own order, which goes by how long each file took before and else by its size, behind those that are known to take longest. */
+/** Jest orders files by their last duration or else their size. Those that take longest precede them here. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const place = ({ path }) => {

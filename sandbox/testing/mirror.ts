@@ -5,16 +5,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.ts';
 
-/** How a mirror answers a GET of a file. */
 export type Answer = (content: Buffer, request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** As web servers do: whole, or the part that was asked for. */
 export const well: Answer = (content, request, response) => {
   const rest = begin(content, request, response);
   response.end(rest);
 };
 
-/** The headers of an answer; returns what is to follow. */
 function begin(content: Buffer, request: IncomingMessage, response: ServerResponse): Buffer {
   const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
   const rest = content.subarray(Number(from ?? 0));
@@ -27,7 +24,7 @@ function begin(content: Buffer, request: IncomingMessage, response: ServerRespon
   return rest;
 }
 
-/** Closes the connection after some bytes, when the file that they go to has them: what is still on its way is lost. */
+/** Closes the connection when the client's file has some bytes, because bytes in transit would be lost. */
 export const cutOffAfter =
   (bytes: number, kept: string): Answer =>
   async (content, request, response) => {
@@ -38,7 +35,6 @@ export const cutOffAfter =
     response.destroy();
   };
 
-/** Sends some bytes, and then no more. */
 export const stallAfter =
   (bytes: number): Answer =>
   (content, _request, response) => {
@@ -46,7 +42,7 @@ export const stallAfter =
     response.write(content.subarray(0, bytes));
   };
 
-/** Never silent for long, and never done. */
+/** Sends a byte again and again, and never completes. */
 export const drip: Answer = (content, _request, response) => {
   response.writeHead(200, { 'content-length': content.length });
   let sent = 0;
@@ -56,7 +52,7 @@ export const drip: Answer = (content, _request, response) => {
 
 export const absent: Answer = (_content, _request, response) => void response.writeHead(404).end();
 
-/** A mirror on loopback that answers the first requests as it is told, later ones as the last. */
+/** Starts a mirror on loopback. Each request has the next answer, and later ones the last. */
 export async function startMirror(files: Readonly<Record<string, Buffer>>, ...answers: readonly Answer[]) {
   const asked: string[] = [];
   let count = 0;
@@ -71,7 +67,6 @@ export async function startMirror(files: Readonly<Record<string, Buffer>>, ...an
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/archives`,
-    /** Each request as `METHOD PATH RANGE`. */
     asked,
     async stop() {
       server.closeAllConnections();

@@ -11,10 +11,8 @@ import { eventually } from './eventually.ts';
 interface WebhookOptions {
   readonly client: Client;
   readonly name: string;
-  /** The webhook is called in this namespace only. */
   readonly namespace: string;
   readonly rule: { readonly apiGroups: string[]; readonly resources: string[]; readonly operations: string[] };
-  /** The address of this machine that the API server reaches. */
   readonly address?: string;
   readonly mutate: (object: Workload) => readonly PatchOperation[];
   /** Throws until the API server calls the webhook. */

@@ -12,23 +12,20 @@ import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { refuseChanges } from './refuse-changes.ts';
 
-/** A cluster of its own for a test file, with the operator installed and its manager running. */
 export type OperatorBench = Awaited<ReturnType<typeof operatorOn>>;
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The differences of a manager from the manifests. */
 type More = Pick<ManagerOptions, 'config' | 'environment'>;
 
 export interface OperatorOptions extends ControlPlaneOptions, More {
   readonly settings?: object;
-  /** Whether each manager has its telemetry proxy beside it. */
   readonly collector?: boolean;
-  /** Puts something between the managers and the API server; resolves with the address to find it at. */
+  /** Puts a proxy between the managers and the API server. Returns its address. */
   readonly through?: (cluster: ControlPlane) => Promise<string>;
 }
 
-/** The deadline that tests can wait for, and no soak unless they set one. */
+/** The deadline is short enough for tests, and there is no soak by default. */
 const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Changes => ({
   removalDeadlineSeconds: 5,
   ...(rollout?.soakSeconds === undefined && { rolloutSoakSeconds: 0 }),
@@ -45,7 +42,7 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
   }
 }
 
-/** The API server goes on calling a webhook for a moment after its configuration is gone. The webhook echoes this label. */
+/** The API server calls a webhook for a moment after its configuration is deleted. The webhook echoes this label. */
 async function whenNotCalled({ client }: ControlPlane): Promise<void> {
   const made = lumigoOf('default', {}, 'probe');
   const probe = { ...made, metadata: { ...made.metadata, labels: { [probeLabel]: 'called' } } };
@@ -77,21 +74,18 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     cluster,
     installation,
     manager: (): Manager => manager,
-    /** The sum of one of the manager's metrics over its labels. */
     metric: (name: string): Promise<number> => manager.metric(name),
     stopManager: (): Promise<void> => manager.stop(),
     killManager: (): Promise<void> => manager.stop('SIGKILL'),
     async startManager(more?: More): Promise<void> {
       manager = await start(more);
     },
-    /** A second manager, which stands by. */
     async startAnother(more?: More): Promise<Manager> {
       const [port = 0] = await freePorts(1);
       const another = await start(more, { name: `manager-${others.length + 1}`, webhookPort: port });
       others.push(another);
       return another;
     },
-    /** Does something while the API server calls no webhook of ours. */
     async withoutWebhook<T>(action: () => Promise<T>): Promise<T> {
       const ref = { ...kinds.webhooks, name: `${installation.settings.name}${suffixes.injectorWebhook}` };
       const before = await cluster.client.get(ref);
@@ -104,7 +98,6 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
         await cluster.client.create(kinds.webhooks, { ...before, metadata } as never);
       }
     },
-    /** Has the API server refuse every update of the workloads with these labels; gives back how to relent. */
     refuseChanges: (namespace: string, labels: Texts) => refuseChanges(cluster.client, namespace, labels),
     async stop(): Promise<void> {
       for (const each of [manager, ...others]) await each.stop();

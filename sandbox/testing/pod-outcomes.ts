@@ -2,10 +2,8 @@ import { injector } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 
-/** The fate of a pod's containers. */
 export type Outcome = 'ready' | 'restarted' | 'unready' | 'no-injector-image' | 'no-secret' | 'crashes';
 
-/** The outcomes of a program with the injection, and without it. */
 export interface Program {
   readonly injected: Outcome;
   readonly clean: Outcome;
@@ -16,9 +14,7 @@ type Status = Readonly<Record<string, unknown>>;
 interface Row {
   readonly phase: 'Running' | 'Pending';
   readonly isReady?: true;
-  /** The status of the injector's container; left out: it has succeeded. */
   readonly injector?: Status;
-  /** The status of the program's container. */
   readonly program?: Status;
 }
 
@@ -33,7 +29,7 @@ const endedWith = (exitCode: number, reason: string): Status => ({
 
 const rows: Readonly<Record<Outcome, Row>> = {
   ready: { phase: 'Running', isReady: true },
-  // It was ended twice for its memory a while ago, and has been well since.
+  // The program was killed twice for its memory a while ago, and has run well since.
   restarted: {
     phase: 'Running',
     isReady: true,
@@ -56,7 +52,6 @@ const rows: Readonly<Record<Outcome, Row>> = {
 
 const succeeded: Status = { state: { terminated: { exitCode: 0, reason: 'Completed' } } };
 
-/** Returns the status of a pod as a kubelet would write it. */
 export function podStatus(outcome: Outcome, { spec }: KubernetesObject): object {
   const { phase, isReady = false, injector: own = succeeded, program } = rows[outcome];
   const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;

@@ -11,15 +11,13 @@ import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { podOf } from './workloads.ts';
 
-/** An installation with Pod mode and without an operator: the API server alone injects. */
+/** An installation with Pod mode but without an operator: the API server alone injects. */
 export interface PodModeCluster {
   readonly cluster: ControlPlane;
   readonly bench: TestCluster;
   readonly installation: Installation;
   readonly injector: InjectorSettings;
-  /** Creates a namespace with the account that every pod needs. */
   readonly namespace: (prefix: string, metadata?: object) => Promise<string>;
-  /** Creates a pod that the API server forgets again. */
   readonly dryRun: (pod: Workload, namespace: string) => Promise<Workload>;
   readonly stop: () => Promise<void>;
 }
@@ -50,7 +48,6 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
   }
 }
 
-/** Sets the condition that an operator sets. */
 export const setActive = (bench: TestCluster, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') =>
   bench.setStatus(
     { ...lumigo, namespace, name },
@@ -77,7 +74,6 @@ export const whenPodsAreInjected = (bench: TestCluster, namespace: string, expec
     { timeoutMs: 60_000 },
   );
 
-/** A namespace with an active Lumigo in Pod mode, whose pods are injected. */
 export async function tracedNamespace(on: PodModeCluster, spec: object = podMode, metadata: object = {}) {
   const namespace = await on.namespace('traced', metadata);
   await on.bench.lumigo(namespace, spec);

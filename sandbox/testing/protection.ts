@@ -14,7 +14,7 @@ export const installedAs = ({ settings: { name, namespace } }: Installation): In
   operatorNamespace: namespace,
 });
 
-/** Of each object that an operator protects while there is something to clean up: whether it does. */
+/** Returns true for each object that the operator protects while there is something to clean up. */
 export const protection = ({ cluster, installation }: OperatorBench): Promise<boolean[]> =>
   Promise.all(
     protectedObjects(installedAs(installation)).map(async (ref) => {
@@ -26,7 +26,6 @@ export const protection = ({ cluster, installation }: OperatorBench): Promise<bo
 export const whenProtected = (operator: OperatorBench, expected: boolean, timeoutMs = 20_000): Promise<void> =>
   eventually(async () => expect(await protection(operator)).toEqual([expected, expected, expected]), { timeoutMs });
 
-/** A new namespace with a Lumigo and the instrumented Deployment `app`. */
 export async function instrumented({ bench }: OperatorBench): Promise<string> {
   const namespace = await bench.namespace('shop');
   await bench.activate(namespace);

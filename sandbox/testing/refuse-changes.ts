@@ -15,13 +15,12 @@ export interface Refusal {
     readonly resources: readonly string[];
   };
   readonly message: string;
-  /** Of the objects that it holds for; left out: all of the namespace. */
+  /** Labels of the affected objects. Default: all of the namespace. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Whether a request of the kind that is refused is refused at this moment. */
   readonly isRefused: () => Promise<boolean>;
 }
 
-/** Has the API server itself refuse some requests, as somebody's policy may. Resolves once it is in force; gives back how to end it. */
+/** Makes the API server refuse some requests, as a cluster administrator's policy may. Returns how to end it. */
 export async function refuse(client: Client, name: string, refusal: Refusal): Promise<() => Promise<void>> {
   const { namespace, rule, message, labels, isRefused } = refusal;
   const selectors = {
@@ -56,7 +55,6 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
   };
 }
 
-/** Has the API server refuse every update of a namespace's workloads that carry these labels. */
 export function refuseChanges(
   client: Client,
   namespace: string,

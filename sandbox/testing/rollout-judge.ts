@@ -5,46 +5,43 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { isReady, type HandledPod } from './kubelet-by-hand.ts';
 
-/** A workload as the API server shows it. */
 export interface Seen {
   readonly name: string;
   readonly workload: Workload;
-  /** The operator's annotation. */
   readonly text: string | undefined;
   readonly revert: Revert | undefined;
   readonly template: string;
   readonly isInjected: boolean;
 }
 
-/** What was done to a workload, and is known without looking. Times are milliseconds since 1970. */
+/** The facts about a workload that the test knows without looking. Times are milliseconds since 1970. */
 export interface Known {
-  /** Its pod template as its user wrote it: the present one, and the one before while it is being changed. */
+  /** The user's pod template. While it is changed, there are two. */
   readonly templates: readonly string[];
-  /** The pod templates that its user's own requests came back with: what of them is injected, the webhook has injected. */
+  /** The pod templates in the answers to the user's requests. The webhook injected those with an injection. */
   readonly written: ReadonlySet<string>;
-  /** When it was last asked for another try, or got another template, or its annotation was overwritten. */
+  /** The last time of a request for another try, a new template, or an overwritten annotation. */
   readonly releasedAt: number;
-  /** Since when it is paused or fails by itself. */
+  /** The time since when it is paused or fails by itself. */
   readonly blockedSince: number | undefined;
   readonly hasReplicas: boolean;
 }
 
-/** What the judge remembers of a workload. */
 interface Memory {
   readonly seen: Seen;
-  /** By which the newest pods with an injection are known. */
+  /** The hash of the newest pods with an injection. */
   readonly hash: string | undefined;
-  /** Since when some of those pods are not ready, none is, and all are. */
+  /** The times since when some of those pods are not ready, none is, and all are. */
   readonly some?: number | undefined;
   readonly none?: number | undefined;
   readonly all?: number | undefined;
-  /** When it was seen to be reverted, if it is still. */
+  /** The time when it was seen to be reverted, if it still is. */
   readonly revertedAt?: number | undefined;
 }
 
-/** What is on its way when the operator decides, and what it may not know yet. */
+/** The operator may decide without knowing changes of this time. */
 const LATE_MS = 4_000;
-/** How much shorter the judge may see what the operator saw. */
+/** The judge may see a state for a shorter time than the operator, by this much. */
 const EARLY_MS = 600;
 
 export function seenOf(workload: Workload): Seen {
@@ -57,18 +54,16 @@ export function seenOf(workload: Workload): Seen {
   };
 }
 
-/** Whether a namespace goes no further, of which those were reverted. */
 export const isHalted = (reverts: readonly (Revert | undefined)[]): boolean =>
   reverts.length >= 2 || reverts.some((revert) => revert?.cause.startsWith('Injector') === true);
 
-/** How one state follows upon another, against what was done and what became of the pods: every sentence says what must not be. */
+/** Judges each next state by the known facts and the outcomes of the pods. Each sentence is a violation. */
 export class RolloutJudge {
   private memories: ReadonlyMap<string, Memory> = new Map();
   private readonly uids = new Set<string>();
-  /** Workloads that have run with their injection since there is a Lumigo; and with which pod template each has. */
+  /** Workloads that ran with their injection since the `Lumigo` exists, with the pod template of each. */
   readonly proven = new Set<string>();
   private readonly ran = new Set<string>();
-  /** Texts of the operator's annotation that it did not write. */
   readonly forged = new Set<string>();
   readonly violations: string[] = [];
 
@@ -85,7 +80,6 @@ export class RolloutJudge {
     for (const { uid } of pods) this.uids.add(uid);
   }
 
-  /** Those that were reverted, and that no user has asked for another try of since. */
   frozen = (until = Infinity): (Revert & { readonly name: string })[] =>
     [...this.memories.values()].flatMap(({ seen: { name, revert }, revertedAt = Infinity }) =>
       revert !== undefined && revertedAt < until && (this.known.get(name)?.releasedAt ?? 0) < revertedAt
@@ -101,7 +95,6 @@ export class RolloutJudge {
     const newest = injected.filter((pod) => pod.hash === hash && pod.said !== undefined);
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
     const told = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
-    // After its injection is removed, its last pods say what they said.
     if (newest.length === 0) return { ...kept, ...told };
     return { ...told, ...readiness(newest, injected.length === own.length, kept, now) };
   }
@@ -170,7 +163,7 @@ export class RolloutJudge {
   }
 }
 
-/** Since when some, none and all of the newest pods are ready. */
+/** Returns since when some, none and all of the newest pods are ready. */
 function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, now: number) {
   const since = (is: boolean, from: number | undefined) => (is ? (from ?? now) : undefined);
   return {

@@ -15,10 +15,7 @@ import { createRunning, whenComplete, type RunningOptions } from './workloads.ts
 const { deployment } = workloadKinds;
 const WAIT = { timeoutMs: 60_000 };
 
-/**
- * A namespace with workloads that run. Their controllers are real, and the test says what becomes of pods with the injection: by
- * default they are not ready.
- */
+/** A namespace with running workloads. Their controllers are real. The test sets the outcome of pods with the injection. Default: not ready. */
 export class RolloutStage {
   readonly bench: TestCluster;
   readonly kubelet: KubeletByHand;
@@ -34,7 +31,6 @@ export class RolloutStage {
     this.kubelet = new KubeletByHand(this.bench, namespace, (pod) => this.outcome(pod));
   }
 
-  /** With workloads of these names, which are waited for, and without a Lumigo. */
   static async make(
     operator: OperatorBench,
     prefix: string,
@@ -53,12 +49,10 @@ export class RolloutStage {
 
   activate = (): Promise<void> => this.bench.activate(this.namespace);
 
-  /** Sets the outcome of pods with the injection, of these workloads. */
   become(outcome: Outcome, ...names: readonly string[]): void {
     for (const name of names) this.outcomes.set(name, outcome);
   }
 
-  /** Makes the pods of a workload fail without the injection as well. */
   fail(name: string, fails: boolean): void {
     if (fails) this.failing.add(name);
     else this.failing.delete(name);
@@ -85,7 +79,6 @@ export class RolloutStage {
   whenReverted = (name: string, cause: string): Promise<void> =>
     eventually(async () => expect(await this.revertOf(name)).toMatchObject({ cause }), WAIT);
 
-  /** Nothing else happens for a while. */
   async stays(...expected: readonly string[]): Promise<void> {
     for (const end = Date.now() + 3_000; Date.now() < end; await sleep(200))
       expect(await this.instrumented()).toEqual(expected);
@@ -109,7 +102,7 @@ export class RolloutStage {
   }
 }
 
-/** The stages of a test: what fails in one counts in the cluster, until it ends. */
+/** The stages of a test. A revert in one counts in the cluster until the stage ends. */
 export class RolloutStages {
   private made: RolloutStage[] = [];
 

@@ -14,22 +14,18 @@ import { createRunning, whenComplete } from './workloads.ts';
 const { deployment } = workloadKinds;
 const POLL_MS = 100;
 const REVISION = 'deployment.kubernetes.io/revision';
-/** The operator's settings in such a world. Its managers have images of their own, which the guard would refuse. */
+/** The guard is off, because it would refuse the different images of the managers. */
 export const worldSettings = { guard: 'Off', rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
 const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
 
 const well: Program = { injected: 'ready', clean: 'ready' };
 
-/** A version of the operator, and the image that it injects. */
 export interface Version {
   readonly version: string;
   readonly image: string;
 }
 
-/**
- * A namespace in which a tenant works, a twin without a Lumigo in which the same is done, and a neighbour. The twin shows, to the
- * byte, what a workload is without an injection; the neighbour, that nothing reaches it. Controllers are real.
- */
+/** A tenant's namespace, a twin with the same changes but no `Lumigo`, and a neighbour, which must see no effect. */
 export class RolloutWorld {
   readonly known = new Map<string, Known>();
   readonly judge = new RolloutJudge(this.known, judged);
@@ -60,7 +56,6 @@ export class RolloutWorld {
     ];
   }
 
-  /** With Deployments of these names that run, and an active Lumigo. */
   static async make(operator: OperatorBench, version: Version, names: readonly string[]): Promise<RolloutWorld> {
     const { bench } = operator;
     const places = ['model', 'twin', 'neighbour'].map((prefix) => bench.namespace(prefix));
@@ -89,7 +84,6 @@ export class RolloutWorld {
     for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
   }
 
-  /** What its user changes, here and in the twin. */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
     const { bench } = this.operator;
     const before = this.of(name);
@@ -99,7 +93,6 @@ export class RolloutWorld {
     this.note(await bench.merge(deployment, this.namespace, name, body));
   }
 
-  /** A tenant writes what the operator writes. */
   async forge(name: string): Promise<void> {
     this.forgeries += 1;
     const { text, body } = forgery(this.forgeries);
@@ -109,7 +102,6 @@ export class RolloutWorld {
     this.known.set(name, { ...this.of(name), releasedAt: Date.now() });
   }
 
-  /** What becomes of a program from now on, whether it runs already or not. */
   program(name: string, program: Partial<Program>): void {
     this.programs.set(name, { ...well, ...program });
     const known = this.known.get(name);
@@ -121,7 +113,7 @@ export class RolloutWorld {
     for (const name of this.programs.keys()) this.program(name, program);
   }
 
-  /** Whether nodes that do not have the injector's image yet get it. */
+  /** Sets if nodes that do not have the injector's image get it. */
   image(isThere: boolean): void {
     if (isThere) this.missing.clear();
     else this.missing.add(this.version.image);
@@ -132,7 +124,7 @@ export class RolloutWorld {
     this.isManaged = false;
   }
 
-  /** Another injector is another try for what was reverted, and another version of the operator is none. */
+  /** Another injector is another try for reverted workloads, but another version of the operator is not. */
   async start(version = this.version): Promise<void> {
     if (version.image !== this.version.image)
       for (const [name, known] of this.known) this.known.set(name, { ...known, releasedAt: Date.now() });
@@ -158,7 +150,7 @@ export class RolloutWorld {
     await this.operator.bench.activate(this.neighbour);
   }
 
-  /** No one does anything any more, and all programs run: then each workload is injected, reverted, or in a halted namespace. */
+  /** Without further changes, and with running programs, each workload is then injected, reverted, or in a halted namespace. */
   async rest(): Promise<void> {
     if (!this.isManaged) await this.start();
     if (!this.hasLumigo) await this.makeLumigo();
@@ -179,7 +171,6 @@ export class RolloutWorld {
     expect(others.map(({ isInjected }) => isInjected)).toEqual([true, true]);
   }
 
-  /** Ends the world: nothing of the operator is left in it. */
   async end(): Promise<void> {
     const { bench } = this.operator;
     try {
@@ -217,7 +208,6 @@ export class RolloutWorld {
 
   private of = (name: string): Known => knownAs(name, this.known.get(name));
 
-  /** A user's request came back with this. */
   private note(written: object): void {
     const { name, template } = seenOf({ ...(written as Workload), ...typeOf });
     const known = this.known.get(name);
@@ -232,7 +222,6 @@ export class RolloutWorld {
     return found.map((item) => seenOf({ ...(item as Workload), ...typeOf }));
   }
 
-  /** Judges what there is until the end. */
   private async follow(): Promise<void> {
     for (; !this.ended; await sleep(POLL_MS)) {
       const all = await this.read(this.namespace);

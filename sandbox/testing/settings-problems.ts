@@ -1,6 +1,6 @@
 import { parseSettings, SettingsError } from '../../infra/settings/settings.ts';
 
-/** What is wrong with settings, a sentence each; none where nothing is. */
+/** Returns the problems of settings, one sentence each. */
 export function problemsOf(given: unknown): readonly string[] {
   try {
     parseSettings(given);

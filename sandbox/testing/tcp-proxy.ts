@@ -1,10 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A network to be broken: a real TCP connection on each side, bytes passed between them, and ways to interfere. */
+/** A proxy with a real TCP connection on each side, which can interfere with the bytes. */
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
-/** Listens on a free port of loopback, and passes everything on to `targetPort`. */
 export async function startTcpProxy(targetPort: number) {
   const open = new Set<{ near: Socket; far: Socket }>();
   const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
@@ -25,25 +24,23 @@ export async function startTcpProxy(targetPort: number) {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    /** Connections accepted since the start. */
     accepted: (): number => state.accepted,
     /** Resets every connection, as a failing network does. New ones are accepted. */
     cut,
-    /** Accepts bytes and passes none on: the other side is gone, and nobody says so. Also for connections yet to come. */
+    /** Accepts bytes without passing them on, as if the other side were gone silently. New connections are affected as well. */
     freeze(frozen: boolean): void {
       state.frozen = frozen;
       for (const pair of open) thaw(pair, !frozen);
     },
-    /** Resets each present connection as soon as something is sent over it, as one does that the other side has closed meanwhile. */
+    /** Resets each present connection when a side sends next, as if the other side had closed it meanwhile. */
     cutWhenUsed(): void {
       for (const { near, far } of open) near.removeAllListeners('data').once('data', () => reset(far));
     },
-    /** Resets every connection, and each new one, until told otherwise. */
+    /** Resets every connection, and each new one, until it is unblocked. */
     block(blocked: boolean): void {
       state.blocked = blocked;
       if (blocked) cut();
     },
-    /** Has what the other side sends arrive so many milliseconds later. */
     delayAnswers(milliseconds: number): void {
       state.delayMs = milliseconds;
     },
@@ -55,19 +52,18 @@ export async function startTcpProxy(targetPort: number) {
   };
 }
 
-/** Node.js (20, 24) never closes a socket that is reset while it is being ended, and turns for ever on what is left of it. */
+/** Node.js (20, 24) never closes a socket that is reset while it is being ended, and loops forever on the rest. */
 export function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Passes bytes on, and the end of the connection, however it came about. */
 function pass(from: Socket, to: Socket, delayMs: () => number): void {
   const late: Buffer[] = [];
   from.on('data', (chunk) => {
     if (late.length === 0 && delayMs() === 0) return void to.write(chunk);
     late.push(chunk);
-    // Whichever timer fires first sends what came first, so that the order stays when the delay changes.
+    // The timer that fires first sends the first bytes, so the order is kept if the delay changes.
     setTimeout(() => to.write(late.shift() ?? ''), delayMs());
   });
   from.on('error', () => reset(to));

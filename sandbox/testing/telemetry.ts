@@ -7,13 +7,11 @@ import { freePorts } from '../control-plane/processes.ts';
 import { apply } from '../manager/apply.ts';
 import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
 
-/** An operator whose managers have their telemetry proxy beside them, and a sink where Lumigo would be. */
 export type TelemetryBench = ReturnType<typeof telemetryOn>;
 
-/** A token of the right shape, another for each number. */
+/** Returns a token with a valid shape, a different one for each number. */
 export const tokenOf = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
 
-/** An event as some controller would post it. */
 export const eventOf = (namespace: string, name: string, involvedObject: object = {}) => ({
   apiVersion: 'v1',
   kind: 'Event',
@@ -25,7 +23,7 @@ export const eventOf = (namespace: string, name: string, involvedObject: object 
 });
 
 export async function startTelemetry(options: OperatorOptions = {}): Promise<TelemetryBench> {
-  // It goes and comes back on the same port.
+  // The sink starts again on the same port.
   const [port = 0] = await freePorts(1);
   const sink = await OtlpSink.start({ port });
   try {
@@ -51,16 +49,14 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       if (collector === undefined) throw new Error('the manager has no collector beside it');
       return collector;
     },
-    /** Makes a namespace with an active Lumigo; returns its name. */
     async activate(name: string, token: string, spec: object = {}): Promise<string> {
       const namespace = await bench.namespace(name);
-      // Pods need it; where no controller manager runs nobody else makes it.
+      // Pods need this account. Without a controller manager, it is missing.
       const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
       await apply(operator.cluster.client, account);
       await bench.activate(namespace, spec, token);
       return namespace;
     },
-    /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
     async whenCollecting(namespace: string, timeoutMs = 20_000): Promise<number> {
       const started = Date.now();
       await eventually(
@@ -73,7 +69,6 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       );
       return Date.now() - started;
     },
-    /** Waits until the collector does what it should, for two seconds without a reload; resolves with how often it was reloaded. */
     async whenSettled(): Promise<number> {
       const reloads = () => operator.metric('lumigo_operator_telemetry_proxy_reloads_total');
       for (let before = await reloads(); ;) {

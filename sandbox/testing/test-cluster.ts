@@ -14,7 +14,7 @@ import { workloadOf } from './workloads.ts';
 
 const { job } = workloadKinds;
 
-/** A token of the right shape that no Lumigo account has. */
+/** The shape is valid, but no Lumigo account has this token. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
 
 export interface EventView {
@@ -24,7 +24,7 @@ export interface EventView {
   readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid?: string };
 }
 
-/** A cluster, for tests that act as its administrator. Nothing is read through a cache under test. */
+/** A cluster, for tests that act as its administrator. They never read through a cache under test. */
 export class TestCluster {
   #namespaces = 0;
 
@@ -45,7 +45,6 @@ export class TestCluster {
     for (const manifest of manifests) await apply(this.client, manifest as Manifest, 'test');
   }
 
-  /** Creates an object that the API server forgets again. */
   async dryRun(manifest: Manifest): Promise<Workload> {
     const { object } = await this.client.create(collectionOf(manifest), manifest, { dryRun: true });
     return { ...object, apiVersion: manifest.apiVersion, kind: manifest.kind };
@@ -62,12 +61,10 @@ export class TestCluster {
     return template;
   }
 
-  /** Merges a change into a workload, as a user would. */
   async merge(kind: WorkloadKind, namespace: string, name: string, body: object): Promise<KubernetesObject> {
     return (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
   }
 
-  /** Writes a status as a controller or a kubelet does. */
   async setStatus(ref: ResourceRef, status: object): Promise<void> {
     await this.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
   }
@@ -81,7 +78,6 @@ export class TestCluster {
     await this.create(lumigoOf(namespace, spec, name));
   }
 
-  /** A Secret and a Lumigo, waited for until it is active. */
   async activate(namespace: string, spec: object = {}, token = validToken): Promise<void> {
     await this.secret(namespace, token);
     await this.lumigo(namespace, spec);
@@ -96,7 +92,7 @@ export class TestCluster {
     });
   }
 
-  /** Until the webhook knows what is in the Lumigo's status: what cannot change is injected when it is created, or never. */
+  /** Waits until the webhook knows the `Lumigo`'s status: an immutable workload is injected on creation or never. */
   async whenWebhookInjects(namespace: string): Promise<void> {
     const probe = workloadOf(job, namespace, 'webhook-probe');
     await eventually(async () => {
@@ -108,7 +104,6 @@ export class TestCluster {
     return (await this.client.get({ ...contract, namespace, name })) as unknown as LumigoResource;
   }
 
-  /** Reads a condition of a Lumigo. */
   async condition(namespace: string, wanted: string, name = 'lumigo'): Promise<Condition | undefined> {
     return (await this.readLumigo(namespace, name)).status?.conditions?.find(({ type }) => type === wanted);
   }
@@ -117,20 +112,17 @@ export class TestCluster {
     await this.client.patch({ ...contract, namespace, name }, { kind: 'merge', body });
   }
 
-  /** Deletes a Lumigo and waits until it is gone. */
   async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
     await this.client.delete({ ...contract, namespace, name });
     await whenGone(this, lumigoOf(namespace, {}, name));
   }
 
-  /** The operator's events about an object, or about all in the namespace. */
   async events(namespace: string, name?: string): Promise<EventView[]> {
     const fieldSelector = name === undefined ? undefined : `involvedObject.name=${name}`;
     const found = await listAll(this.client, { ...kinds.events, namespace }, { fieldSelector });
     return (found as unknown as EventView[]).filter(({ reason }) => reason.startsWith('Lumigo'));
   }
 
-  /** The label by which a person sees that a workload is instrumented. */
   async label(kind: WorkloadKind, namespace: string, name: string): Promise<string | undefined> {
     return (await this.get(kind, namespace, name)).metadata.labels?.[labels.autoTrace];
   }

@@ -3,21 +3,17 @@ import { listWatch } from '../../runtime/kubernetes/watch/list-watch.ts';
 import type { Identity } from '../../runtime/kubernetes/watch/watch-position.ts';
 import { connectTo } from '../control-plane/connect.ts';
 
-/**
- * A program of its own (node --expose-gc), so that what it measures is its own: lists and watches config maps with a
- * store that keeps three strings of each, lists again over that store, and prints what memory it took as JSON.
- */
+/** Measures a list and watch of ConfigMaps in a separate process (node --expose-gc). The store keeps three strings of each object. */
 export interface WatchMemory {
   readonly objects: number;
   /** Milliseconds from the start of the first list to its end. */
   readonly syncedAfterMs: number;
-  /** Live heap before anything, with the store filled, and after each further list, in bytes. */
+  /** The live heap at first, with the filled store, and after each further list, in bytes. */
   readonly before: number;
   readonly filled: number;
   readonly relisted: readonly number[];
-  /** The same store filled with the same strings by hand: what is the caller's own. */
+  /** The memory of the same store alone, with the same strings, in bytes. */
   readonly storeAlone: number;
-  /** Resident memory at the end, in bytes. */
   readonly rss: number;
 }
 
@@ -44,7 +40,7 @@ async function measure(): Promise<WatchMemory> {
     stop.abort();
     await watch.stopped;
   };
-  // What is compiled and connected once is no part of the measurement.
+  // The first request compiles code and connects, which the measurement excludes.
   await transport.request({ method: 'GET', path: '/version' });
   const before = await liveHeap();
   const started = performance.now();
@@ -69,7 +65,7 @@ async function measure(): Promise<WatchMemory> {
   return { objects, syncedAfterMs, before, filled, relisted, storeAlone, rss };
 }
 
-/** The heap without garbage. Twice, with a pause: finalizers free more. */
+/** Returns the heap without garbage. A second collection is needed after finalizers. */
 async function liveHeap(): Promise<number> {
   for (let round = 0; round < 2; round += 1) {
     globalThis.gc?.();

@@ -5,16 +5,13 @@ import { completionOf } from '../../runtime/rollout/completion.ts';
 import { eventually } from './eventually.ts';
 
 export interface WorkloadOptions {
-  /** Labels of the object itself. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Labels of the pod template, beside `app`. */
   readonly podLabels?: Readonly<Record<string, string>>;
   readonly env?: readonly object[];
-  /** Merged into the pod's spec. */
   readonly pod?: object;
 }
 
-/** The smallest valid workload of a kind: one container, no replicas where the kind has a number of them. */
+/** Returns the smallest valid workload of a kind: one container, and no replicas if the kind has a number of them. */
 export function workloadOf(
   kind: Pick<WorkloadKind, 'apiVersion' | 'kind'>,
   namespace: string,
@@ -55,13 +52,11 @@ function specOf(kind: string, name: string, template: object): object {
   }
 }
 
-/** The six kinds that every API server has as a table for `it.each`: name and kind. */
+/** The six built-in kinds as a table for `it.each`: name and kind. */
 export const everyKind = workloads.filter(({ addOn }) => addOn === undefined).map((kind) => [kind.kind, kind] as const);
 
-/** Those whose template can change. */
 export const mutableKinds = everyKind.filter(([, { mutable }]) => mutable);
 
-/** A pod by itself, as a controller would make it. */
 export const podOf = (namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -69,7 +64,6 @@ export const podOf = (namespace: string, name: string, labels: Readonly<Record<s
   spec: { containers: [{ name: 'app', image: 'app:1' }], automountServiceAccountToken: false },
 });
 
-/** A part of a test cluster. */
 interface Workloads {
   create(manifest: Manifest): Promise<KubernetesObject>;
   get(kind: WorkloadKind, namespace: string, name: string): Promise<Workload>;
@@ -84,7 +78,6 @@ export interface RunningOptions {
   readonly spec?: object;
 }
 
-/** Creates a workload whose pods its own controller makes. */
 export function createRunning(
   bench: Pick<Workloads, 'create'>,
   namespace: string,
@@ -96,7 +89,7 @@ export function createRunning(
   return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...counted, ...spec } });
 }
 
-/** Waits until a workload's own controller says that its pods are there and available; those without pods are at once. */
+/** Waits until the controller reports available pods. A workload without pods is complete at once. */
 export const whenComplete = (
   bench: Pick<Workloads, 'get'>,
   kind: WorkloadKind,

@@ -1,26 +1,24 @@
 import fc from 'fast-check';
 import type { Container } from '../../../runtime/api/objects.ts';
 
-/** Containers as odd as users' are, in the form in which the API server gives them back. */
+/** Containers as unusual as users', in the form in which the API server returns them. */
 export interface ContainerOptions {
-  /** Fields that no schema knows: for pure tests only. */
+  /** Unknown fields are for pure tests only. */
   readonly unknownFields?: boolean;
-  /** What containers ask for: `any`, all of it (`Guaranteed`), or nothing (`BestEffort`). */
+  /** The resources of containers by quality of service: `all` is Guaranteed, `nothing` is BestEffort. */
   readonly asks: 'any' | 'all' | 'nothing';
-  /** Names of the pod's volumes. */
   readonly volumes: readonly string[];
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Leaves a key out half of the time, as the API server leaves out what is not set. */
+/** The API server leaves out unset keys, so each key is missing half of the time. */
 export const maybe = <T>(key: string, value: fc.Arbitrary<T>): fc.Arbitrary<Fields> =>
   fc.option(value, { nil: undefined, freq: 2 }).map((found) => (found === undefined ? {} : { [key]: found }));
 
 export const merged = (...parts: readonly fc.Arbitrary<Fields>[]): fc.Arbitrary<Fields> =>
   fc.tuple(...parts).map((found) => Object.assign({}, ...found) as Fields);
 
-/** Without the maps that are empty. */
 export const shown = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value as object).length > 0));
 
@@ -34,7 +32,6 @@ const future = fc.record({
 const nothing = fc.constant<Fields>({});
 const perhaps: fc.Arbitrary<Fields> = fc.option(future, { nil: {} });
 
-/** A field of a later Kubernetes, where such are wanted. */
 export const unknownField = (wanted = false): fc.Arbitrary<Fields> => (wanted ? perhaps : nothing);
 
 const valueFrom = fc.oneof(
@@ -76,7 +73,7 @@ const tracerNames = [
   'LUMIGO_CONTAINER_NAME',
 ];
 
-/** Few names, so that one is given twice now and then: the API server takes that. */
+/** There are few names, so some are duplicates, which the API server accepts. */
 const named = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.stringMatching(/^[A-Z][A-Z_.-]{0,2}$/), anyValue) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('LD_PRELOAD'), preload) },
@@ -100,7 +97,7 @@ const envFrom = maybe(
   ),
 );
 
-/** Of a resource nothing, a request, a limit or both; a limit is never below its request. */
+/** A request, a limit, both or neither. A limit is never below its request. */
 const share = (resource: string, small: string, large: string) =>
   fc.constantFrom<readonly [Fields, Fields]>(
     [{}, {}],
@@ -110,7 +107,6 @@ const share = (resource: string, small: string, large: string) =>
     [{ [resource]: large }, { [resource]: large }],
   );
 
-/** Now and then a limit that leaves no room for the injector. */
 const storage = fc.oneof(
   { weight: 12, arbitrary: share('ephemeral-storage', '300M', '2Gi') },
   { weight: 1, arbitrary: share('ephemeral-storage', '50Mi', '100M') },
@@ -162,7 +158,6 @@ const mount = fc.tuple(
   fc.oneof(nothing, future),
 );
 
-/** Mounts of the volumes, no two at one path. */
 function mounts({ volumes, unknownFields = false }: ContainerOptions): fc.Arbitrary<Fields> {
   if (volumes.length === 0) return nothing;
   const each = fc.tuple(fc.constantFrom(...volumes), mount).map(([name, [path, readOnly, subPath, more]]) => ({
@@ -175,7 +170,6 @@ function mounts({ volumes, unknownFields = false }: ContainerOptions): fc.Arbitr
   return maybe('volumeMounts', fc.uniqueArray(each, { selector: (one) => one.mountPath, minLength: 1, maxLength: 3 }));
 }
 
-/** A container of this name. */
 export function container(name: string, options: ContainerOptions): fc.Arbitrary<Container> {
   return merged(
     fc.constant({ name, image: `${name}:1` }),
@@ -193,7 +187,6 @@ export function container(name: string, options: ContainerOptions): fc.Arbitrary
   ) as fc.Arbitrary<unknown> as fc.Arbitrary<Container>;
 }
 
-/** An init container of this name, some of them sidecars. */
 export const initContainer = (name: string, options: ContainerOptions): fc.Arbitrary<Container> =>
   fc
     .tuple(container(name, options), fc.boolean())

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 
-/** Keys that every object inherits, those that matter here, and others. */
 const key = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', ''),
   fc.constantFrom(
@@ -18,7 +17,7 @@ const key = fc.oneof(
   fc.string({ maxLength: 6, unit: 'binary' }),
 );
 
-/** Any JSON, as text: `__proto__` is a key like others then. */
+/** Any JSON as text, in which `__proto__` is an ordinary key. */
 export const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -39,7 +38,6 @@ export const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) 
   ),
 })).value;
 
-/** An object in which something has been replaced, added or left out, wherever in it. */
 export const damaged = (whole: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(whole, fc.array(fc.tuple(fc.nat(), key, fc.option(anyJson, { nil: undefined })), { maxLength: 3 }))
@@ -68,12 +66,11 @@ function placesIn(root: object): Place[] {
 function damage(root: object, place: number, name: string, text: string | undefined): void {
   const places = placesIn(root);
   const [parent, member] = places[place % places.length] ?? [root, 'object'];
-  // What is added stands beside what is there.
   const at = place % 3 === 0 && !Array.isArray(parent) && parent !== root ? name : member;
   if (text === undefined && parent !== root) Reflect.deleteProperty(parent, at);
   else define(parent, at, JSON.parse(text ?? 'null'));
 }
 
-/** As JSON.parse does it: `__proto__` is a member like others. */
+/** As in JSON.parse, `__proto__` is an ordinary member. */
 const define = (parent: object, at: string, value: unknown): void =>
   void Object.defineProperty(parent, at, { value, enumerable: true, configurable: true, writable: true });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A token as it is pasted by mistake: its shape, and the settings in which it is. */
+/** A token that was pasted into a wrong place of the settings. */
 export interface Misplaced {
   readonly token: string;
   readonly settings: object;
@@ -8,7 +8,6 @@ export interface Misplaced {
 
 const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 21, maxLength: 21 });
 
-/** Tokens with white space, quotes and line breaks, around them and within. */
 const written = hex.chain((digits) =>
   fc
     .constantFrom(
@@ -27,7 +26,6 @@ const written = hex.chain((digits) =>
     .map((text) => ({ digits, text })),
 );
 
-/** Where a token is put: right, under a misspelt setting, as a key, in maps and lists, instead of a section. */
 const places: readonly ((text: string) => object)[] = [
   (text) => ({ lumigoToken: { value: text } }),
   (text) => ({ lumigoToken: { value: [text] } }),
@@ -49,7 +47,6 @@ export const misplaced: fc.Arbitrary<Misplaced> = fc
 
 const SHORTEST_TRACE = 6;
 
-/** Returns the parts of a token that a text shows. */
 export function tracesIn(text: string, token: string): readonly string[] {
   const parts = Array.from({ length: token.length - SHORTEST_TRACE + 1 }, (_, index) =>
     token.slice(index, index + SHORTEST_TRACE),

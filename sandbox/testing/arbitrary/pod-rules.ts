@@ -1,14 +1,12 @@
 import { parseQuantity } from '../../../runtime/injection/quantity.ts';
 import type { Container, PodSpec, Resources } from '../../../runtime/api/objects.ts';
 
-/**
- * Kubernetes' own rules on pods, written down a second time from its documentation, for tests to judge by.
- */
+/** Kubernetes' rules on pods, implemented again from its documentation, so that tests judge independently. */
 
 const all = ({ containers, initContainers = [] }: PodSpec): readonly Container[] => [...containers, ...initContainers];
 const computed = ['cpu', 'memory'] as const;
 
-/** The quality-of-service class: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ (init containers count). */
+/** Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ (init containers count). */
 export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const askers: readonly (Resources | undefined)[] =
     spec.resources === undefined ? all(spec).map(({ resources }) => resources) : [spec.resources];
@@ -24,7 +22,7 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   return isGuaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** A container's own request and limit as numbers. A limit alone is a request as well. */
+/** Returns a container's request and limit as numbers. A limit alone is a request as well. */
 export function amountsOf({ resources }: Container, resource: string) {
   const limit = parseQuantity(resources?.limits?.[resource]);
   return { request: parseQuantity(resources?.requests?.[resource]) ?? limit, limit };
@@ -56,7 +54,7 @@ interface Security {
   readonly seccompProfile?: { readonly type?: string };
 }
 
-/** Pod Security `restricted`: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (what these templates can break). */
+/** Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (the fields that these templates can break). */
 export function isRestricted(spec: PodSpec): boolean {
   const pod: Security = (spec.securityContext ?? {}) as Security;
   if (spec['hostNetwork'] === true || pod.runAsUser === 0) return false;
@@ -66,7 +64,6 @@ export function isRestricted(spec: PodSpec): boolean {
   });
 }
 
-/** What a container takes from its pod where it says nothing itself. */
 const inherited = ({ runAsNonRoot, seccompProfile }: Security): Security => ({
   ...(runAsNonRoot === undefined ? {} : { runAsNonRoot }),
   ...(seccompProfile === undefined ? {} : { seccompProfile }),
@@ -86,10 +83,7 @@ function cannotEscalate({ privileged, allowPrivilegeEscalation, capabilities = {
 const isConfined = ({ seccompProfile }: Security): boolean =>
   ['RuntimeDefault', 'Localhost'].includes(seccompProfile?.type ?? '');
 
-/**
- * Returns a pod as a VerticalPodAutoscaler admits it: the requests of the app containers times a factor, but at least `least`.
- * The limits keep their ratio to the requests. Init containers are not changed.
- */
+/** Returns a pod as a VerticalPodAutoscaler admits it. The limits keep their ratio to the requests, and init containers are not changed. */
 export function lowered(spec: PodSpec, factor: number, least: Readonly<Record<string, number>>): PodSpec {
   const lower = (container: Container): Container => {
     const { resources = {} } = container;

@@ -14,12 +14,9 @@ import {
 } from './container.ts';
 import type { PodTemplate } from '../../../runtime/api/objects.ts';
 
-/**
- * Pod templates that an API server accepts, in the form in which it gives them back: no empty list or map where it shows
- * none. They are as odd as users' are: every shape that the injection treats in its own way is among them.
- */
+/** Valid pod templates as the API server returns them: without empty lists and maps. Each shape that the injection distinguishes occurs. */
 export interface PodTemplateOptions {
-  /** Fields that no schema knows, at every level, ephemeral containers and metadata without labels: for pure tests only. */
+  /** Unknown fields at every level, ephemeral containers, and metadata without labels: for pure tests only. */
   readonly unknownFields?: boolean;
   /** `Never` for Jobs and CronJobs, `Always` for the rest. */
   readonly restartPolicy?: 'Always' | 'Never';
@@ -54,7 +51,7 @@ const volumeSource = fc.oneof(
   },
 );
 
-/** Resources of the pod as a whole; large enough for every container. */
+/** Resources of the pod as a whole, which are large enough for every container. */
 const amount = { cpu: '16', memory: '16Gi' };
 const podLevel = fc.constantFrom<Fields>(
   { limits: amount, requests: amount },
@@ -91,7 +88,6 @@ function podMetadata(unknownFields = false): fc.Arbitrary<Fields> {
 const ephemeral = (wanted = false): fc.Arbitrary<Fields> =>
   wanted ? maybe('ephemeralContainers', fc.constant([{ name: 'debug', image: 'debug:1' }])) : fc.constant({});
 
-/** Names of which one in a while is the injector's own. */
 const namesBetween = (minLength: number, maxLength: number) =>
   fc.uniqueArray(fc.oneof({ weight: 30, arbitrary: word }, { weight: 1, arbitrary: fc.constant('lumigo-injector') }), {
     minLength,
@@ -133,7 +129,7 @@ function podSpec(
   );
 }
 
-/** A valid pod template. Its labels hold `app: app`, so that a selector finds it. */
+/** The labels include `app: app`, which selectors need. */
 export function podTemplate({
   unknownFields,
   restartPolicy = 'Always',
@@ -151,7 +147,7 @@ export function podTemplate({
     });
 }
 
-/** The same pod for Windows nodes, which take none of the settings that only Linux knows. */
+/** Returns the pod for Windows nodes, which accept none of the settings for Linux. */
 export function onWindows({ spec, ...rest }: PodTemplate): PodTemplate {
   const { hostNetwork: _network, initContainers, ...others } = spec;
   const plain = (containers: PodTemplate['spec']['containers']) =>

@@ -3,7 +3,7 @@ import { annotations } from '../../../runtime/contract.ts';
 import type { Metadata, PodSpec, PodTemplate, Workload } from '../../../runtime/api/objects.ts';
 import { onWindows, podTemplate } from './pod-template.ts';
 
-/** Pods that a user creates: of the pod templates, with what Pod mode looks at besides. */
+/** Pods that a user creates, derived from the pod templates, with the fields that Pod mode reads. */
 
 type Change = (template: PodTemplate) => PodTemplate;
 
@@ -18,7 +18,6 @@ const withAnnotation = (key: string, value: (names: readonly string[]) => string
   };
 };
 
-/** The last container gets this name. */
 const withLastNamed =
   (name: string): Change =>
   ({ spec, ...rest }) => {
@@ -64,7 +63,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...changes) },
 );
 
-/** A pod of this name, without the token of an account, whose volume has another name each time. */
+/** The pod has no token of an account, because its volume has a different name each time. */
 export const pod = (name: string): fc.Arbitrary<Workload> =>
   fc.tuple(podTemplate(), change, change).map(([template, first, second]) => {
     const { metadata, spec } = second(first(template));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { collectedKinds } from '../../../runtime/telemetry-proxy/render-collection.ts';
 import type { Collection, ProxySettings } from '../../../runtime/telemetry-proxy/types.ts';
 
-/** Whatever a manager can come to know, for tests: names that YAML would take for something else among them. */
+/** Any state of a manager. Some names are ones that YAML would read as other types. */
 
 const port = fc.integer({ min: 1, max: 65_535 });
 
@@ -33,7 +33,7 @@ const name = fc.oneof(
 );
 const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
 
-/** With up to `most` namespaces, of which some share a token. */
+/** Some of the namespaces share a token. */
 export const collectionOf = (most: number): fc.Arbitrary<Collection> =>
   fc
     .tuple(

@@ -4,7 +4,6 @@ import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
 import { kindOf } from './guarded-cluster.ts';
 
-/** A change that is none of the operator's, as a patch. */
 export interface ForeignChange {
   readonly name: string;
   readonly patch: readonly PatchOperation[];
@@ -19,22 +18,20 @@ const ownNames = new Set<unknown>([...variables.map(({ name }) => name), names.c
 const ownKeys = [labels.autoTrace, labels.rollout, 'safe-to-evict-local-volumes', `${lumigo.group}/`];
 const isOwnKey = (key: string): boolean => ownKeys.some((own) => key.includes(own));
 
-/** Returns true for a part of an object that is the operator's own: it has tests of its own. */
+/** The operator's own parts of an object have separate tests. */
 const isOwn = (key: string, value: unknown): boolean =>
   isOwnKey(key) ||
   (isMap(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
 
-/** Every place in a part of an object that is not the operator's, from the outermost. */
 function placesIn(value: unknown, path: readonly string[]): Place[] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
   const entries = Object.entries(value);
   const others = entries.filter(([key, child]) => !isOwn(key, child));
-  // To remove or to reorder the operator's own items of a list is its right.
+  // The operator may remove and reorder its own items of a list.
   const whole: Place[] = others.length === entries.length ? [[path, value]] : [];
   return [...whole, ...others.flatMap(([key, child]) => placesIn(child, [...path, key]))];
 }
 
-/** Another value of the same type. */
 function another(value: unknown, pick: number): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1 + (pick % 3);
@@ -45,7 +42,6 @@ function another(value: unknown, pick: number): unknown {
 
 const probe = { httpGet: { path: '/', port: 80 } };
 
-/** Fields that a container, a pod, a spec and metadata may have, beside those that they have. */
 const containerFields: readonly (readonly [string, unknown])[] = [
   ['command', ['sh', '-c', 'id']],
   ['args', ['--evil']],
@@ -169,7 +165,6 @@ function anyContainer(at: At, pick: number): readonly string[] {
   return from(lists, pick);
 }
 
-/** Changes, replaces or removes something that is there. */
 const mutate: Maker = ({ workload }, pick) => {
   const [place, how] = [Math.floor(pick / 4), pick % 4];
   const { labels: own, annotations } = workload.metadata;
@@ -199,7 +194,7 @@ const makers: readonly Maker[] = [
   append(anyContainer, containerItems),
 ];
 
-/** Returns one of all changes that are not the operator's, chosen by a number. The API server may find it invalid. */
+/** Returns one of all foreign changes, chosen by a number. The API server may find it invalid. */
 export function foreignChange(workload: Workload, pick: number): ForeignChange {
   const { template } = kindOf(workload);
   return from(makers, pick)({ workload, template }, Math.floor(pick / makers.length));

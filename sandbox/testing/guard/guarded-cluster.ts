@@ -15,7 +15,6 @@ import { TestCluster } from '../test-cluster.ts';
 import { eventually } from '../eventually.ts';
 import { workloadOf } from '../workloads.ts';
 
-/** The beginning of each answer of the guard. */
 export const DENIED = 'The guard lets the Lumigo operator';
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
@@ -23,7 +22,6 @@ export interface GuardedCluster {
   readonly cluster: ControlPlane;
   readonly bench: TestCluster;
   readonly installation: Installation;
-  /** As the manager's account. */
   readonly manager: Client;
   readonly injector: InjectorSettings;
   readonly stop: () => Promise<void>;
@@ -66,14 +64,12 @@ async function whenEnforced({ bench, manager }: GuardedCluster): Promise<void> {
   });
 }
 
-/** Resolves with the answer of the API server to a write that it refuses; undefined if it accepts the write. */
 export const refusal = (write: Promise<unknown>): Promise<string | undefined> =>
   write.then(
     () => undefined,
     (error: unknown) => (error as Error).message,
   );
 
-/** Writes a changed workload as the operator does, and returns the workload as it is stored. */
 export async function write(client: Client, before: Workload, after: Workload): Promise<Workload> {
   const kind = kindOf(before);
   const { namespace, name = '', resourceVersion = '' } = before.metadata;

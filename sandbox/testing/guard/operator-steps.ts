@@ -9,7 +9,7 @@ import { templateOf, withTemplate } from '../../../runtime/injection/workload.ts
 import { instrumentedByOriginal } from '../../original/injected.ts';
 import { activePolicy } from '../injection.ts';
 
-/** A change of a workload, by the operator or by a user. Undefined: there is nothing to change. */
+/** A change of a workload by the operator or by a user. Undefined: nothing changes. */
 export interface Step {
   readonly name: string;
   readonly by: 'operator' | 'user';
@@ -75,7 +75,7 @@ const setting = (variable: string, value: string): Step =>
     env: [...env.filter(({ name }) => name !== variable), { name: variable, value }],
   }));
 
-/** An injection by another version, with other settings: the webhook wrote it. */
+/** An injection of another version, with other settings, that the webhook wrote. */
 const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = false): Step =>
   inTemplate(name, (template) => {
     const settings = {
@@ -90,7 +90,7 @@ const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = fa
     return unknown ? withUnknownVariable(result.template) : result.template;
   });
 
-/** As a later release would inject, before a rollback. */
+/** A later release may have injected this before a rollback. */
 function withUnknownVariable({ metadata, spec }: PodTemplate): PodTemplate {
   const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '{}') as { leftAlone?: string[] };
   const text = JSON.stringify({ ...record, format: 9, variables: ['LUMIGO_LATER', 'OTEL_LATER'] });
@@ -144,7 +144,6 @@ const user: readonly Step[] = [
   },
 ];
 
-/** Sequences of steps, in which those of the operator are most. */
 export const steps = fc.array(
   fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...operator) }, { weight: 1, arbitrary: fc.constantFrom(...user) }),
   { minLength: 4, maxLength: 10 },
