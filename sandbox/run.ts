@@ -10,9 +10,8 @@ export interface Finished {
 
 export interface RunOptions {
   readonly cwd?: string;
-  /** Default: the environment of this process, with the folders of a system's own programs in its PATH. */
+  /** Default: this process's environment, with the system's own program folders in PATH. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The text on its standard input. */
   readonly input?: string;
 }
 
@@ -27,14 +26,12 @@ export function run(program: string, args: readonly string[], options: RunOption
   return outputOf(program, args, { code: status, stdout: output.stdout, stderr });
 }
 
-/** Like `run`, while this process continues. */
 export const runMeanwhile = async (
   program: string,
   args: readonly string[],
   options: Omit<RunOptions, 'input'> = {},
 ): Promise<string> => outputOf(program, args, await runToEnd(program, args, { env: ownEnvironment(), ...options }));
 
-/** Runs a program to its end, whatever its exit code is. */
 export const runToEnd = (
   program: string,
   args: readonly string[],
@@ -43,13 +40,11 @@ export const runToEnd = (
   // Named, since a test's own variables are not those of the process that runs it.
   finished(spawn(program, args, { env: process.env, ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
 
-/** Runs one of the project's own programs as a user would, with this Node.js. */
 export const runScript = (...what: Parameters<typeof startScript>): Promise<Finished> => finished(startScript(...what));
 
 export const startScript = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) =>
   spawn(process.execPath, ['--import', 'tsx', file, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Resolves when a program that was started has exited. */
 export function finished(child: ChildProcess): Promise<Finished> {
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
@@ -65,5 +60,5 @@ function outputOf(program: string, args: readonly string[], { code, stdout, stde
   throw new Error(`'${program} ${args.join(' ')}' failed: ${stderr.trim()}`);
 }
 
-/** Returns true if a process exists. One that has ended and waits for its parent does not count. */
+/** Returns true if a process exists. A zombie does not count. */
 export const isAlive = (pid: number): boolean => beganAt(pid) !== undefined;

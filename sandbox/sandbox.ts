@@ -4,7 +4,7 @@ import { down } from './commands/down.ts';
 import { status } from './commands/status.ts';
 import { defaultDir, up } from './commands/up.ts';
 
-/** `npm run sandbox`: a real control plane on this machine, with the operator in it, for as long as it is wanted. */
+/** `npm run sandbox`: a real control plane on this machine, with the operator in it. */
 const program = new Command('sandbox')
   .description(
     'A temporary Kubernetes cluster on this machine with the operator: a control plane (no root, no containers) and, with --node, a node',

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beganAt as beganInProc } from '../runtime/telemetry-proxy/collector.ts';
 
-/** What is known of a sandbox that outlived the command which started it. */
 export interface SandboxState {
   readonly dir: string;
   readonly server: string;
@@ -11,18 +10,17 @@ export interface SandboxState {
   readonly token: string;
   readonly kubectl: string;
   readonly startedAt: string;
-  /** A shell's words for what is to be taken back once the processes are gone: a node changes more than a folder. */
+  /** Shell commands that undo the node's changes of this machine, after the processes exit. */
   readonly cleanup: string;
-  /** Where telemetry arrives, on a cluster with a node. */
   readonly sink?: string;
-  /** In the order in which they are to be ended. */
+  /** In the order of their end. */
   readonly processes: readonly SandboxProcess[];
 }
 
 export interface SandboxProcess {
   readonly name: string;
   readonly pid: number;
-  /** When the process began, as the system says it: a number that is used again by another process does not pass for it. */
+  /** The system's start time of the process. It distinguishes another process with the same id. */
   readonly began: string;
 }
 
@@ -32,13 +30,12 @@ export function writeState(state: SandboxState): void {
   writeFileSync(stateFile(state.dir), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The sandbox in a folder; undefined where there is none. */
 export function readState(dir: string): SandboxState | undefined {
   if (!existsSync(stateFile(dir))) return undefined;
   return JSON.parse(readFileSync(stateFile(dir), 'utf8')) as SandboxState;
 }
 
-/** @throws Error that says how to start one, where there is none */
+/** @throws Error that says how to start a sandbox, if there is none */
 export function stateIn(dir: string): SandboxState {
   const state = readState(dir);
   if (state !== undefined) return state;
@@ -47,7 +44,7 @@ export function stateIn(dir: string): SandboxState {
   );
 }
 
-/** When a process began; undefined when there is no such process (any more), or only what is left of one. */
+/** Returns undefined if there is no such process, or only a zombie. */
 export function beganAt(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? beganInProc(pid) : beganByPs(pid);
 }

@@ -2,16 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { whyNoNode } from './node/requirements.ts';
 import { runJest } from './testing/jest-run.ts';
 
-/**
- * `npm test` and `npm run test:node`: runs the projects of Jest in groups, since some tests need the machine to themselves.
- * Further arguments are Jest's. LUMIGO_TEST_RESULTS names a file for the numbers, as JSON.
- */
+/** `npm test`: runs Jest's projects in groups, because some tests need the machine alone. LUMIGO_TEST_RESULTS names a JSON file for results. */
 const groups = {
   cluster: [['unit', 'cluster'], ['load']],
   node: [['e2e'], ['machine']],
 } as const;
 
-/** How many files of a project run at once, where it is not Jest's default. A third node fits as well, but its pods are late. */
+/** The number of files that run at once. A third node would fit as well, but its pods would be late. */
 const workers: Readonly<Record<string, number>> = { load: 1, e2e: 2, machine: 1 };
 
 const [, , name, ...passedOn] = process.argv;
@@ -24,7 +21,7 @@ if (why !== undefined) {
 const outcomes = groups[name === 'node' ? 'node' : 'cluster'].map((projects) => {
   const atOnce = workers[projects[0]];
   const limit = atOnce === undefined ? [] : [`--maxWorkers=${atOnce}`];
-  // In this order: Jest would take the names of tests behind it for more projects.
+  // The order matters: Jest would take test names after `--selectProjects` for projects.
   return runJest({ flags: [...limit, ...passedOn, '--selectProjects', ...projects], stdout: 'inherit' });
 });
 const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);

@@ -2,16 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { budgetIn, overBudget } from './budget.ts';
 
-/**
- * Checks the lines of program in each folder against the budget in an ADR, so only another ADR can raise it. `--list` prints the lines.
- */
+/** Checks the lines of each folder against the budget in an ADR, so only another ADR can raise it. `--list` prints the lines. */
 
 const ADR = 'docs/contributing/adr/0041-line-budget.md';
 const TREES = ['runtime', 'infra', 'sandbox', 'bench'];
 
 const isProgram = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.test.ts');
 
-/** Returns the folder that a file counts for: two levels deep. */
 const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
 
 function linesByFolder(): Map<string, number> {
