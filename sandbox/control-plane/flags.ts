@@ -14,7 +14,7 @@ const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): st
 
 export const etcdData = (folder: string): string => join(folder, 'etcd');
 
-/** The etcd need not survive a power cut. It reports progress as often as kubeadm's, because API servers derive bookmarks from it. */
+/** The etcd need not survive a power cut. It reports progress at the interval of kubeadm, because API servers derive bookmarks from it. */
 export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   flagsOf({
     'data-dir': etcdData(folder),

@@ -9,7 +9,7 @@ const storage = (): string => join(cacheFolder(process.env), 'images', 'storage'
 const buildah = (...args: readonly string[]): Promise<void> =>
   tool('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
 
-/** Builds an image without an engine and without a registry; `context` is the folder that COPY and ADD copy from. */
+/** Builds an image without an engine or registry. @param context the folder for COPY and ADD */
 export async function buildImage(recipe: Recipe, context: string): Promise<void> {
   const { name, dockerfile, target, base, stages = [] } = recipe;
   await buildah(
@@ -27,7 +27,6 @@ export async function buildImage(recipe: Recipe, context: string): Promise<void>
   );
 }
 
-/** Writes an image as one file that a node can load. */
 export async function saveImage(name: string, archive: string): Promise<void> {
   mkdirSync(join(archive, '..'), { recursive: true });
   rmSync(`${archive}.part`, { force: true });
@@ -35,7 +34,7 @@ export async function saveImage(name: string, archive: string): Promise<void> {
   renameSync(`${archive}.part`, archive);
 }
 
-/** The files of finished images are kept; what they were made of need not be. */
+/** Deletes the layers, because only the files of finished images are needed. */
 export async function forgetLayers(): Promise<void> {
   await buildah('rmi', '--all', '--force');
 }

@@ -12,16 +12,15 @@ import { recipes, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
 
-/** An image as a file, and every name that pods may call it by. */
 export interface ImageArchive {
   readonly archive: string;
   readonly names: readonly string[];
 }
 
-/** The images of a node's pods: built once for each content, from packages and this repository alone. */
+/** Returns the images of a node's pods. Each content is built once, from packages and this repository. */
 export async function ensureImages(progress: Progress): Promise<readonly ImageArchive[]> {
   await ensureBundle();
-  // A base is only made when something that stands on it is missing.
+  // A base is built only if an image that needs it is missing.
   const wanted = recipes.filter((recipe) => !isBase(recipe));
   while (!areImagesBuilt()) await buildMissing(wanted, progress);
   return wanted.map((recipe) => ({ archive: archiveOf(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
@@ -38,17 +37,16 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
   try {
     for (const recipe of wanted) if (!existsSync(archiveOf(recipe))) await build(recipe, archiveOf(recipe), progress);
     await forgetLayers();
-    // The bases went with them: whoever changed a source meanwhile has something built again.
+    // The bases are deleted as well, so a source that changed meanwhile is built again.
     built.clear();
   } finally {
     releaseLock(lock);
   }
 }
 
-/** Whether any image would have to be built first. */
 export const areImagesBuilt = (): boolean => recipes.every((recipe) => isBase(recipe) || existsSync(archiveOf(recipe)));
 
-/** What others stand on and no pod runs. */
+/** Other images are built on a base, but no pod runs it. */
 const isBase = ({ name }: Recipe): boolean => recipes.some(({ base }) => base === name);
 
 const built = new Set<string>();

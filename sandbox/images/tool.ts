@@ -1,6 +1,6 @@
 import { runMeanwhile } from '../run.ts';
 
-/** Runs a program of this machine to its end, while others go on. @throws Error with what it said */
+/** Runs a program while this process continues. @throws Error with its output */
 export async function tool(program: string, ...args: readonly string[]): Promise<void> {
   await runMeanwhile(program, args);
 }

@@ -1,21 +1,19 @@
-/** What says that a file is the published one: checksums are pinned here, and never asked of where the file comes from. */
+/** A pinned checksum of a published file, which does not depend on the server of the file. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'sha512';
-  /** As hexadecimal digits. */
   readonly digest: string;
 }
 
-/** A file that its project publishes, with programs in it that need not be built then. */
+/** A published file with programs, which then need no build. */
 export interface Archive {
-  /** Its name on a mirror and among the files that somebody brings along: a gzipped tar, or else the program itself. */
+  /** The name on a mirror and in the `archives/` folder: a gzipped tar, or the program itself. */
   readonly file: string;
   readonly url: string;
   readonly checksum: Checksum;
-  /** The components that it holds, each under its own name. */
   readonly programs: readonly string[];
 }
 
-/** As Go calls them: `linux-amd64`. */
+/** In Go's format: `linux-amd64`. */
 type Platform = string;
 
 interface Published {
@@ -26,9 +24,12 @@ interface Published {
   readonly digests: Readonly<Record<Platform, string>>;
 }
 
-/** The release whose API server controller-tools publishes for all four platforms; docs/contributing/adr/0005-sandbox.md tells why it may differ. */
+/**
+ * The release whose API server controller-tools publishes for all four platforms. docs/contributing/adr/0005-sandbox.md says why it may
+ * differ.
+ */
 export const envtestVersion = 'v1.36.2';
-/** Those of the Go modules: which of the two ways a program came makes no difference. */
+/** The version is that of the Go modules, so downloaded and built programs are equal. */
 export const kubernetesVersion = 'v1.36.3';
 export const helmVersion = 'v3.22.0';
 export const cosignVersion = 'v2.6.1';
@@ -39,7 +40,7 @@ const published: readonly Published[] = [
     file: (platform) => `envtest-${envtestVersion}-${platform}.tar.gz`,
     url: (platform) =>
       `https://github.com/kubernetes-sigs/controller-tools/releases/download/envtest-${envtestVersion}/envtest-${envtestVersion}-${platform}.tar.gz`,
-    // envtest-releases.yaml of kubernetes-sigs/controller-tools.
+    // Source: envtest-releases.yaml of kubernetes-sigs/controller-tools.
     algorithm: 'sha512',
     digests: {
       'linux-amd64':
@@ -53,12 +54,11 @@ const published: readonly Published[] = [
     },
   },
   {
-    // For Linux alone.
     programs: ['kube-controller-manager'],
     file: (platform) => `kube-controller-manager-${kubernetesVersion}-${platform}`,
     url: (platform) =>
       `https://dl.k8s.io/release/${kubernetesVersion}/bin/${platform.replace('-', '/')}/kube-controller-manager`,
-    // pkg/assets/assetdata/k8s-1.36.yaml of kubernetes/kops, which records what dl.k8s.io publishes.
+    // Source: pkg/assets/assetdata/k8s-1.36.yaml of kubernetes/kops, which records the files of dl.k8s.io.
     algorithm: 'sha256',
     digests: {
       'linux-amd64': '7edfe976d5a06c7a702d653e914095f4a732a04bb2139115b6a6eba6a9b781c7',
@@ -69,7 +69,7 @@ const published: readonly Published[] = [
     programs: ['helm'],
     file: (platform) => `helm-${helmVersion}-${platform}.tar.gz`,
     url: (platform) => `https://get.helm.sh/helm-${helmVersion}-${platform}.tar.gz`,
-    // The release's notes, https://github.com/helm/helm/releases/tag/v3.22.0.
+    // Source: https://github.com/helm/helm/releases/tag/v3.22.0.
     algorithm: 'sha256',
     digests: {
       'linux-amd64': '1e4ab49e429626cf6c6958d914248b78c9730803c2751b87627e171dc800e7bb',
@@ -82,7 +82,7 @@ const published: readonly Published[] = [
     programs: ['cosign'],
     file: (platform) => `cosign-${cosignVersion}-${platform}`,
     url: (platform) => `https://github.com/sigstore/cosign/releases/download/${cosignVersion}/cosign-${platform}`,
-    // action.yml of sigstore/cosign-installer v3.10.1.
+    // Source: action.yml of sigstore/cosign-installer v3.10.1.
     algorithm: 'sha256',
     digests: {
       'linux-amd64': '064954c5d8c7e3b28188eee5b1727b31c411550bc5fefd41aa672d3c761d103a',
@@ -93,10 +93,9 @@ const published: readonly Published[] = [
   },
 ];
 
-/** As Node.js calls them. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** What is published for a machine, named as Node.js names its platform and architecture. */
+/** Returns the archives for a machine, by Node.js' names of its platform and architecture. */
 export function archivesFor(platform: string, architecture: string): readonly Archive[] {
   const name = `${platform}-${architectures[architecture] ?? architecture}`;
   return published.flatMap(({ programs, file, url, algorithm, digests }) => {

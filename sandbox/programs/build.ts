@@ -15,11 +15,7 @@ const published = new PublishedPrograms({
   mirror: process.env[MIRROR],
 });
 
-/**
- * The paths of programs by name: ready-made from `KUBEBUILDER_ASSETS` where they are there, else fetched as their projects
- * publish them, else built from Go modules; each once per machine.
- * @throws NoGoError where a program can neither be fetched nor built, Error where a build fails; both say what to do.
- */
+/** Returns paths of programs: from `KUBEBUILDER_ASSETS`, else downloaded, else built. @throws NoGoError if none is possible */
 export async function ensureBinaries(
   names: readonly string[],
   progress: Progress = () => undefined,
@@ -30,7 +26,6 @@ export async function ensureBinaries(
   return paths;
 }
 
-/** Whether a program is there; else it would have to be fetched or built first. */
 export function isBuilt(name: string): boolean {
   const component = allComponents.find((each) => each.name === name);
   return component !== undefined && pathOf(component) !== undefined;

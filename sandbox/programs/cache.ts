@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Component } from './components.ts';
 
-/** Where built programs are kept: outside the checkout, shared by all checkouts of this user. */
+/** Returns the folder of built programs, which all checkouts of this user share. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const own = environment['LUMIGO_SANDBOX_CACHE'];
   if (own !== undefined && own !== '') return own;
@@ -14,13 +14,11 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
 export interface Sources {
   readonly goMod: string;
   readonly goSum: string;
-  /** The program's own sources, where it has some. */
   readonly own: string;
-  /** What `go version` says. */
   readonly goVersion: string;
 }
 
-/** Whatever changes the program changes this key: a built program is used again as long as its key is the same. */
+/** Returns the key of a built program, which is used again until an input of its build changes. */
 export function cacheKey({ module, goPackage, ldflags }: Component, { goMod, goSum, own, goVersion }: Sources): string {
   const parts = [module, goPackage, ldflags, goMod, goSum, own, goVersion];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);

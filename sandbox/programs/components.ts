@@ -1,15 +1,14 @@
 import { helmVersion, kubernetesVersion } from './archives.ts';
 
-/** One program, and how it is built from a pinned Go module. */
 export interface Component {
   readonly name: string;
   /** The folder of its go.mod and go.sum, below this one. */
   readonly module: string;
   readonly goPackage: string;
   readonly ldflags: string;
-  /** Its own sources, from that folder, where it is a program of ours that puts a module's parts together. */
+  /** Sources of this project in that folder, for a program that combines parts of a module. */
   readonly sources?: readonly string[];
-  /** Seconds from nothing on two cores, for whoever waits. */
+  /** Seconds of a build on two cores. */
   readonly expectedSeconds: number;
 }
 
@@ -26,12 +25,12 @@ const versioned = (version: string): string =>
 const helmFlags = [
   '-s -w',
   `-X helm.sh/helm/v3/internal/version.version=${helmVersion}`,
-  // As which Kubernetes it renders a chart where no cluster says so.
+  // The Kubernetes version for charts that are rendered without a cluster.
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1',
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36',
 ].join(' ');
 
-/** A program of Kubernetes; that of the tests, unless another version and its module are named. */
+/** A program of Kubernetes. Default: the version of the tests. */
 export const kubernetes = (
   name: string,
   expectedSeconds: number,
@@ -44,7 +43,7 @@ export const kubernetes = (
   expectedSeconds,
 });
 
-/** The OpenTelemetry Collector; of all its versions one program of ours names the components, some with a file of their own beside it. */
+/** The OpenTelemetry Collector. One program lists the components for all versions, some with an additional file. */
 export const collector = (version: string, module: string, sources: readonly string[] = []): Component => ({
   name: 'otelcol',
   module,
@@ -54,7 +53,7 @@ export const collector = (version: string, module: string, sources: readonly str
   expectedSeconds: 210,
 });
 
-/** In the order in which they are needed: the first two make a control plane, the others join it one by one. */
+/** The order is that of their use: the first two form a control plane, and the others join it. */
 export const components: readonly Component[] = [
   { name: 'etcd', module: 'etcd', goPackage: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w', expectedSeconds: 30 },
   kubernetes('kube-apiserver', 230),
@@ -64,10 +63,9 @@ export const components: readonly Component[] = [
   { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmFlags, expectedSeconds: 80 },
 ];
 
-/** A kubelet from 1.36 on needs a newer containerd than Debian's. It may be older than the API server by three minor versions. */
+/** A kubelet of 1.36 or newer needs a newer containerd than Debian's. It may be three minor versions older than the API server. */
 const ofNode = { version: 'v1.34.4', module: 'kubernetes-1.34' };
 
-/** What a node needs beside them. */
 export const nodeComponents: readonly Component[] = [
   kubernetes('kubelet', 90, ofNode),
   kubernetes('kube-proxy', 40, ofNode),
@@ -76,7 +74,6 @@ export const nodeComponents: readonly Component[] = [
   { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },
 ];
 
-/** What the tests of a release need: where it goes, and who signs it. */
 export const releaseComponents: readonly Component[] = [
   { name: 'registry', module: 'registry', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 60 },
   { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
@@ -90,7 +87,7 @@ const flux = (name: string, expectedSeconds: number): Component => ({
   expectedSeconds,
 });
 
-/** A GitOps engine, for the tests on request alone: what applies a git repository to a cluster. */
+/** A GitOps engine, for the tests that run on request only. */
 export const fluxComponents: readonly Component[] = [flux('source-controller', 240), flux('kustomize-controller', 120)];
 
 export const allComponents: readonly Component[] = [

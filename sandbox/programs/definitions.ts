@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { moduleFolder } from './modules.ts';
 
-/** Kinds of other makers that an installation may use, and where their definitions stand in those makers' modules. */
+/** Kinds of other projects that an installation may use, with the folder of their definitions. */
 const makers = {
   'cert-manager': { goPackage: 'github.com/cert-manager/cert-manager', folder: 'deploy/crds' },
   prometheus: {
@@ -14,11 +14,7 @@ const makers = {
   argo: { goPackage: 'github.com/argoproj/argo-rollouts', folder: 'manifests/crds' },
 } as const;
 
-/**
- * The definitions of some kinds, as their maker releases them.
- * @param names as their files have them: `certificates`, `issuers`, `rollout-crd`
- * @throws Error where the module cannot be had
- */
+/** Returns released definitions. @param names as in the file names: `certificates`, `rollout-crd` @throws Error if the module is unavailable */
 export function definitionsOf(maker: keyof typeof makers, names: readonly string[]): readonly Manifest[] {
   const { goPackage, folder } = makers[maker];
   const files = join(moduleFolder({ module: 'definitions', goPackage }), folder);
@@ -26,7 +22,7 @@ export function definitionsOf(maker: keyof typeof makers, names: readonly string
     .filter((file) => names.some((name) => new RegExp(`(^|[-_])${name}.yaml$`).test(file)))
     .map((file) => {
       const { apiVersion, kind, metadata, spec } = parse(readFileSync(join(files, file), 'utf8')) as Manifest;
-      // Labels and annotations are a chart's templates there.
+      // The labels and annotations are templates of a chart.
       return { apiVersion, kind, metadata: { name: metadata.name }, spec };
     });
 }

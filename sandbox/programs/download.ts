@@ -8,13 +8,11 @@ import { describeError } from '../../runtime/wording/errors.ts';
 import type { Checksum } from './archives.ts';
 import { alive, type Progress } from './progress.ts';
 
-/** The time that a download may take. */
 export interface Patience {
-  /** Without a byte. */
+  /** The longest time without a byte. */
   readonly stallMs: number;
-  /** For all of it. After that time it would be built. */
+  /** The longest time for all bytes. After that, the program is built. */
   readonly totalMs: number;
-  /** Number of times that a connection is opened again after it was cut off. */
   readonly retries: number;
   readonly pauseMs: number;
 }
@@ -24,7 +22,7 @@ export const usualPatience: Patience = { stallMs: 15_000, totalMs: 300_000, retr
 export interface Download {
   readonly url: string;
   readonly checksum: Checksum;
-  /** The bytes that an earlier download left in it are not fetched again. A wrong file is deleted. */
+  /** Bytes of an earlier download are kept. A wrong file is deleted. */
   readonly file: string;
   readonly progress: Progress;
   readonly patience: Patience;
@@ -40,7 +38,7 @@ class TransferError extends Error {
   }
 }
 
-/** Resolves when the whole file is there and has the checksum. @throws Error with a sentence that says why not */
+/** Resolves when the whole file has the checksum. @throws Error with a sentence */
 export async function download(what: Download): Promise<void> {
   const { url, progress, patience } = what;
   const end = AbortSignal.timeout(patience.totalMs);
@@ -70,7 +68,7 @@ async function attempt(what: Download, end: AbortSignal): Promise<void> {
   throw new TransferError(`${complaint} and was deleted`, before > 0);
 }
 
-/** Fetches the bytes that a file lacks, once. @throws TransferError. The bytes that have arrived stay */
+/** Downloads the missing bytes of a file, once. @throws TransferError. The bytes that have arrived stay */
 async function transfer(what: Download, end: AbortSignal): Promise<void> {
   const { stallMs } = what.patience;
   const stall = new AbortController();
@@ -91,9 +89,8 @@ async function transfer(what: Download, end: AbortSignal): Promise<void> {
 async function fetchRest({ url, file, progress }: Download, signal: AbortSignal, arrived: () => void): Promise<void> {
   const size = sizeOf(file);
   const range: Record<string, string> = size > 0 ? { range: `bytes=${size}-` } : {};
-  // Compression on the way would be undone on arrival, and would leave another file.
+  // Compression would be undone on arrival, and would give another file.
   const response = await fetch(url, { headers: { 'accept-encoding': 'identity', ...range }, signal });
-  // The file has all bytes.
   if (response.status === 416 && size > 0) return;
   const { status, statusText, body } = response;
   if (!response.ok || body === null)

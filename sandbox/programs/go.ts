@@ -3,12 +3,12 @@ import { components, oldestGo } from './components.ts';
 
 let known: string | undefined;
 
-/** There is no Go, or one that is too old; the message says what to do. */
+/** Go is missing or too old. The message says what to do. */
 export class NoGoError extends Error {
   override readonly name = 'NoGoError';
 }
 
-/** What `go version` says; asked once in a process. @throws NoGoError where there is none, or one that is too old. */
+/** Returns the output of `go version`. @throws NoGoError if Go is missing or too old */
 export const goVersion = (): string => (known ??= askVersion());
 
 function askVersion(): string {
@@ -27,10 +27,10 @@ function askVersion(): string {
   return stdout.trim();
 }
 
-/** Runs `go build`; it and the compilers it starts end with this process. @throws Error with the end of what it said. */
+/** Runs `go build`, which ends with this process. @throws Error with the end of its output */
 export async function goBuild(name: string, folder: string, args: readonly string[]): Promise<void> {
   const errors: string[] = [];
-  // A process group of its own, so that a signal reaches the compilers as well.
+  // In a separate process group, a signal reaches the compilers as well.
   const child = spawn('go', ['build', ...args], {
     cwd: folder,
     env: goEnvironment(),
@@ -57,7 +57,7 @@ export async function goBuild(name: string, folder: string, args: readonly strin
   }
 }
 
-/** Fetches one module of a go.mod, compared with its go.sum; what Go says of it, as JSON. @throws Error with what it said. */
+/** Downloads one module of a go.mod, and checks it by go.sum. Returns Go's JSON. @throws Error with its output */
 export function goDownload(folder: string, module: string): string {
   goVersion();
   const args = ['mod', 'download', '-json', module];
@@ -66,7 +66,7 @@ export function goDownload(folder: string, module: string): string {
   return stdout;
 }
 
-/** What is built is the module's own matter, not the machine's settings'. */
+/** The settings of the machine must not change a build. */
 const goEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   GOFLAGS: '-mod=mod',

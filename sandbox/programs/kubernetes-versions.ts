@@ -1,10 +1,7 @@
 import { kubernetesVersion } from './archives.ts';
 import { kubernetes } from './components.ts';
 
-/**
- * The Kubernetes versions that the operator is tried on, oldest first: of each the newest patch release whose modules are all to be
- * had (of 1.31 and 1.32 later ones lack some). That of the tests is one of them.
- */
+/** For each Kubernetes version, the newest patch release whose modules are all available (later ones of 1.31 and 1.32 lack some). */
 const versions = [
   'v1.30.14',
   'v1.31.0',
@@ -16,9 +13,8 @@ const versions = [
   'v1.37.2',
 ] as const;
 
-/** What makes a control plane of each version; the rest, etcd and kubectl too, is that of the tests. */
+/** The programs of a control plane in each version. Others, such as etcd and kubectl, have the version of the tests. */
 export const triedKubernetes = versions.map((version) => {
-  // `1.30` of `v1.30.14`
   const minor = version.split('.').slice(0, 2).join('.').slice(1);
   const module = version === kubernetesVersion ? 'kubernetes' : `kubernetes-${minor}`;
   const programs = { version, module };

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries } from './build.ts';
 
-/** `link.ts FOLDER NAME …`: makes pinned programs ready, each under its name in a folder for the PATH. */
+/** `link.ts FOLDER NAME …`: links pinned programs into a folder for the PATH. */
 const [folder = '', ...names] = process.argv.slice(2);
 try {
   const paths = await ensureBinaries(names, (line) => void process.stderr.write(`  ${line}\n`));

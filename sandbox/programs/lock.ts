@@ -2,14 +2,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The file in a lock's folder that says which process holds it. */
 const OWNER = 'pid';
 const FRESH_MS = 5_000;
 const POLL_MS = 5_000;
 
 /**
- * Takes a lock that keeps two processes from doing the same work; what a process that is gone has left behind is taken
- * over. In an unlucky moment two may take over the same one: then both work, so the work must bear that.
+ * Takes a lock against duplicate work, also one that a dead process left. In a rare race two processes take it, so the work must tolerate
+ * that.
  */
 export function takeLock(lock: string): boolean {
   if (existsSync(lock) && !isHeld(lock)) rmSync(lock, { recursive: true, force: true });
@@ -26,7 +25,7 @@ export const releaseLock = (lock: string): void => rmSync(lock, { recursive: tru
 
 function isHeld(lock: string): boolean {
   const owner = join(lock, OWNER);
-  // Made a moment ago, and its owner not written yet.
+  // The lock is new, and its owner is not written yet.
   if (!existsSync(owner)) return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) < FRESH_MS;
   try {
     return process.kill(Number(readFileSync(owner, 'utf8')), 0);
@@ -35,7 +34,7 @@ function isHeld(lock: string): boolean {
   }
 }
 
-/** Makes what a path names unless it is there; of several processes that want it, one makes it and the others wait. */
+/** Creates a path unless it exists. If several processes need it, one creates it and the others wait. */
 export async function oneAtATime(target: string, waiting: () => void, make: () => Promise<void>): Promise<void> {
   if (existsSync(target)) return;
   const lock = `${target}.building`;

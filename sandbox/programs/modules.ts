@@ -10,7 +10,6 @@ import { alive, stopwatch, type Progress } from './progress.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Where a program is that was built by this machine's Go, if it was. */
 export function builtProgram(component: Component): string | undefined {
   try {
     const target = targetOf(component);
@@ -21,7 +20,7 @@ export function builtProgram(component: Component): string | undefined {
   }
 }
 
-/** Builds a program from its pinned module unless it is there. @throws NoGoError where there is no Go; Error where the build fails. */
+/** Builds a program from its pinned module unless it exists. @throws NoGoError without Go, Error if the build fails */
 export async function buildProgram(component: Component, progress: Progress): Promise<string> {
   const target = targetOf(component);
   const waiting = () => progress(`${component.name}: another process is building it; waiting`);
@@ -36,7 +35,7 @@ function targetOf(component: Component): string {
   return join(cacheFolder(process.env), 'bin', `${component.name}-${key}`);
 }
 
-/** Where the files of a pinned module are; fetched where they are not. @throws Error where they cannot be. */
+/** Returns the folder of a pinned module, downloaded if needed. @throws Error if it is unavailable */
 export function moduleFolder({ module, goPackage }: Pick<Component, 'module' | 'goPackage'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-module-'));
   try {
@@ -49,7 +48,7 @@ export function moduleFolder({ module, goPackage }: Pick<Component, 'module' | '
 
 async function build(component: Component, target: string, progress: Progress): Promise<void> {
   const { name, module, goPackage, ldflags, expectedSeconds, sources = [] } = component;
-  // A copy of the module, so that nothing in the checkout is ever written to, and nobody else builds in the same folder.
+  // A copy of the module is built, so the checkout is never written to, and no other process builds in the folder.
   const folder = mkdtempSync(`${target}.`);
   const seconds = stopwatch();
   progress(`${name}: building from Go modules (about ${expectedSeconds} s, once per machine)`);

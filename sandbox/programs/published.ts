@@ -10,28 +10,25 @@ import { unpack } from './unpack.ts';
 
 export interface Sources {
   readonly archives: readonly Archive[];
-  /** The folder for built and fetched programs. */
   readonly cache: string;
-  /** What LUMIGO_SANDBOX_MIRROR says. */
   readonly mirror: string | undefined;
   readonly patience?: Patience;
 }
 
-/** Programs as their projects publish them: each archive is fetched once per machine, and tried once in a process. */
+/** Programs that their projects publish. Each archive is downloaded once per machine, and tried once in a process. */
 export class PublishedPrograms {
   private readonly tried = new Map<Archive, Promise<void>>();
   private silent: Promise<ReadonlyMap<string, string>> | undefined;
 
   constructor(private readonly sources: Sources) {}
 
-  /** Where a program is, if it was fetched. */
   path(name: string): string | undefined {
     const archive = this.archiveOf(name);
     const path = archive === undefined ? undefined : join(this.folderOf(archive), name);
     return path !== undefined && existsSync(path) ? path : undefined;
   }
 
-  /** Fetches a program unless it is there. Undefined where it cannot be had, which is said, or where nobody publishes it. */
+  /** Downloads a program unless it exists. Returns undefined if no project publishes it, or after a reported failure. */
   async fetch(name: string, progress: Progress): Promise<string | undefined> {
     const archive = this.archiveOf(name);
     if (archive === undefined) return undefined;
@@ -41,7 +38,7 @@ export class PublishedPrograms {
     return this.path(name);
   }
 
-  /** For whoever has neither a network nor Go: what to bring, and where to put it; empty where nobody publishes it. */
+  /** Returns the advice for a machine without network and Go, or an empty text if no project publishes the program. */
   howToBring(name: string): string {
     const archive = this.archiveOf(name);
     if (archive === undefined) return '';
@@ -77,7 +74,7 @@ export class PublishedPrograms {
     rmSync(part);
   }
 
-  /** Asked once for all archives: without a network that costs two seconds, and one line. */
+  /** One check for all archives: without a network, it takes two seconds and prints one line. */
   private async answers(archive: Archive, progress: Progress): Promise<boolean> {
     this.silent ??= this.askAll(progress);
     return !(await this.silent).has(addressOf(archive, this.sources.mirror).host);
@@ -99,7 +96,7 @@ export class PublishedPrograms {
     return this.sources.archives.find(({ programs }) => programs.includes(name));
   }
 
-  /** Another pinned content is another folder. */
+  /** Another pinned content has another folder. */
   private folderOf({ file, checksum }: Archive): string {
     return join(this.sources.cache, 'published', `${file}-${checksum.digest.slice(0, 16)}`);
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Archive } from './archives.ts';
 
-/** Puts an archive's programs into a folder, which appears with all of them or not at all. @throws Error with a sentence. */
+/** Unpacks an archive's programs into a folder, atomically. @throws Error with a sentence */
 export async function unpack({ file, programs }: Archive, from: string, folder: string): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true });
   const work = mkdtempSync(`${folder}.`);
@@ -29,7 +29,7 @@ async function lay(file: string, [program = '']: readonly string[], from: string
   else copyFileSync(from, join(content, program));
 }
 
-/** Archives have a folder or two of their own around the programs. */
+/** The programs are one or two folders deep in the archive. */
 function find(program: string, content: string, file: string): string {
   const entries = readdirSync(content, { recursive: true, withFileTypes: true });
   const found = entries.find((entry) => entry.isFile() && entry.name === program);
