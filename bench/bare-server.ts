@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
-/**
- * The lower bound of the webhook's costs: a server that only parses and echoes reviews. It is a process, so its CPU time is measured alone:
- * `bare-server.ts CERTIFICATE KEY` prints the port.
- */
+/** `bare-server.ts CERTIFICATE KEY` only echoes reviews. It is the lower bound for the webhook, in a process with its own CPU time. */
 const [certificate = '', key = ''] = process.argv.slice(2);
 const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (request, response) => {
   const chunks: Buffer[] = [];

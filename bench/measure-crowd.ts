@@ -19,10 +19,7 @@ const sizes = [
 const NAMESPACES = 100;
 const LISTED_MS = 300_000;
 
-/**
- * Measures the leader's memory for workloads without a `Lumigo`, at the peak of its first list. A proxy streams them: 100,000 real ones
- * would take half an hour. Ends the manager of the surroundings.
- */
+/** Measures the peak of the leader's memory for workloads without a `Lumigo`. A proxy streams them: real ones would take half an hour. */
 export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   const { client } = there.cluster;
   const namespace = await makeFleet(client, 1);

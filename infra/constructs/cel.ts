@@ -1,9 +1,7 @@
 /** A CEL expression. Each part that contains an operator is in parentheses, so expressions can be combined as texts. */
 export type Cel = string;
 
-/**
- * Returns a CEL string literal. It is in single quotes, because most of the texts contain double quotes.
- */
+/** Returns a CEL string literal, in single quotes, because most of the texts contain double quotes. */
 export const text = (value: string): Cel => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 export const texts = (values: readonly string[]): Cel => `[${values.map(text).join(', ')}]`;

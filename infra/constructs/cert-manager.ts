@@ -16,9 +16,7 @@ export const injectedFrom = ({ name, namespace }: Installation) => ({
 
 export type CertManagerCertificateProps = Installation & Pick<Settings, 'certificates'>;
 
-/**
- * The certificate of cert-manager. Without a user's issuer, its own authority signs it, so a renewed one is trusted before it is served.
- */
+/** Without a user's issuer, the certificate's own authority signs it, so a renewed one is trusted before it is served. */
 export class CertManagerCertificate extends Construct {
   readonly secretName: string;
 

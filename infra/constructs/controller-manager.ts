@@ -95,9 +95,7 @@ const metricsPorts = ({ metrics }: Settings) =>
         { name: 'otlp-metrics', target: 'otlp-metrics', port: ports.telemetryMetrics },
       ];
 
-/**
- * The webhook answers during an upgrade, unless a claimed volume must be free first. With host ports, a surge pod would need another node.
- */
+/** Keeps the webhook available, unless a claimed volume must be free first. With host ports, a surge pod would need another node. */
 function strategy({ controllerManager, hostNetwork }: Settings) {
   if (controllerManager.telemetryProxy.queue.claimName !== '') return { type: 'Recreate' };
   const rollingUpdate = hostNetwork ? { maxUnavailable: 1, maxSurge: 0 } : { maxUnavailable: 0, maxSurge: 1 };

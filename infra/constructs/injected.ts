@@ -24,10 +24,7 @@ export const plainInitContainer = (platform: InjectorSettings['platform'] = 'kub
     { containers: [] },
   );
 
-/**
- * Returns the CEL variables about the image and the pull secrets of the settings.
- * @param list returns the CEL of a list of texts
- */
+/** @param list returns the CEL of a list of texts */
 export const injectionVariables = (settings: Settings, list: (values: readonly string[]) => Cel) => ({
   image: text(imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix)),
   imagePullPolicy: text(settings.injection.imagePullPolicy),

@@ -13,10 +13,7 @@ const operations = ['CREATE', 'UPDATE'];
 
 export type InjectorWebhookProps = Installation & Pick<Settings, 'webhook' | 'certificates'>;
 
-/**
- * The webhook configuration without `caBundle`. The issuer of the certificate writes that field, and applying these manifests again must
- * not remove it.
- */
+/** The issuer of the certificate writes `caBundle`. It is left out, so applying these manifests again does not remove it. */
 export class InjectorWebhook extends Construct {
   readonly serviceName: string;
   readonly configurationName: string;

@@ -43,9 +43,7 @@ function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readon
   return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...shapeOf(form, container) }));
 }
 
-/**
- * Patterns of the references that the injection writes, as JSON. A removal may restore them, because it grants no more than the injection.
- */
+/** Patterns of the written references, as JSON. A removal may restore them, because it grants no more than the injection. */
 export const writtenReferences: readonly string[] = rows.flatMap((row) => {
   const form = 'joined' in row ? {} : row.write(recorded, CONTAINER);
   if (form.valueFrom === undefined) return [];

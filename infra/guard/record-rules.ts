@@ -21,9 +21,7 @@ export const recordedNames = (record: Cel, list: 'pullSecrets' | 'variables'): C
 /** JSON and `strings.quote` escape these control characters differently. */
 const CONTROL = String.raw`[\x00-\x07\x0b\x0e-\x1f]`;
 
-/**
- * Returns the condition that a text is the JSON of an environment variable. If the value has control characters, only the name is compared.
- */
+/** Returns the condition that a text is the JSON of a variable. If the value has control characters, only the name is compared. */
 export function isVariable(json: Cel, variable: Cel): Cel {
   const start = `'{"name":' + strings.quote(${variable}.name)`;
   const value = `(has(${variable}.value) ? ',"value":' + strings.quote(${variable}.value) : '')`;

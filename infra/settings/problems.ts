@@ -14,10 +14,7 @@ export function pathText(path: readonly PropertyKey[]): string {
   );
 }
 
-/**
- * Returns a sentence for each problem: the path, the value and the advice. No sentence shows a secret value, or one that may contain a
- * token.
- */
+/** Returns a sentence for each problem, which shows no secret value and none that may contain a token. */
 export function problemsOf(issues: readonly Issue[], given: unknown): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownSetting([...issue.path, key]));

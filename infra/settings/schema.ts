@@ -49,10 +49,7 @@ const linuxNodes = {
   },
 };
 
-/**
- * All settings, with forms, defaults and meanings. The names of the original operator's chart are kept. The deliveries' values, their
- * schema, the reference in docs/ and the runtime's configuration derive from them.
- */
+/** All settings, from which the deliveries' values, their schema, the reference in docs/ and the runtime's configuration derive. */
 export const settingsSchema = fields({
   name: serviceName(NAME_LENGTH)
     .default(assumedInstallation.operatorName)

@@ -24,10 +24,7 @@ interface Published {
   readonly digests: Readonly<Record<Platform, string>>;
 }
 
-/**
- * The release whose API server controller-tools publishes for all four platforms. docs/contributing/adr/0005-sandbox.md says why it may
- * differ.
- */
+/** The release whose API server controller-tools publishes for all platforms. docs/contributing/adr/0005-sandbox.md says why it may differ. */
 export const envtestVersion = 'v1.36.2';
 /** The version is that of the Go modules, so downloaded and built programs are equal. */
 export const kubernetesVersion = 'v1.36.3';

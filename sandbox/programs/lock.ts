@@ -6,10 +6,7 @@ const OWNER = 'pid';
 const FRESH_MS = 5_000;
 const POLL_MS = 5_000;
 
-/**
- * Takes a lock against duplicate work, also one that a dead process left. In a rare race two processes take it, so the work must tolerate
- * that.
- */
+/** Takes a lock, also one that a dead process left. In a rare race two processes take it, so their work must tolerate that. */
 export function takeLock(lock: string): boolean {
   if (existsSync(lock) && !isHeld(lock)) rmSync(lock, { recursive: true, force: true });
   try {
