@@ -29,7 +29,7 @@ rm -rf -- "$1"
 
 /** @param cleanup shell commands that run after the processes exit and before the folder is deleted */
 export function startReaper(folder: string, cleanup = ''): Reaper {
-  // The shell has its own session, so Ctrl-C in the terminal does not reach it.
+  // A detached shell does not receive Ctrl-C of the terminal.
   const shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder, cleanup], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
