@@ -17,7 +17,7 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** The manifests meet a real API server, which validates strictly: a field that it does not know is an error. */
+/** A real API server validates strictly: a field that it does not know is an error. */
 
 let cluster: ControlPlane;
 let client: Client;
@@ -82,7 +82,7 @@ describe('the manifests', () => {
     expect(await versionsOf(others)).toEqual(before);
   });
 
-  it('leave alone what the operator writes into them later', async () => {
+  it('keep what the operator writes into them later', async () => {
     const configuration = manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
     const ref = { ...collectionOf(configuration), name: configuration.metadata.name };
     const caBundle = Buffer.from(cluster.ca).toString('base64');
@@ -99,7 +99,7 @@ describe('the manifests', () => {
 });
 
 describe('the chart', () => {
-  it('is taken as strictly, whatever is switched on, and changes nothing a second time', async () => {
+  it('is accepted as strictly, whatever is enabled, and changes nothing a second time', async () => {
     const { helm = '' } = await ensureBinaries(['helm']);
     const chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
     writeChart(chart);
@@ -172,7 +172,6 @@ describe('a Lumigo', () => {
     ['infrastructure.kubeEvents.enabled', true],
   ] as const;
 
-  /** A spec with these fields. */
   function specOf(values: readonly (readonly [string, unknown])[]): object {
     const spec: Record<string, unknown> = {};
     for (const [path, value] of values) {
@@ -185,10 +184,10 @@ describe('a Lumigo', () => {
     return spec;
   }
 
-  /** What no Lumigo of the original had. */
+  /** The original's definition does not have these fields. */
   const added = [['tracing.injection.mode', 'Workload']] as const;
 
-  it('with any subset of the fields is accepted, and gets the defaults of the others', async () => {
+  it('accepts any subset of the fields, and gets the defaults of the others', async () => {
     const subsets = Array.from({ length: 2 ** fields.length }, (_, bits) =>
       fields.map(([path, value], index) => ({ path, value, given: (bits & (1 << index)) !== 0 })),
     );
@@ -215,7 +214,7 @@ describe('a Lumigo', () => {
     ['an empty key', { name: 'a', key: '' }, 'must be the key of the Lumigo token in the Secret'],
     ['no name', { key: 'token' }, 'spec.lumigoToken.secretRef.name: Required value'],
     ['no key', { name: 'a' }, 'spec.lumigoToken.secretRef.key: Required value'],
-  ])('with %s is refused with words that help', async (_case, reference, words) => {
+  ])('with %s is refused with a helpful message', async (_case, reference, words) => {
     await expect(stored({ lumigoToken: { secretRef: reference } })).rejects.toThrow(words);
   });
 
@@ -231,7 +230,7 @@ describe('a Lumigo', () => {
     );
   });
 
-  it('whose status the original wrote can still be changed', async () => {
+  it('can still be changed if the original wrote its status', async () => {
     const name = 'from-the-original';
     await client.create(lumigoes, manifest({ lumigoToken: { secretRef } }, name));
     const conditions = [{ type: 'Active', status: 'True', message: 'x', lastTransitionTime: '2023-05-02T10:00:00Z' }];
@@ -253,7 +252,7 @@ describe('a Lumigo', () => {
     await expect(patch).rejects.toThrow(/status\.conditions\[1\]: Duplicate value/);
   });
 
-  it('D49: shows in `kubectl get lum` whether it works, for how much, and why', async () => {
+  it('shows in `kubectl get lum` if it works, how much it covers, and why [D49]', async () => {
     const conditions = [
       { type: 'Error', status: 'False', reason: 'NoError' },
       { type: 'Active', status: 'True', reason: 'Ready' },

@@ -8,8 +8,6 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** What each construct promises of its objects, beyond what they share with the runtime (contract.test.ts). */
-
 type Tree = Readonly<Record<string, unknown>>;
 
 function find(manifests: readonly Manifest[], kind: string): Tree {
@@ -33,7 +31,6 @@ interface Pod {
 const podOf = (manifests: readonly Manifest[]): Pod =>
   (find(manifests, 'Deployment').spec as { template: Pod }).template;
 
-/** All containers of all pod templates, at whatever depth. */
 function containersIn(node: unknown): Tree[] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) =>
@@ -62,7 +59,7 @@ describe('the pods of the operator', () => {
     expect(JSON.stringify(podOf(defaults).spec.affinity)).toContain('["amd64","arm64"]');
   });
 
-  it('have the PriorityClass of the settings, or one of their own', () => {
+  it('have the PriorityClass of the settings, or their own', () => {
     expect(podOf(defaults).spec.priorityClassName).toBe('lumigo-lumigo-operator-priority');
     const chosen = withSettings({ priorityClassName: 'high' });
     expect(podOf(chosen).spec.priorityClassName).toBe('high');
@@ -73,7 +70,7 @@ describe('the pods of the operator', () => {
     expect(find(defaults, 'PriorityClass')['preemptionPolicy']).toBe('Never');
   });
 
-  it('run images by tag, or by digest where there is one', () => {
+  it('run images by tag, or by digest if there is one', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
     const [manager, proxy] = podOf(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
@@ -81,7 +78,7 @@ describe('the pods of the operator', () => {
     expect(proxy.image).toMatch(/^otel\/opentelemetry-collector-contrib:0\.130\.0@sha256:[0-9a-f]{64}$/);
   });
 
-  it('carry what the settings ask for, as it is', () => {
+  it('have what the settings add, unchanged', () => {
     const given = {
       imagePullSecrets: [{ name: 'registry' }],
       affinity: { podAntiAffinity: { aFieldOfTheFuture: true } },
@@ -96,7 +93,7 @@ describe('the pods of the operator', () => {
     expect(metadata).toMatchObject({ labels: { team: 'a' }, annotations: { note: 'b' } });
   });
 
-  it('F51: run where the settings say of them, else of all', () => {
+  it('run where the settings for them say, else where the settings for all pods say [F51]', () => {
     const nodeSelector = { global: { pool: 'any' }, controllerManager: { pool: 'system' } };
     const made = synthesize(parseSettings({ nodeSelector }), 'Helm');
     const selectorOf = (manifest: (typeof made)[number] | undefined) =>
@@ -112,19 +109,19 @@ describe('the pods of the operator', () => {
       expect(container.resources).toMatchObject(resources);
   });
 
-  it('F12: keep their heap to a part of the memory limit, and know how long the API server waits for them', () => {
+  it('limit their heap to a part of the memory, and know how long the API server waits [F12]', () => {
     const [manager] = podOf(withSettings({ webhook: { timeoutSeconds: 2 } })).spec.containers;
-    // The image's own command line says which part (runtime-environment.cluster.test.ts).
+    // The command line in the image has that part (runtime-environment.cluster.test.ts).
     expect(JSON.stringify(manager.env)).not.toContain('old-space');
     expect(configOf(manager)).toMatchObject({ webhookTimeoutSeconds: 2 });
   });
 
-  it('run a command of the image, with flags that it has and the flags of the image, in every delivery [F62]', () => {
+  it('run a command that the image has, with flags that it knows, in every delivery [F62]', () => {
     const program = createProgram(processShell());
     const deliveries = ['Manifests', 'Helm', 'Pulumi'] as const;
     const made = deliveries.flatMap((delivery) => synthesize(parseSettings({}), delivery));
     const own = containersIn(made).filter(({ image }) => String(image).includes('lumigo-kubernetes-operator'));
-    // The manager and its init container three times, the updater at least with Helm, and Helm's Job that uninstalls.
+    // The manager and its init container count three times, the updater with Helm, and Helm's uninstall Job.
     expect(own.length).toBeGreaterThanOrEqual(8);
     for (const { command, args = [], env } of own) {
       expect(command).toBeUndefined();
@@ -135,7 +132,7 @@ describe('the pods of the operator', () => {
     }
   });
 
-  it('log at debug level where the settings say so', () => {
+  it('log at debug level if the settings say so', () => {
     const [manager] = podOf(withSettings({ debug: { enabled: true } })).spec.containers;
     expect(configOf(manager)).toMatchObject({ logLevel: 'debug' });
   });
@@ -145,7 +142,7 @@ describe('the telemetry proxy', () => {
   const { spec } = podOf(defaults);
   const proxy = spec.containers[1];
 
-  it('runs as the same user as the manager, in sight of it, so that the manager can signal it', () => {
+  it("runs as the manager's user and shares its processes, so that the manager can signal it", () => {
     expect(spec).toMatchObject({
       shareProcessNamespace: true,
       securityContext: { runAsUser: 65_532, runAsGroup: 65_532, fsGroup: 65_532, runAsNonRoot: true },
@@ -153,7 +150,7 @@ describe('the telemetry proxy', () => {
     expect(podOf(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
   });
 
-  it('starts with what an init container of the manager wrote', () => {
+  it('starts with the configuration that an init container of the manager wrote', () => {
     const { initContainers, volumes } = spec as unknown as {
       initContainers: readonly Tree[];
       volumes: readonly Tree[];
@@ -165,7 +162,7 @@ describe('the telemetry proxy', () => {
     });
   });
 
-  it('D38: has the resources of the settings, and a garbage collector that keeps to the limit', () => {
+  it('has the resources of the settings, and a garbage collector that keeps to the limit [D38]', () => {
     expect(proxy.resources).toEqual({
       requests: { cpu: '50m', memory: '128Mi' },
       limits: { cpu: '1', memory: '512Mi' },
@@ -195,11 +192,11 @@ describe('the telemetry proxy', () => {
     expect(find(claimed, 'Deployment').spec).toMatchObject({ strategy: { type: 'Recreate' } });
   });
 
-  it('F25: goes on for a moment when its pod is to stop, by nothing that another pod could call', () => {
+  it('continues for a moment when its pod stops, by nothing that another pod could call [F25]', () => {
     expect(proxy.lifecycle).toEqual({ preStop: { sleep: { seconds: 4 } } });
   });
 
-  it('says by which delivery it was installed', () => {
+  it('reports the delivery that installed it', () => {
     for (const delivery of ['Manifests', 'Pulumi'] as const) {
       const [manager] = podOf(synthesize(parseSettings({}), delivery)).spec.containers;
       expect(configOf(manager)).toMatchObject({ deploymentMethod: delivery });
@@ -210,7 +207,7 @@ describe('the telemetry proxy', () => {
 describe('the webhooks', () => {
   const { webhooks } = find(defaults, 'MutatingWebhookConfiguration') as { webhooks: readonly [Tree, Tree] };
 
-  it('never stand in the way of a write', () => {
+  it('never block a write', () => {
     for (const webhook of webhooks)
       expect(webhook).toMatchObject({
         failurePolicy: 'Ignore',
@@ -221,11 +218,11 @@ describe('the webhooks', () => {
       });
   });
 
-  it('leave the authority of the certificate to whoever issues it', () => {
+  it('leave the authority of the certificate to its issuer', () => {
     expect(JSON.stringify(webhooks)).not.toContain('caBundle');
   });
 
-  it('skip the namespaces of the settings and that of the operator, for workloads', () => {
+  it('skip the namespaces of the settings, and for workloads that of the operator', () => {
     const configuration = find(
       withSettings({ namespace: 'observability', webhook: { excludedNamespaces: ['kube-system', 'ci'] } }),
       'MutatingWebhookConfiguration',
@@ -250,26 +247,26 @@ describe('the monitored namespaces', () => {
       .filter(({ kind }) => kind === 'ClusterRole')
       .map(({ metadata }) => metadata.name);
 
-  it('F54: are what the manager is told, as it was said', () => {
+  it('reach the manager as the settings name them [F54]', () => {
     const entry = { selector: { matchLabels: { team: 'a' } }, loggingEnabled: false };
     expect(told({ monitoredNamespaces: [{ namespace: 'shop' }, entry] })).toEqual([{ namespace: 'shop' }, entry]);
     expect(told({ monitoredNamespaces: 'all' })).toEqual([{ selector: {} }]);
     expect(told({})).toEqual([]);
   });
 
-  it('F54: give the manager rights that it has not otherwise', () => {
+  it('give the manager rights that it does not have otherwise [F54]', () => {
     const role = 'lumigo-lumigo-operator-monitored-namespaces-role';
     expect(roles({ monitoredNamespaces: [{ namespace: 'shop' }] })).toContain(role);
     expect(roles({})).not.toContain(role);
   });
 
-  it.each([{}, { namespace: 'shop', selector: {} }])('F54: have either a name or a selector: %j', (entry) => {
+  it.each([{}, { namespace: 'shop', selector: {} }])('have either a name or a selector: %j [F54]', (entry) => {
     expect(() => withSettings({ monitoredNamespaces: [entry] })).toThrow(
       'monitoredNamespaces[0] must have either a namespace or a selector',
     );
   });
 
-  it("D45: get the token from a Secret in the operator's namespace, which no other object holds, and plain YAML refuses", () => {
+  it("get the token from one Secret in the operator's namespace, which plain YAML refuses [D45]", () => {
     const given = { lumigoToken: { value: token } };
     const made = synthesize(parseSettings(given), 'Helm');
     const [secret, ...others] = made.filter((manifest) => JSON.stringify(manifest).includes(token));
@@ -281,7 +278,7 @@ describe('the monitored namespaces', () => {
 });
 
 describe('the addresses', () => {
-  it('D44: name no address that ignores the cluster domain, and pin what runs', () => {
+  it('contain no address that ignores the cluster domain, and pin what runs [D44]', () => {
     const text = JSON.stringify(withSettings({ kubernetesClusterDomain: 'cluster.example' }));
     expect(text).toContain('.svc.cluster.example');
     expect(text).not.toContain('cluster.local');

@@ -8,8 +8,6 @@ import { assumedConfig } from '../../runtime/installation/assumed.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
-/** What two parts of the system must agree on, checked over the objects that are really installed. */
-
 interface Container {
   readonly name: string;
   readonly image: string;
@@ -76,7 +74,7 @@ const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook,
 describe('the ports', () => {
   it('of the containers are those of the contract', () => {
     const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
-    // The last is on loopback only.
+    // The port `telemetryLoop` is on loopback only.
     const { telemetryLoop: _loop, ...reached } = ports;
     expect([...numbers].sort()).toEqual(Object.values(reached).sort());
   });
@@ -87,12 +85,12 @@ describe('the ports', () => {
     expect(names.filter((name) => name.length > 15)).toEqual([]);
   });
 
-  it('that the Services target exist in the pod', () => {
+  it('exist in the pod if a Service targets them', () => {
     const names = containers.flatMap((container) => container.ports.map(({ name }) => name));
     for (const { spec } of services) for (const { targetPort } of spec.ports) expect(names).toContain(targetPort);
   });
 
-  it('lead from each Service to what it is there for', () => {
+  it('connect each Service to its program', () => {
     const target = (suffix: string, port: number) => {
       const service = services.find(({ name }) => name === settings.name + suffix);
       const name = service?.spec.ports.find((candidate) => candidate.port === port)?.targetPort;
@@ -107,13 +105,13 @@ describe('the ports', () => {
 });
 
 describe('the probes', () => {
-  it('of the manager ask its health port for the paths of the contract', () => {
+  it("query the manager's health port at the paths of the contract", () => {
     expect(manager.startupProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
     expect(manager.livenessProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
     expect(manager.readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
   });
 
-  it('ask a port of their own container', () => {
+  it('query a port of their own container', () => {
     for (const container of containers)
       for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
         expect(container.ports.map(({ name }) => name)).toContain(probe.httpGet.port);
@@ -158,7 +156,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('F86: has the defaults that the operator assumes where it cannot read its settings', () => {
+  it('has the defaults that the operator assumes if it cannot read its settings [F86]', () => {
     expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig({}, {}), version: operatorVersion() });
   });
 
@@ -186,7 +184,7 @@ describe('the references', () => {
     expect(Object.keys(deployment.selector.matchLabels)).not.toContain('app.kubernetes.io/version');
   });
 
-  it('mount volumes that the pod has, where the contract says', () => {
+  it('mount volumes that the pod has, at the paths of the contract', () => {
     const names = volumes.map(({ name }) => name);
     for (const { volumeMounts } of containers) for (const { name } of volumeMounts) expect(names).toContain(name);
     expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
@@ -207,7 +205,7 @@ describe('the references', () => {
     expect(pod.serviceAccountName).toBe(one('ServiceAccount', suffixes.manager).metadata.name);
   });
 
-  it('F26: bind each role to the ServiceAccount of the program that it is for', () => {
+  it('bind each role to the ServiceAccount of its program [F26]', () => {
     const { metadata: manages } = one('ServiceAccount', suffixes.manager);
     const { metadata: forwards } = one('ServiceAccount', suffixes.telemetryProxy);
     for (const [binding, role, { name, namespace }] of [
@@ -235,7 +233,7 @@ describe('the references', () => {
 });
 
 describe("the pod's tokens", () => {
-  it("F26: the manager's is found by the manager and by what prepares the pod, not by the telemetry proxy", () => {
+  it("let the manager and the init container read the manager's, not the telemetry proxy [F26]", () => {
     const projected = volumes.filter((volume) => volume.projected !== undefined).map(({ name }) => name);
     const finders = [...pod.initContainers, ...containers].filter(({ volumeMounts }) =>
       volumeMounts.some(({ name }) => projected.includes(name)),
@@ -245,7 +243,7 @@ describe("the pod's tokens", () => {
     expect(finders).toEqual([...pod.initContainers, manager]);
   });
 
-  it("F26: the telemetry proxy's is in memory, and the telemetry proxy can only read it", () => {
+  it("keep the telemetry proxy's in memory, where the telemetry proxy can only read it [F26]", () => {
     const mounted = telemetryProxy.volumeMounts.find(({ mountPath }) => mountPath === mounts.serviceAccount);
     expect(mounted?.readOnly).toBe(true);
     expect(volumes.find(({ name }) => name === mounted?.name)?.emptyDir?.medium).toBe('Memory');
@@ -266,7 +264,7 @@ describe('the permissions', () => {
     expect(one('ClusterRole', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoring));
     expect(one('Role', suffixes.leaderElectionRole).rules).toEqual(named(permissions.ownNamespace));
     expect(one('Role', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoringMarks));
-    // The other two are the users', and that of the updater is its own (updater.test.ts).
+    // The other two are the users' role and the updater's role (updater.test.ts).
     expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([5, 3]);
   });
 });
@@ -292,18 +290,18 @@ describe('the objects', () => {
     }
   });
 
-  it('have names that begin with that of the installation, or that it must not choose', () => {
+  it('have names that begin with the name of the installation, or names that others prescribe', () => {
     const given = ['Namespace', 'CustomResourceDefinition', 'Lumigo'];
     for (const { kind, metadata } of manifests)
       if (!given.includes(kind)) expect(metadata.name.startsWith(settings.name)).toBe(true);
   });
 
-  it('are no two of one kind and name', () => {
+  it('are unique by kind and name', () => {
     const keys = manifests.map(({ kind, metadata }) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('hold no null, which other tools take for a wish to delete', () => {
+  it('contain no null, which other tools read as a request to delete', () => {
     expect(JSON.stringify(manifests)).not.toContain('null');
   });
 });

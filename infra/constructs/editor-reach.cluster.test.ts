@@ -25,7 +25,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** docs/security/README.md: of what an editor of a namespace does, nothing reaches another namespace. */
+/** docs/security/README.md promises that an editor of a namespace reaches no other namespace. */
 let operator: OperatorBench;
 let editor: Account;
 let [own, victim] = ['', ''];
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await bench.activate(victim);
   await bench.whenInstrumented(deployment, victim, 'a-deployment');
   await bench.create(workloadOf(deployment, victim, 'cart'));
-  // A controller of Kubernetes works the operator's rules into the role.
+  // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
   await whenAtRest();
 });
@@ -50,7 +50,6 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-/** Every object of the other namespace that the operator or an editor could change, by its version. */
 async function versions(): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const kind of [...workloads, { ...lumigo, addOn: undefined }, kinds.secrets, kinds.configMaps, kinds.events])
@@ -60,7 +59,7 @@ async function versions(): Promise<Readonly<Record<string, string>>> {
   return { ...found, namespace: named.metadata.resourceVersion };
 }
 
-/** The controllers of Kubernetes write for a moment as well. */
+/** Kubernetes' own controllers also write for a moment. */
 const whenAtRest = (): Promise<void> =>
   eventually(
     async () => {
@@ -95,7 +94,7 @@ const record = (): string =>
     logs: false,
   });
 
-/** Each is in the editor's own namespace, and names what is in the other one. */
+/** Each attempt is made in the editor's own namespace, and names an object of the other one. */
 const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
   ['a Lumigo that names the Secret of the other namespace', async () => lumigoOf(own)],
   ['a second Lumigo of the same name as the other one', async () => lumigoOf(own, {}, 'other')],
@@ -156,7 +155,6 @@ const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
   ],
 ];
 
-/** If the role allows it. */
 const leases = ['lumigo-lumigo-operator-leader', originalLease].map(
   (name) =>
     [
@@ -188,12 +186,12 @@ describe('an editor of a namespace', () => {
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status: 403 });
   });
 
-  it('changes nothing in another namespace by what it may do in its own', async () => {
+  it('changes nothing in another namespace by its rights in its own', async () => {
     const before = await versions();
     for (const [what, make] of attempts) {
       const manifest = await make();
       const outcome = await editor.client.create(collectionOf(manifest), manifest).then(() => 'done', String);
-      // The second Lumigo is refused by the webhook, or is no second one.
+      // The webhook refuses the second Lumigo if the first one is stored by then.
       if (!what.startsWith('a second')) expect([what, outcome]).toEqual([what, 'done']);
     }
     for (const [, make] of leases) await editor.client.create(collectionOf(make()), make()).catch(() => undefined);
@@ -205,14 +203,14 @@ describe('an editor of a namespace', () => {
     );
   });
 
-  it('changes nothing there by its own token, by toggling its Lumigo, and by removing all of it', async () => {
+  it('changes nothing there by its token, by toggling its Lumigo, and by removing everything', async () => {
     const before = await versions();
     const { client } = editor;
     const secret = object('v1', 'Secret', 'lumigo-credentials', { stringData: { token: ownToken } });
     await client.create(collectionOf(secret), secret);
     await operator.bench.whenActive(own);
     await eventually(() => expect([...letIn()].sort()).toEqual([validToken, ownToken].sort()));
-    // The attempts were real: what is in its own namespace was instrumented.
+    // This shows that the attempts were real.
     await operator.bench.whenInstrumented(deployment, own, 'probe');
     const ref = { ...lumigo, namespace: own, name: 'lumigo' };
     for (const enabled of [false, true, false])
@@ -229,7 +227,7 @@ describe('an editor of a namespace', () => {
     expect(await versions()).toEqual(before);
   });
 
-  it('keeps no leader from its work: another namespace is instrumented as before, also by the next leader', async () => {
+  it('does not stop a leader: another namespace is instrumented, also by the next leader', async () => {
     const { bench } = operator;
     await operator.stopManager();
     await operator.startManager();

@@ -10,8 +10,8 @@ const imagesOf = (settings: Settings): readonly string[] => {
   return [...containers, ...injector];
 };
 
-describe('F52: the prefix of images', () => {
-  it('stands in front of every image that a node pulls because of this installation', () => {
+describe('the prefix of images [F52]', () => {
+  it('is in front of every image that a node pulls because of this installation', () => {
     const prefix = 'registry.example:5000/mirror/';
     const [own, mirrored] = [
       imagesOf(parseSettings(everything)),
@@ -28,7 +28,7 @@ describe('F52: the prefix of images', () => {
     'https://registry.example/',
     'registry.example//',
     'registry.example/Mirror/',
-  ])('is refused where a name after it would be none: %s', (imagePrefix) =>
+  ])('is refused if a name after it would be invalid: %s', (imagePrefix) =>
     expect(() => parseSettings({ imagePrefix })).toThrow(/imagePrefix .*must be a registry, or a folder in one/),
   );
 });

@@ -16,8 +16,8 @@ import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 /**
- * Which requests the API server sends to the webhooks. They point at a port where nobody listens and may fail a request
- * here, so that whether one was called shows in the answer; an expression that goes wrong would be an answer of its own.
+ * The webhooks point at a closed port and have `failurePolicy: Fail` here, so a failed request shows which one the API
+ * server called. An expression that fails would give another answer.
  */
 
 const settings = parseSettings({});
@@ -38,7 +38,7 @@ function withoutAnswer(manifest: Manifest): Manifest {
   return { ...manifest, webhooks };
 }
 
-/** The webhook that a request was sent to; undefined where it went through without. */
+/** Returns the webhook that received the request, or undefined. */
 async function calledBy(request: Promise<unknown>): Promise<string | undefined> {
   try {
     await request;
@@ -57,7 +57,6 @@ const patched = (client: Client, kind: WorkloadKind, name: string, body: object)
 const created = (manifest: Manifest): Promise<string | undefined> =>
   calledBy(admin.create(collectionOf(manifest), manifest, dryRun));
 
-/** A merge patch of something inside the pod template. */
 const inTemplate = ({ template }: WorkloadKind, body: object): object =>
   template.reduceRight<object>((inner, key) => ({ [key]: inner }), body);
 
@@ -66,7 +65,7 @@ beforeAll(async () => {
   admin = cluster.client;
   operatorTransport = connectTo(cluster, { as: operatorUser(settings) });
   operator = createClient(operatorTransport);
-  // The guard would refuse what this test writes with the operator's account.
+  // The guard would refuse the test's writes with the operator's account.
   await install(admin, { settings: { guard: 'Off' } });
   await admin.create(collectionOf({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
     apiVersion: 'v1',
@@ -122,7 +121,7 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await patched(admin, kind, name, body)).toBe(injector);
   });
 
-  it.each(['labelled', 'bare'])('is left in peace by other changes of a %s one', async (name) => {
+  it.each(['labelled', 'bare'])('is not called for other changes of a %s one', async (name) => {
     for (const metadata of [
       { labels: { team: 'a' } },
       { annotations: { note: 'b' } },
@@ -134,13 +133,13 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await calledBy(admin.patch(ref, status, dryRun))).toBeUndefined();
   });
 
-  it('is left in peace by what the operator itself writes', async () => {
+  it('is not called for writes of the operator', async () => {
     if (!kind.mutable) return expect(await canPatch(kind)).toBe(false);
     const body = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
     expect(await patched(operator, kind, 'labelled', body)).toBeUndefined();
   });
 
-  it('F29: is called by the operator when it probes, though only where the rule itself would have it called', async () => {
+  it('is called by the probe of the operator, but only if the rule itself matches [F29]', async () => {
     if (!kind.mutable) return;
     const metadata = { labels: { [probeLabel]: 'x' } };
     const probe = { ...inTemplate(kind, { metadata: { annotations: { [probeLabel]: 'x' } } }), metadata };
@@ -148,12 +147,12 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await patched(operator, kind, 'bare', { metadata })).toBeUndefined();
   });
 
-  it('is left in peace by one that is being deleted', async () => {
+  it('is not called for one that is being deleted', async () => {
     const changed = { metadata: { finalizers: null, labels: { [labels.autoTrace]: 'true' } } };
     expect(await patched(admin, kind, 'leaving', changed)).toBeUndefined();
   });
 
-  it.each(['kube-system', settings.namespace])('is left in peace by those in %s', async (excluded) => {
+  it.each(['kube-system', settings.namespace])('is not called for those in %s', async (excluded) => {
     expect(await created(workloadOf(kind, excluded, 'new'))).toBeUndefined();
   });
 });
@@ -193,7 +192,6 @@ describe('the injector', () => {
   });
 });
 
-/** Whether the operator may change a kind of workload at all. */
 async function canPatch(kind: WorkloadKind): Promise<boolean> {
   const ref = { ...kind, namespace, name: 'labelled' };
   return operator.patch(ref, { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } }, dryRun).then(
@@ -219,11 +217,11 @@ describe('for a Lumigo, its webhook', () => {
     expect(await calledBy(operator.patch(ref, label, dryRun))).toBe(lumigoes);
   });
 
-  it('is left in peace by the real writes of the operator, which must not depend on it', async () => {
+  it('is not called for real writes of the operator, which must not depend on it', async () => {
     expect(await calledBy(operator.patch(ref, label))).toBeUndefined();
   });
 
-  it('is left in peace by the changes of others, in earnest or not', async () => {
+  it('is not called for changes by others, dry runs included', async () => {
     const other = { kind: 'merge', body: { metadata: { labels: { a: 'c' } } } } as const;
     expect(await calledBy(admin.patch(ref, other, dryRun))).toBeUndefined();
     expect(await calledBy(admin.patch(ref, other))).toBeUndefined();

@@ -29,7 +29,7 @@ const servicePorts = (manifests: readonly Manifest[]) =>
   (find(manifests, 'Service', suffixes.metricsService)?.['spec'] as { ports: readonly object[] }).ports;
 
 describe('metrics.secure', () => {
-  it('F25: gives the manager the rights to ask whose a token is, in a role of its own, and only then', () => {
+  it('gives the manager a role of its own for token reviews, and only then [F25]', () => {
     for (const kind of ['ClusterRole', 'ClusterRoleBinding'])
       expect(find(plain, kind, suffixes.metricsRole)).toBeUndefined();
     const granted = permissions.metrics.map(({ why: _why, test: _test, ...rule }) => rule);
@@ -41,7 +41,7 @@ describe('metrics.secure', () => {
     ]);
   });
 
-  it('F25: leaves one port to scrape, which says by its name that it speaks TLS', () => {
+  it('leaves one port to scrape, whose name says that it uses TLS [F25]', () => {
     expect(servicePorts(plain)).toEqual([
       { name: 'metrics', port: ports.metrics, protocol: 'TCP', targetPort: 'metrics' },
       { name: 'otlp-metrics', port: ports.telemetryMetrics, protocol: 'TCP', targetPort: 'otlp-metrics' },

@@ -7,7 +7,7 @@ import { parseSettings } from '../settings/settings.ts';
 import { alerts } from './alerts.ts';
 import { panels } from './dashboard.ts';
 
-/** Grafana puts it in before it asks. */
+/** Grafana replaces the variable before it sends the query. */
 const asked = (expr: string): string => expr.replaceAll('$__rate_interval', '5m');
 
 const queries = [
@@ -15,7 +15,7 @@ const queries = [
   ...panels.flatMap(({ title, exprs }) => exprs.map((expr) => [title, asked(expr)] as const)),
 ];
 
-/** Where Prometheus' own grammar does not know what to make of it. */
+/** Prometheus' own grammar marks each place that it cannot parse. */
 function errorsIn(expr: string): string[] {
   const errors: string[] = [];
   parser.parse(expr).iterate({
@@ -32,17 +32,17 @@ const objectsOf = (settings: object, kind: string): readonly Manifest[] =>
   synthesize(parseSettings(settings)).filter((each) => each.kind === kind);
 
 describe('alerts and dashboard', () => {
-  it.each(queries)('%s asks in PromQL, for metrics that there are', (_title, expr) => {
+  it.each(queries)('%s is PromQL, about metrics that exist', (_title, expr) => {
     expect(errorsIn(expr)).toEqual([]);
     const asks = [...expr.matchAll(/lumigo_operator_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
     expect(asks.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('are found out where they are not PromQL', () => {
+  it('fail this check if they are not PromQL', () => {
     expect(errorsIn('sum by (x (y)')).not.toEqual([]);
   });
 
-  it('are there where they are asked for only', () => {
+  it('are rendered only if the settings ask for them', () => {
     for (const kind of ['ServiceMonitor', 'PrometheusRule']) expect(objectsOf({}, kind)).toEqual([]);
     const [monitor] = objectsOf(
       { metrics: { serviceMonitor: { enabled: true, labels: { release: 'p' } } } },

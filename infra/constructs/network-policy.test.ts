@@ -21,20 +21,19 @@ function policyOf(networkPolicy: object = {}): Policy {
   return found?.['spec'] as Policy;
 }
 
-/** From where each port can be reached by others than the pod and its node. */
 const opened = ({ ingress }: Policy): Record<number, unknown> =>
   Object.fromEntries(ingress.flatMap(({ from, ports: each }) => each.map(({ port }) => [port, from])));
 
-/** For Kubernetes a rule without `from`. */
+/** A rule without `from` allows every source. */
 const anywhere = undefined;
 
 describe('the NetworkPolicy', () => {
-  it('F25: is there where the settings ask for it, and only there', () => {
+  it('is rendered only if the settings ask for it [F25]', () => {
     expect(policyOf().policyTypes).toEqual(['Ingress']);
     expect(installed({}).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
 
-  it('F25: opens what others need, each port to them, and health to nobody but the node', () => {
+  it('opens each port to its clients, and the health port only to the node [F25]', () => {
     const everyPod = [{ namespaceSelector: {} }];
     const scrapers = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
     expect(opened(policyOf())).toEqual({
@@ -46,7 +45,7 @@ describe('the NetworkPolicy', () => {
     });
   });
 
-  it('takes from the settings who may come, in the form of Kubernetes', () => {
+  it('takes the allowed clients from the settings, in the form of Kubernetes', () => {
     const from = (cidr: string) => [{ ipBlock: { cidr, aFieldOfTheFuture: true } }];
     const own = { webhook: { from: from('10.0.0.0/28') }, otlp: { from: from('10.1.0.0/16') }, metrics: { from: [] } };
     expect(opened(policyOf(own))).toEqual({
@@ -58,7 +57,7 @@ describe('the NetworkPolicy', () => {
     });
   });
 
-  it('is about the pods of the Deployment', () => {
+  it('selects the pods of the Deployment', () => {
     const deployment = installed({}).find(({ kind }) => kind === 'Deployment');
     const { template } = deployment?.['spec'] as { template: { metadata: { labels: Record<string, string> } } };
     const { matchLabels } = policyOf().podSelector as { matchLabels: Record<string, string> };
@@ -66,7 +65,7 @@ describe('the NetworkPolicy', () => {
     expect(matchLabels).toHaveProperty(['app.kubernetes.io/component'], 'controller-manager');
   });
 
-  it('has a word on every port of the contract', () => {
+  it('knows every port of the contract', () => {
     expect(portNames.toSorted()).toEqual(Object.keys(ports).toSorted());
   });
 });

@@ -12,7 +12,7 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** What the operator brings for cert-manager and Prometheus, before the definitions that their makers release. */
+/** These are the settings that need the definitions of cert-manager and Prometheus. */
 const certManager = { certificates: { issuer: 'cert-manager' } };
 const prometheus = {
   metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },
@@ -43,7 +43,7 @@ const ofGroup = (manifests: readonly Manifest[], group: string) =>
 describe.each(makers)('with %s', (maker, group, settings, counts) => {
   const manifests = synthesize(parseSettings({ createNamespace: false, namespace: 'default', ...settings }));
 
-  it('Helm says what is missing, and installs nothing, where its definitions are not', async () => {
+  it('Helm names the missing definitions, and installs nothing without them', async () => {
     const flags = Object.entries(settings).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
     const args = ['install', 'lumigo', chart, '--namespace', 'lumigo-system', '--create-namespace', ...flags];
     for (const kind of Object.keys(counts))
@@ -53,7 +53,7 @@ describe.each(makers)('with %s', (maker, group, settings, counts) => {
     expect(helm('list', '--all-namespaces', '--output', 'json').trim()).toBe('[]');
   });
 
-  it('every object is one that it knows, and no different when it is applied again', async () => {
+  it('every object is valid, and does not change when it is applied again', async () => {
     for (const definition of definitionsOf(maker, plurals[maker])) await apply(cluster.client, definition);
     const own = ofGroup(manifests, group);
     expect(

@@ -8,7 +8,7 @@ import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
 import { podsPolicy } from '../../sandbox/testing/injection.ts';
 
-/** The policy and `inject` do the same to every pod. No operator runs. */
+/** Compares the admission policy with `inject`. No operator runs. */
 
 const PODS = 3_000;
 const counts = { injected: 0, leftAlone: 0, invalid: 0 };
@@ -31,7 +31,6 @@ const secret = { lumigoToken: { secretRef: { name: 'other.secret', key: '_the.Ke
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const openShift = { annotations: { 'openshift.io/sa.scc.uid-range': '1000650000/10000' } };
 
-/** The namespaces, with the settings that their pods get. */
 const namespaces = [
   { spec: podMode, metadata: {}, tracing: usual, platform: 'kubernetes' },
   {
@@ -43,7 +42,6 @@ const namespaces = [
   { spec: podMode, metadata: openShift, tracing: usual, platform: 'openshift' },
 ] as const;
 
-/** Returns what a pod consists of, without the record. */
 const content = ({ metadata, spec }: Workload) => {
   const { [annotations.injection]: _record, ...notes } = metadata.annotations ?? {};
   return { labels: metadata.labels ?? {}, notes, spec };
@@ -79,7 +77,7 @@ describe('the policy for pods', () => {
   it.each([
     ['one container with 2,000 variables', 1, 2_000],
     ['100 containers with 20 variables each', 100, 20],
-  ])('stays within the costs that the API server allows: %s', async (_what, containers, variables) => {
+  ])("stays within the API server's cost limits: %s", async (_what, containers, variables) => {
     const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on)];
     const given = largePod(containers, variables);
     const wanted = decidePod({

@@ -13,7 +13,7 @@ import {
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { podOf } from '../../sandbox/testing/workloads.ts';
 
-/** The pods that the policy skips, and the namespaces. No operator runs. */
+/** No operator runs: the API server alone evaluates the policy. */
 
 let on: PodModeCluster;
 let traced: string;
@@ -129,7 +129,7 @@ describe('the policy injects no pod', () => {
     await whenPodsAreInjected(on.bench, namespace, false);
   });
 
-  it('where the Lumigo is not active, is being deleted or is gone', async () => {
+  it('if the Lumigo is not active, is being deleted or no longer exists', async () => {
     const namespace = await tracedNamespace(on);
     await setActive(on.bench, namespace, 'False');
     await whenPodsAreInjected(on.bench, namespace, false);
@@ -150,7 +150,7 @@ describe('the policy injects no pod', () => {
     await on.bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: own, name: 'default' } });
     await on.bench.lumigo(own, podMode);
     await setActive(on.bench, own);
-    // A later change is in effect, so this one would be too.
+    // The policy is in effect for a later namespace, so it would be for this one.
     await tracedNamespace(on);
     expect(await probe(own)).toBe(false);
   });

@@ -5,7 +5,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** Counts the reviews that a real API server asks for while Kubernetes' own controllers work. No namespace has a Lumigo resource. */
+/** Kubernetes' own controllers work here, and no namespace has a Lumigo resource. */
 
 const { deployment, replicaSet, cronJob, job } = workloadKinds;
 
@@ -34,7 +34,7 @@ const whenOwned = (kind: WorkloadKind, owner: string, count: number): Promise<vo
 it("asks the webhook once for a Deployment's rollout [F74]", async () => {
   await operator.bench.create(workloadOf(deployment, namespace, 'app'));
   await whenOwned(replicaSet, 'app', 1);
-  // If the controller writes a status meanwhile, the API server asks once more for the same change.
+  // If the controller writes a status meanwhile, the API server repeats the review of the change.
   await eventually(async () => {
     const { status } = await operator.bench.get(deployment, namespace, 'app');
     expect(JSON.stringify(status)).toContain('NewReplicaSetAvailable');

@@ -9,7 +9,7 @@ const { heap_size_limit } = require('node:v8').getHeapStatistics();
 process.stdout.write(JSON.stringify({ heap: heap_size_limit, memory: process.constrainedMemory() }));`;
 
 describe("the manager's heap", () => {
-  it('F12: is 60 % of the memory that its container may take, in the Node.js that the image runs', () => {
+  it("is 60 % of its container's memory limit, in the Node.js that the image runs [F12]", () => {
     const node = imageNode(() => undefined);
     if (node === undefined) throw new Error('the Node.js of the image cannot be had here');
     const said = execFileSync(node, [...imageFlags(), '-e', program], { env: {}, encoding: 'utf8' });

@@ -14,7 +14,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Runs the lines of docs/operate/uninstall.md for people who have nothing but kubectl. */
+/** Runs the commands of docs/operate/uninstall.md, which need only kubectl. */
 let operator: OperatorBench;
 let programs = '';
 beforeAll(async () => {
@@ -42,7 +42,7 @@ function inShell(line: string): void {
 const { deployment } = workloadKinds;
 const foreign = 'example.com/somebody-else';
 const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
-/** All but the webhook, which is left to be in the way. */
+/** The webhook stays, so that it is in the way. */
 const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
 const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
 
@@ -72,7 +72,6 @@ const finalizersOfDeleted = (ref: ResourceRef) =>
 const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
   operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
 
-/** The manager dies without a word while it holds its rights, and then everything is deleted. */
 async function removeWithoutManager(): Promise<void> {
   for (const ref of held()) await eventually(async () => expect(await finalizersOf(ref)).toContain(cleanupFinalizer));
   await operator.killManager();
@@ -90,7 +89,7 @@ async function installAgain(): Promise<void> {
 }
 
 describe('a removal that is stuck', () => {
-  it('F44: is freed by three lines of kubectl, and the operator can be installed again', async () => {
+  it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
     const { bench, cluster, installation } = operator;
     const [shop, bank] = [await instrumented('shop'), await instrumented('bank')];
     await setFinalizers(lumigoOf(bank), [foreign, lumigo.finalizer]);
@@ -102,7 +101,7 @@ describe('a removal that is stuck', () => {
     expect(lines).toHaveLength(3);
     lines.forEach(inShell);
 
-    // Somebody else's finalizer is his own matter.
+    // The commands release only the operator's finalizers, not foreign ones.
     expect(await finalizersOf(lumigoOf(bank))).toEqual([foreign]);
     await setFinalizers(lumigoOf(bank), []);
     for (const manifest of installation.manifests) await whenGone(cluster, manifest);

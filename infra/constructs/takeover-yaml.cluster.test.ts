@@ -10,7 +10,9 @@ import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { runToEnd } from '../../sandbox/run.ts';
 
-/** What docs/migrate-from-original.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
+/**
+ * Runs the steps of docs/migrate-from-original.md for plain YAML over a release of the original, whose pods do not run.
+ */
 const page = readFileSync('docs/migrate-from-original.md', 'utf8');
 const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
 const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
@@ -22,7 +24,7 @@ let kubectl: Tool;
 let bench: TestCluster;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
-  // A checkout in which the blocks may write.
+  // The commands need a checkout that they may write to.
   for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
     symlinkSync(resolve(entry), join(folder, entry));
   const { kubectl: program = '' } = await ensureBinaries(['kubectl']);
@@ -52,12 +54,12 @@ const uidOf = (...object: readonly string[]): string => kubectl('get', ...object
 const definition = ['crd', 'lumigoes.operator.lumigo.io'];
 const lumigo = ['lumigo', 'lumigo', '-n', 'shop'];
 
-describe('F51: the original operator and plain YAML', () => {
-  it('is replaced by the steps of docs/migrate-from-original.md: definition and Lumigo resources keep their uid', async () => {
+describe('the original operator and plain YAML [F51]', () => {
+  it('is replaced by the steps of the migration page: definition and resources keep their uid', async () => {
     const original = join(folder, 'original');
     writeOriginalChart(original);
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks');
-    // Nobody answers it here, and it would let no Lumigo in.
+    // The original's webhook does not run here, and would reject every Lumigo.
     kubectl('delete', 'mutatingwebhookconfiguration', '--all');
     kubectl('create', 'namespace', 'shop');
     await eventually(() => bench.lumigo('shop'));
@@ -68,7 +70,7 @@ describe('F51: the original operator and plain YAML', () => {
     expect([uidOf(...definition), uidOf(...lumigo)]).toEqual(before);
   });
 
-  it('leaves the new pods alone, none of the original’s, and nothing that Helm knows', () => {
+  it('leaves the new pods, none of the original’s, and no release that Helm knows', () => {
     const containers = 'jsonpath={.items[*].spec.template.spec.containers[*].name}';
     expect(kubectl('get', 'deployments', '-A', '-o', containers).split(' ').toSorted()).toEqual([
       'manager',

@@ -3,7 +3,7 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** What the updater may do follows from what the release has. */
+/** The updater's rights follow from the objects of the release. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
 const settings = {
   updater,
@@ -24,13 +24,13 @@ const rulesOf = (kind: string): readonly Rule[] =>
   objects.find((each) => each.kind === kind && each.metadata.name.endsWith('-updater'))?.['rules'] as readonly Rule[];
 
 describe('the rights of the updater', () => {
-  it('name what they are for: nothing of everything, and no Secret of anybody else', () => {
+  it('name their resources: no wildcards, and no Secret of another program', () => {
     const all = [...rulesOf('Role'), ...rulesOf('ClusterRole')];
     expect(all.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs])).not.toContain('*');
     expect(rulesOf('ClusterRole').flatMap(({ resources }) => resources)).not.toContain('secrets');
   });
 
-  it('let it change outside of its namespace only what the release has, by name', () => {
+  it('let it change outside of its namespace only the objects of the release, by name', () => {
     const unnamed = rulesOf('ClusterRole').filter(({ resourceNames }) => resourceNames === undefined);
     const ofLumigoes = unnamed.filter(({ resources }) => resources.includes('lumigoes'));
     const others = unnamed.filter((rule) => !ofLumigoes.includes(rule));
@@ -43,7 +43,7 @@ describe('the rights of the updater', () => {
     expect(granting.flatMap(({ resourceNames = [] }) => resourceNames).toSorted()).toEqual(roles.toSorted());
   });
 
-  it('are the same whatever else is set, so that switching something on later fails for no right', () => {
+  it('do not depend on other settings, so that enabling a feature later needs no new right', () => {
     const other = synthesize(
       parseSettings({ ...settings, priorityClassName: 'high', networkPolicy: { enabled: true } }),
       'Helm',

@@ -8,7 +8,6 @@ import { parseSettings } from '../settings/settings.ts';
 import { mayUpgrade, suspended, whySuspended } from '../settings/updater-state.ts';
 import { chartDefaults } from '../helm/values.ts';
 
-/** The updater as it is installed, in each delivery and mode. */
 const deliveries = ['Manifests', 'Pulumi', 'Helm'] as const;
 const published = { repository: 'https://charts.example' };
 const trusting = { ...published, verify: { keyringSecret: 'lumigo-charts' } };
@@ -34,20 +33,20 @@ const jobOf = (manifests: readonly Manifest[]): CronJob =>
 
 const always = ['ServiceAccount', 'Role', 'RoleBinding', 'CronJob'];
 
-describe('F60: the updater', () => {
+describe('the updater [F60]', () => {
   it.each(deliveries)('is part of the delivery %s, by default', (delivery) => {
     const defaults = delivery === 'Helm' ? chartDefaults.updater : {};
     const objects = installed(defaults, delivery);
     expect(kindsOf(objects)).toEqual(always);
     expect(objects.map(({ metadata: { namespace } }) => namespace)).toEqual(always.map(() => 'lumigo-system'));
     const { suspend, concurrencyPolicy, jobTemplate } = jobOf(objects);
-    // Nobody has published this build.
+    // This build has no publisher.
     expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
     const [container] = jobTemplate.spec.template.spec.containers;
     expect(container.args).toEqual(['update']);
   });
 
-  it.each(deliveries)('checks in the delivery %s with no right beyond that', (delivery) => {
+  it.each(deliveries)('only checks in the delivery %s, without further rights', (delivery) => {
     const objects = installed({ mode: 'check', ...published }, delivery);
     expect(kindsOf(objects)).toEqual(always);
     expect(jobOf(objects).suspend).toBe(false);
@@ -55,7 +54,7 @@ describe('F60: the updater', () => {
     expect(rules).toEqual(checkRules('lumigo-lumigo-operator').map(({ why: _why, ...rule }) => rule));
   });
 
-  it('has the rights of an upgrade only while one can come', () => {
+  it('has the rights to upgrade only while an upgrade is possible', () => {
     expect(kindsOf(installed({ mode: 'upgrade', ...trusting }))).toEqual(
       expect.arrayContaining([...always, 'ClusterRole', 'ClusterRoleBinding']),
     );
@@ -67,7 +66,7 @@ describe('F60: the updater', () => {
     }
   });
 
-  it.each(deliveries)('is nowhere in the delivery %s where it is off', (delivery) => {
+  it.each(deliveries)('is absent from the delivery %s if it is off', (delivery) => {
     expect(installed({ mode: 'off' }, delivery)).toEqual([]);
   });
 
@@ -85,13 +84,13 @@ describe('F60: the updater', () => {
     [{ mode: 'upgrade', ...published, verify: { unsigned: 'accept' } }, undefined],
     [{ mode: 'check', ...published }, undefined],
     [{ mode: 'off', repository: '' }, undefined],
-  ])('with %j is suspended for the reason that it has', (given, why) => {
+  ])('with %j is suspended for the reason that applies', (given, why) => {
     const { updater } = parseSettings({ updater: given });
     expect(whySuspended(updater)).toBe(why);
     expect(mayUpgrade(updater)).toBe(why === undefined && updater.mode === 'upgrade');
   });
 
-  it('is told what it is to do in a configuration that its program reads', () => {
+  it('gets its task in a configuration that its program reads', () => {
     const [{ env }] = jobOf(installed({ mode: 'upgrade', ...trusting })).jobTemplate.spec.template.spec.containers;
     const environment = Object.fromEntries(env.map(({ name, value = 'a-pod' }) => [name, value]));
     expect(readConfiguration(updaterKinds, environment)).toMatchObject({

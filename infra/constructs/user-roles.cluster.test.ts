@@ -8,7 +8,7 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { userRoles } from './user-roles.ts';
 
-/** Whoever has one of Kubernetes' own roles in a namespace, and nobody gave him anything of ours. */
+/** Users have Kubernetes' own roles in a namespace, and no binding of the operator. */
 let cluster: ControlPlane;
 let kubectl = '';
 const namespace = 'shop';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const name of [namespace, 'elsewhere'])
     await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   for (const role of roles) await bind(role);
-  // A controller of Kubernetes works our rules into its roles.
+  // A Kubernetes controller aggregates the operator's rules into its roles asynchronously.
   await eventually(async () => expect(await may('view', 'get')).toBe(true));
   await eventually(async () => expect(await may('admin', 'create')).toBe(true));
 });
@@ -41,7 +41,7 @@ async function bind(role: Role): Promise<void> {
   } as Parameters<typeof apply>[1]);
 }
 
-/** What the API server says to whom would ask; a resource of ours, unless said otherwise. */
+/** The resource is a `Lumigo` resource unless `more` names another. */
 async function may(role: Role, verb: string, more: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const resourceAttributes = { group: lumigo.group, resource: lumigo.plural, namespace, verb, ...more };
   const { object } = await cluster.client.create(
@@ -59,7 +59,7 @@ async function may(role: Role, verb: string, more: Readonly<Record<string, strin
 const changing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const reading = ['get', 'list', 'watch'];
 
-/** kubectl as somebody: what it printed, and whether it succeeded. */
+/** Runs kubectl with a role. */
 function as(role: Role, args: readonly string[], input = ''): { ok: boolean; stderr: string } {
   const who = ['--kubeconfig', cluster.kubeconfig, '--as', userOf(role), '-n', namespace];
   const { status, stderr } = spawnSync(kubectl, [...args, ...who], { input, encoding: 'utf8' });
@@ -85,7 +85,7 @@ describe('the roles of users', () => {
     expect(await may('view', 'get', { namespace: 'elsewhere' })).toBe(false);
   });
 
-  it('leave the status to the operator, and give nobody a Secret', async () => {
+  it('reserve the status for the operator, and grant no Secret', async () => {
     for (const role of roles) {
       expect(await may(role, 'get', { subresource: 'status' })).toBe(true);
       for (const verb of ['update', 'patch']) expect(await may(role, verb, { subresource: 'status' })).toBe(false);
@@ -94,7 +94,7 @@ describe('the roles of users', () => {
     expect(userRoles.flatMap(({ rules }) => rules.flatMap(({ apiGroups }) => apiGroups))).not.toContain('');
   });
 
-  it('act as kubectl sends it: the editor creates one, the viewer reads it and cannot delete it', () => {
+  it('apply to kubectl: the editor creates one, the viewer reads it and cannot delete it', () => {
     expect(as('view', ['create', '-f', '-'], manifest)).toMatchObject({ ok: false });
     expect(as('edit', ['create', '-f', '-'], manifest)).toEqual({ ok: true, stderr: '' });
     expect(as('view', ['get', 'lumigo', 'lumigo'])).toEqual({ ok: true, stderr: '' });

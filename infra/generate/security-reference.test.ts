@@ -7,7 +7,7 @@ import { withTables } from './security-reference.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
-describe('the documents of security', () => {
+describe('the security pages', () => {
   const document = read('docs/security/README.md');
 
   it('have every right and every port as the constructs have them', () => {
@@ -15,20 +15,20 @@ describe('the documents of security', () => {
     expect(withTables(document.replaceAll('`lumigoes/status`', 'another'))).toBe(document);
   });
 
-  it('say where a table was to go that is not there any more', () => {
+  it('report a table whose place in the page no longer exists', () => {
     expect(() => withTables(document.replace('<!-- ports: generated -->', ''))).toThrow(
       'docs/security/README.md has no <!-- ports: generated --> with <!-- /ports --> after it',
     );
   });
 
-  it('name tests that there are', () => {
+  it('name tests that exist', () => {
     const named = Object.values(permissions).flatMap((rules) => rules.map(({ test }) => test));
     expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
   });
 });
 
 describe('the Dockerfile', () => {
-  it('begins with nothing that is not pinned to its content', () => {
+  it('pins each base image to its content', () => {
     const lines = read('Dockerfile').split('\n');
     const stages = lines.flatMap((line) => / AS (\S+)$/.exec(line)?.[1] ?? []);
     const bases = lines
@@ -39,7 +39,7 @@ describe('the Dockerfile', () => {
     for (const base of bases) expect(base).toMatch(/:[-.a-z0-9]+@sha256:[0-9a-f]{64}$/);
   });
 
-  it('closes the inspector of Node.js to signals, for its program and for what kubectl exec starts [F62]', () => {
+  it('closes the inspector of Node.js to signals, for the manager and for kubectl exec [F62]', () => {
     const dockerfile = read('Dockerfile');
     expect(dockerfile.match(/^ENTRYPOINT .*/gm)).toEqual([
       expect.stringMatching(/^ENTRYPOINT \["\/nodejs\/bin\/node", "--disable-sigusr1", .*"\/app\/main.js"\]$/),

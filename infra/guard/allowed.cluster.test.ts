@@ -9,8 +9,6 @@ import { DENIED, startGuarded, write, type GuardedCluster } from '../../sandbox/
 import { steps, type Step } from '../../sandbox/testing/guard/operator-steps.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** The guard never stops the operator: it allows each change that the operator's own functions make. */
-
 let guarded: GuardedCluster;
 let namespace: string;
 let writes = 0;
@@ -35,21 +33,21 @@ async function make(kind: WorkloadKind, name: string, template: PodTemplate): Pr
   return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
-/** A user's step that the API server refuses is left out. */
+/** A step of a user that the API server refuses is skipped. */
 async function take({ by, name, change }: Step, workload: Workload): Promise<Workload> {
   const after = change(workload, guarded.injector);
   if (after === undefined) return workload;
   if (by === 'user') return write(guarded.cluster.client, workload, after).catch(() => workload);
   writes += 1;
   return write(guarded.manager, workload, after).catch((error: unknown) => {
-    // A user made it invalid, e.g. by a volume that is gone.
+    // A user made it invalid, e.g. by removing a volume.
     if (!(error as Error).message.includes(DENIED)) return workload;
     throw new Error(`${name}: ${(error as Error).message}\n${JSON.stringify([workload, after])}`);
   });
 }
 
 describe.each(changeable)('the guard over a %s', (_name, kind) => {
-  it('allows each change that an injection, a removal and the notes of the reconciler make', async () => {
+  it('allows each change by an injection, a removal and the notes of the reconciler', async () => {
     let count = 0;
     const restartPolicy = kind.kind === 'CronJob' ? 'Never' : 'Always';
     await fc.assert(

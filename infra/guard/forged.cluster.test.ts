@@ -14,7 +14,7 @@ import {
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** The operator's own parts of a workload are no way around the guard. */
+/** The operator's own parts of a workload must not be a way around the guard. */
 
 const { deployment } = workloadKinds;
 const users = { name: 'users', mountPath: '/opt/lumigo' };
@@ -44,7 +44,6 @@ beforeAll(async () => {
 });
 afterAll(() => guarded?.stop());
 
-/** A workload as the administrator creates it. */
 async function created(namespace: string): Promise<Workload> {
   count += 1;
   const { bench } = guarded;
@@ -192,16 +191,13 @@ describe('the guard', () => {
     },
   );
 
-  it.each(['kube-system', 'lumigo-system'])(
-    'lets nothing be injected in %s, and everything be removed there',
-    async (namespace) => {
-      const { manager, cluster } = guarded;
-      const before = await created(namespace);
-      expect(await refusal(write(manager, before, injected(before)))).toContain('excluded namespace');
-      const stored = await write(cluster.client, before, injected(before));
-      expect(clean(await write(manager, stored, withTemplate(stored, remove(clean(stored)))))).toEqual(clean(before));
-    },
-  );
+  it.each(['kube-system', 'lumigo-system'])('allows no injection in %s, and every removal there', async (namespace) => {
+    const { manager, cluster } = guarded;
+    const before = await created(namespace);
+    expect(await refusal(write(manager, before, injected(before)))).toContain('excluded namespace');
+    const stored = await write(cluster.client, before, injected(before));
+    expect(clean(await write(manager, stored, withTemplate(stored, remove(clean(stored)))))).toEqual(clean(before));
+  });
 
   it('lets the operator replace its own pods, and no others', async () => {
     const { manager, installation, bench } = guarded;
@@ -214,7 +210,7 @@ describe('the guard', () => {
     expect(await refusal(manager.patch(ref, { kind: 'merge', body }))).toContain(DENIED);
   });
 
-  it('asks no other account', async () => {
+  it('does not limit any other account', async () => {
     const { cluster, bench } = guarded;
     const other = await created(await bench.namespace('forged'));
     const changed = withTemplate(other, inApp((container) => ({ ...container, image: 'app:2' }))(clean(other)));

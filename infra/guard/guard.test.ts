@@ -17,7 +17,10 @@ const rules = guardOf({}).flatMap(({ spec }) => {
   return matchConstraints?.resourceRules ?? [];
 });
 
-/** Writes that no policy limits, each with the reason. docs/security/README.md says what an attacker can do by them. */
+/**
+ * No policy limits these writes, for the reason given. docs/security/README.md describes what an attacker can do with
+ * them.
+ */
 const unlimited: Readonly<Record<string, string>> = {
   'lumigoes/status': 'a subresource, by which nothing else changes',
   events: 'the API server gets too many of them to look at each for the account',
@@ -34,7 +37,7 @@ const managers: readonly Permission[] = Object.entries(permissions)
   .flatMap(([, granted]) => granted);
 
 describe('the guard', () => {
-  it('limits every write that RBAC grants to the manager, apart from a few', () => {
+  it('limits every write that RBAC grants to the manager, except a few', () => {
     const open = managers.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((resource) =>
         verbs

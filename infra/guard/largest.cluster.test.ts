@@ -7,7 +7,9 @@ import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/
 import { tracing, activePolicy } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** The API server limits the cost of a policy. An object of the largest size that the operator changes stays below. */
+/**
+ * The API server limits the cost of a policy. The largest object that the operator changes must stay below that limit.
+ */
 
 const { deployment } = workloadKinds;
 let guarded: GuardedCluster;

@@ -6,7 +6,7 @@ import { lumigoOf } from '../../sandbox/lumigo.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 
-/** The other objects that the manager's account may write. RBAC limits some of them by name, and none by content. */
+/** RBAC limits some of these objects by name, and none by content. */
 
 const namespace = 'lumigo-system';
 const name = 'lumigo-lumigo-operator';
@@ -111,7 +111,7 @@ describe('the guard over what the manager changes', () => {
     expect(await refusal(merge(ref, body))).toContain(DENIED);
   });
 
-  it('lets it change the authority of its webhooks and nothing else of them', async () => {
+  it('lets it change the authority of its webhooks, and no other field of them', async () => {
     const bodies = await Promise.all([
       webhooksBut((each) => ({ ...each, clientConfig: { ...(each['clientConfig'] as object), caBundle } })),
       webhooksBut((each) => ({ ...each, clientConfig: { url: 'https://evil.example.com/' } })),

@@ -11,8 +11,6 @@ import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbo
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** The guard stops the manager's account from every other change of a workload. */
-
 const CHANGES = 60;
 const counts = { refused: 0, invalid: 0 };
 
@@ -43,7 +41,6 @@ async function make(kind: WorkloadKind, index: number, template: Parameters<type
   return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
-/** The object without what each write changes. */
 const content = ({ metadata, ...rest }: Workload) => {
   const { managedFields: _fields, resourceVersion: _version, generation: _generation, ...kept } = metadata;
   return JSON.parse(JSON.stringify({ ...rest, metadata: kept })) as object;
@@ -58,7 +55,7 @@ async function attack(kind: WorkloadKind, workload: Workload, pick: number): Pro
   if (answer === undefined) {
     const { apiVersion, kind: of } = workload;
     const same = content({ ...(after as Workload), apiVersion, kind: of });
-    // A change that the API server does not store, such as of an unknown field.
+    // The API server does not store some changes, such as an unknown field.
     expect({ name, after: same }).toEqual({ name, after: content(workload) });
   } else if (answer.includes(DENIED)) counts.refused += 1;
   else counts.invalid += 1;

@@ -24,7 +24,7 @@ import { writeChart, chartTemplates } from './chart.ts';
 import { withDocuments } from './merge.ts';
 import { chartDefaults } from './values.ts';
 
-/** What the real helm makes of the chart is what the constructs make of the same settings, object by object. */
+/** The chart, rendered by the real helm, must equal the constructs' objects for the same settings. */
 let helm = '';
 let chart = '';
 beforeAll(async () => {
@@ -46,7 +46,6 @@ function template(...flags: readonly string[]): Record<string, Manifest> {
   );
 }
 
-/** Settings that cannot be together, by the sentence that says so. */
 const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
   monitoredTwice: { monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'shop' }] },
   monitoredByWhat: { monitoredNamespaces: [{ namespace: 'shop', selector: {} }] },
@@ -60,7 +59,7 @@ const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
   idleIssuer: { certificates: { issuerRef: { name: 'internal' } } },
 };
 
-/** The certificate is another one each time; for comparisons it is this. */
+/** Helm generates another certificate each time, so comparisons replace it by this one. */
 const certificate = { certificate: 'a', key: 'b', authority: 'c', checksum: 'd' };
 
 function withoutCertificate(manifests: readonly Manifest[]): Record<string, Manifest> {
@@ -88,7 +87,6 @@ const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
     ]),
   );
 
-/** A value of each setting that is not its default. */
 const samples: Readonly<Record<string, unknown>> = {
   name: 'another',
   platform: 'openshift',
@@ -177,9 +175,9 @@ const samples: Readonly<Record<string, unknown>> = {
   affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
 };
 
-/** What only goes together with something else. */
+/** Some settings are valid only together with others. */
 const companions: Readonly<Record<string, object>> = {
-  // It is the release's name, which those whom it is compared with do not know.
+  // The value is the release's name, because the constructs' objects do not have it.
   name: { instance: 'lumigo' },
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
   'certificates.issuerRef': { 'certificates.issuer': 'cert-manager' },
@@ -202,7 +200,7 @@ const companions: Readonly<Record<string, object>> = {
       'resources',
     ].map((key) => [`updater.${key}`, { 'updater.repository': 'https://charts.example/first' }]),
   ),
-  // Until charts are trusted there is nothing to ask a repository for.
+  // A chart repository needs a decision about signatures.
   'updater.repository': { 'updater.verify.unsigned': 'accept' },
   ...Object.fromEntries(
     ['webhook', 'otlp', 'metrics'].map((key) => [`networkPolicy.${key}.from`, { 'networkPolicy.enabled': true }]),
@@ -234,11 +232,11 @@ function rendered() {
 }
 
 describe('the Helm chart', () => {
-  it('makes, without any value, what the constructs make of the defaults', () => {
+  it('renders without any value what the constructs render by default', () => {
     expect(template()).toEqual(synth({}));
   });
 
-  it('knows every setting that the constructs know', () => {
+  it('has every setting that the constructs have', () => {
     const paths = settingEntries().map(({ path }) => path);
     const ofTheRelease = ['namespace', 'createNamespace'];
     const leaves = paths.filter((path) => !path.includes('[]') && !ofTheRelease.includes(path));
@@ -246,7 +244,7 @@ describe('the Helm chart', () => {
     expect(chartTemplates().unused).toEqual([]);
   });
 
-  it.each(Object.entries(samples))('makes of %s what the constructs make of it', (path, value) => {
+  it.each(Object.entries(samples))('renders %s as the constructs do', (path, value) => {
     const all = { ...companions[path], [path]: value };
     const flags = Object.entries(all).flatMap(([each, set]) => ['--set-json', `${each}=${JSON.stringify(set)}`]);
     const given = Object.entries(all).reduce((sum, [each, set]) => merged(sum, nested(each, set)), {});
@@ -256,7 +254,7 @@ describe('the Helm chart', () => {
   });
 
   it.each(['delivery', 'operator', 'cert-manager', 'external'])(
-    'makes of a certificate issued by %s what the constructs make of it',
+    'renders a certificate issued by %s as the constructs do',
     (issuer) => {
       expect(template('--set', `certificates.issuer=${issuer}`)).toEqual(synth({ certificates: { issuer } }));
     },
@@ -271,12 +269,12 @@ describe('the Helm chart', () => {
     ['check', { repository, verify: { keyringSecret: 'charts' } }],
     ['check', { repository: '' }],
     ['off', { repository }],
-  ])('F60: makes of the updater that is to %s, with %j, what the constructs make of it', (mode, more) => {
+  ])('renders the updater that has the mode %s, with %j, as the constructs do [F60]', (mode, more) => {
     const updater = { mode, ...more };
     expect(template('--set-json', `updater=${JSON.stringify(updater)}`)).toEqual(synth({ updater }));
   });
 
-  it('makes of many at once what the constructs make of them', () => {
+  it('renders many settings at once as the constructs do', () => {
     const { 'controllerManager.replicas': _replicas, ...others } = samples;
     const all = { ...others, 'controllerManager.replicas': 1 };
     const given = Object.entries(all).reduce((sum, [path, value]) => merged(sum, nested(path, value)), {});
@@ -289,11 +287,11 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('F54: takes `all` for every namespace', () => {
+  it('accepts `all` for every namespace [F54]', () => {
     expect(template('--set', 'monitoredNamespaces=all')).toEqual(synth({ monitoredNamespaces: 'all' }));
   });
 
-  it('F51: takes all values of the original at once, but for its images', () => {
+  it('accepts all values of the original at once, except its images [F51]', () => {
     const { values } = originalRelease();
     const file = join(chart, '..', `original-${process.pid}.json`);
     const own = { image: { repository: 'own', tag: 'own' } };
@@ -338,18 +336,18 @@ describe('the Helm chart', () => {
     ['a text', 'kubernetesClusterDomain'],
     ['a switch', 'debug.enabled'],
     ['a whole section', 'certificates'],
-  ])('refuses to have %s taken away by null, of which the constructs have the default', (_what, path) => {
+  ])('refuses %s set to null if the constructs have a default for it', (_what, path) => {
     const { status, stderr } = run('template', 'lumigo', chart, '--set', `${path}=null`);
     expect(status).not.toBe(0);
     expect(stderr).toContain(`missing property '${path.split('.').at(-1)}'`);
   });
 
-  it('takes null for what the original’s chart has empty as nothing', () => {
+  it('ignores null if the original’s chart has an empty value there', () => {
     const empty = ['lumigoToken.value', 'nodeSelector.global', 'tolerations.controllerManager'];
     expect(template(...empty.flatMap((path) => ['--set', `${path}=null`]))).toEqual(synth({}));
   });
 
-  it('takes a key out of a map of Kubernetes’ own by null', () => {
+  it('removes a key from a map of Kubernetes’ own form by null', () => {
     const limits = { cpu: null };
     const resources = { manager: { resources: { limits } } };
     const all = synth({ controllerManager: resources });
@@ -390,14 +388,14 @@ describe('the Helm chart', () => {
   it.each([
     ['1.35.4', 1],
     ['1.36.0', 0],
-  ])('with Pod mode on Kubernetes %s ends with %i', (version, status) => {
+  ])('with Pod mode on Kubernetes %s exits with %i', (version, status) => {
     const flags = ['--set', 'injection.podMode=true', '--kube-version', version];
     const { status: found, stderr } = run('template', 'lumigo', chart, ...flags);
     expect(found).toBe(status);
     if (status !== 0) expect(stderr).toContain(needsKubernetes(`v${version}`));
   });
 
-  it('D40, D41: makes another certificate each time, for a year, for the name of the webhook; and no other object knows it', () => {
+  it('issues another certificate each time, for a year, and keeps it in one object [D40, D41]', () => {
     const [one, other] = [rendered(), rendered()];
     expect(one.certificate.fingerprint256).not.toBe(other.certificate.fingerprint256);
     expect(one.checksum).not.toBe(other.checksum);
@@ -409,14 +407,14 @@ describe('the Helm chart', () => {
     expect(one.text).not.toContain('caBundle:');
   });
 
-  it('D41: renders the same each time where the operator makes the certificate', () => {
+  it('renders the same each time if the operator issues the certificate [D41]', () => {
     const flags = ['--set', 'certificates.issuer=operator'];
     const [one, other] = [run('template', 'lumigo', chart, ...flags), run('template', 'lumigo', chart, ...flags)];
     expect(one.stdout).toBe(other.stdout);
     expect(one.stdout).not.toContain('PRIVATE KEY');
   });
 
-  it('is published by `npm run chart`, with an index that helm installs it from', async () => {
+  it('is published by `npm run chart`, with an index from which helm installs it', async () => {
     const folder = join(chart, '..', `repository-${process.pid}`);
     const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/helm/chart-files.ts', folder], {
       encoding: 'utf8',
@@ -435,7 +433,7 @@ describe('the Helm chart', () => {
     expect(parseAllDocuments(shown.stdout)[0]?.toJS()).toMatchObject({ name: 'lumigo-operator', type: 'application' });
   });
 
-  it('explains every value in its README, and how to get on in its notes', () => {
+  it('explains every value in its README, and the next steps in its notes', () => {
     const readme = readFileSync(join(chart, 'README.md'), 'utf8');
     for (const path of Object.keys(samples).filter((each) => each !== 'name')) expect(readme).toContain(`\`${path}\``);
     expect(readme).toContain(installWithHelm());

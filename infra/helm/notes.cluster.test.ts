@@ -8,7 +8,7 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';
 
-/** The notes of a release as the real helm renders them; it prints them only to whoever installs, so an object takes them along. */
+/** Helm prints the notes only on installation, so the test renders them into an object. */
 let helm = '';
 let chart = '';
 beforeAll(async () => {
@@ -30,7 +30,7 @@ function notes(...values: readonly string[]): string {
 const image = 'controllerManager.manager.image.repository';
 
 describe('the notes of a release', () => {
-  it('F52: say of an image that is published nowhere what to do, and of any other nothing', () => {
+  it('say what to do about an unpublished image, and nothing about any other [F52]', () => {
     expect(notes(`${image}=localhost/operator`)).toMatch(/! localhost\/operator:\S+ is not published\. Build it/);
     expect(notes(`${image}=registry.example/operator`)).not.toContain('published');
     expect(notes('imagePrefix=registry.example/mirror/')).not.toContain('published');

@@ -10,7 +10,6 @@ import { misplaced, tracesIn } from '../../sandbox/testing/arbitrary/misplaced-t
 import { settingsVariable } from '../settings/settings.ts';
 import { writeChart } from './chart.ts';
 
-/** The real commands that read settings, and whether they show a token that they refuse. */
 let helm = '';
 let folder = '';
 beforeAll(async () => {
@@ -23,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (command: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
   spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...environment }, maxBuffer: 2 ** 26 });
 
-/** Counts what a command refuses of the given number of cases, and fails if its output shows a part of the token. */
+/** Returns how many of the cases the command refuses. Fails if its output shows a part of the token. */
 function refusedBy(command: (file: string) => ReturnType<typeof run>, numRuns: number): number {
   const file = join(folder, 'values.yaml');
   let refused = 0;

@@ -20,7 +20,7 @@ import { bundlePath, ensureBundle } from '../release/bundle.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from './chart.ts';
 
-/** A release of the original operator, upgraded to this chart by the real Helm on a real API server; nobody runs in its pods. */
+/** The real Helm upgrades a release of the original to this chart. No kubelet runs its pods. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 let helm: Tool;
@@ -47,7 +47,7 @@ const defaulter = {
   name: 'lumigo-lumigo-operator-defaulter-webhook-configuration',
 };
 
-/** What a user of the original may have set, with its token and without anything of this chart's. */
+/** These values are valid for the original, and none exists only in this chart. */
 const given = {
   'cluster.name': 'production',
   'lumigoToken.value': validToken,
@@ -59,7 +59,7 @@ const given = {
 
 const settings = Object.entries(given).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
 
-/** The original's defaulting webhook, which nobody answers here, has to let a Lumigo in. */
+/** The original's defaulting webhook would reject the Lumigo because it does not run here. */
 async function lumigoIn(namespace: string): Promise<void> {
   const fail = (failurePolicy: string) =>
     cluster.client.patch(defaulter, {
@@ -102,7 +102,6 @@ const manifest = (): Manifest[] =>
 
 const isOfCluster = (kind: string) => /^(Cluster|CustomResource|Mutating|Priority|Validating)/.test(kind);
 
-/** Those of the objects that are in the cluster. */
 async function present(objects: readonly Manifest[]): Promise<string[]> {
   const found = await Promise.all(
     objects.map(async (object) => {
@@ -114,18 +113,18 @@ async function present(objects: readonly Manifest[]): Promise<string[]> {
   return found.flat();
 }
 
-describe('F51: a release of the original operator', () => {
+describe('a release of the original operator [F51]', () => {
   let before: unknown;
   let notes = '';
 
-  it('shows by `lumigo preview`, before anything is changed, that no pod restarts', async () => {
+  it('shows by `lumigo preview` before any change that no pod restarts', async () => {
     await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks', ...settings);
     await lumigoIn('shop');
     before = await uids();
     for (const kind of [workloadKinds.deployment, workloadKinds.statefulSet])
       await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
-    // As the original writes it.
+    // The annotation has the original's format.
     const at = '2025-09-18T10:00:00Z';
     const times = { lastTransitionTime: at, lastUpdateTime: at };
     const conditions = [{ type: 'Active', status: 'True', message: 'x', ...times }];
@@ -151,7 +150,7 @@ describe('F51: a release of the original operator', () => {
     expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
   });
 
-  it('loses the objects that nobody needs any more', async () => {
+  it('loses the objects that are no longer needed', async () => {
     const kept = new Set(manifest().map(keyOf));
     const idle = originalRelease().objects.filter((object) => !kept.has(keyOf(object)));
     expect(idle.length).toBeGreaterThan(20);
@@ -159,7 +158,7 @@ describe('F51: a release of the original operator', () => {
     expect(await present(manifest())).toEqual(manifest().map(keyOf));
   });
 
-  it('has its values act that have a counterpart, and names the others once, with what to do', () => {
+  it('applies each value that has a counterpart, and names the others once, with advice', () => {
     const warning = notes.slice(notes.indexOf('! These values'));
     expect(notes.split('! These values')).toHaveLength(2);
     expect(warning).toMatch(/tolerations\.watchdog: .*\n\s+clusterCollection: /);
@@ -168,7 +167,7 @@ describe('F51: a release of the original operator', () => {
     expect(JSON.stringify(own)).toContain('https://logs.example');
   });
 
-  it('comes back by a rollback, with its Lumigo resources', async () => {
+  it('returns by a rollback, with its Lumigo resources', async () => {
     helm('rollback', 'lumigo', '1', '--no-hooks');
     expect(await uids()).toEqual(before);
     expect(await containers()).toEqual(['events-scraper', 'kube-rbac-proxy', 'manager', 'namespace-config-server']);
@@ -182,7 +181,7 @@ describe('F51: a release of the original operator', () => {
     expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
   });
 
-  it('is refused with the image of the original, before anything is changed', () => {
+  it('is refused with the image of the original, before any change', () => {
     const images = ['--set', 'controllerManager.manager.image.tag=69'];
     expect(() => helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values', ...images)).toThrow(/controllerManager/);
     expect(helm('get', 'manifest', 'lumigo')).not.toContain(':69');

@@ -8,7 +8,6 @@ const folder = join('docs', 'contributing', 'changes');
 const patches = readdirSync(folder).toSorted();
 
 const sources = ['infra', 'runtime', 'imports', 'package.json', 'tsconfig.json'];
-/** From where everything is reached that a change may touch, and no test. */
 const program = { extends: './tsconfig.json', include: [], files: ['infra/index.ts', 'runtime/main.ts'] };
 
 let copy = '';

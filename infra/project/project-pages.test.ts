@@ -5,12 +5,11 @@ import { dirname, join } from 'node:path';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
 
-/** Checks the pages that a new user reads first against the code. */
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 describe('LICENSE', () => {
   it('is the text of the Apache License 2.0, to the byte, which the package and the chart name', () => {
-    // From https://www.apache.org/licenses/LICENSE-2.0.txt; cdk8s-cli and others have the same text.
+    // Source: https://www.apache.org/licenses/LICENSE-2.0.txt.
     const published = 'cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30';
     expect(createHash('sha256').update(readFileSync('LICENSE')).digest('hex')).toBe(published);
     expect(JSON.parse(read('package.json'))).toMatchObject({ license: 'Apache-2.0' });
@@ -50,7 +49,7 @@ describe('the pictures of the README', () => {
     expect(pictures.map(([file]) => file)).toEqual(['docs/how-it-works.svg', 'docs/demo.svg']);
   });
 
-  it.each(pictures)('%s is there, says its content in words too, and fetches and runs nothing', (file, text) => {
+  it.each(pictures)('%s exists, has its content in words too, and fetches and runs nothing', (file, text) => {
     expect(text.length).toBeGreaterThan(40);
     const picture = read(file);
     expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/);
@@ -94,7 +93,7 @@ describe('docs/contributing/numbers.md', () => {
   const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
   );
-  // In a title: at its beginning, or in brackets at its end.
+  // A title has its number at its end in brackets, or at its beginning.
   const numbersIn = (file: string) =>
     [...read(file).matchAll(/(?<=['"`(, [])[DF]\d{1,2}(?=[:,)\]])/g)].map(([number]) => number);
 
@@ -127,7 +126,6 @@ describe('a link in a page', () => {
   const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),
   );
-  /** Links of the text, without those that only quote the form of one. */
   const linksOf = (page: string): string[] =>
     [
       ...read(page)
@@ -155,7 +153,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || anchorsOf(read(target)).includes(anchor);
 }
 
-/** The anchors of a page's headings as the repository's host makes them, and those that the page sets itself. */
+/** Includes the anchors that the page itself sets. */
 const anchorsOf = (text: string): string[] => [
   ...[...text.replace(/```[^]*?```/g, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

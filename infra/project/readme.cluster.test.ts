@@ -19,8 +19,8 @@ import { finished } from '../../sandbox/run.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 /**
- * Runs the commands of the pages, in the order of the page, in a copy of the repository as git has it: without node_modules.
- * The cluster is an API server without a node.
+ * Runs the commands of the pages in order, in a copy of the repository without node_modules. The cluster is an API
+ * server without a node.
  */
 const pages = [
   'README.md',
@@ -31,7 +31,6 @@ const pages = [
   ),
 ];
 
-/** The objects that a page assumes in the cluster of its reader. */
 const assumed: Readonly<Record<string, readonly string[]>> = {
   'README.md': [
     'kubectl create namespace my-namespace',
@@ -39,7 +38,6 @@ const assumed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Commands that cannot run here, and the test that runs them. */
 const elsewhere: readonly [RegExp, string][] = [
   [/^git clone /, 'the copy of the repository is one'],
   [/^cd /, 'each command runs in the copy'],
@@ -54,7 +52,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^pulumi (login|stack|up|destroy)/, "infra/pulumi/stack.cluster.test.ts: Pulumi's engine is in no package registry"],
 ];
 
-/** Commands that need other arguments if the cluster has no node, and is of neither kind nor minikube. */
+/** Some commands need other arguments because the cluster has no node, and is neither kind nor minikube. */
 const adapted: readonly [RegExp, string][] = [
   [/^helm delete /, ' --no-hooks'],
   [/^npm run cluster:install$/, ' -- --image registry.example.com/operator:0.1.0 --yes --no-wait'],
@@ -75,7 +73,7 @@ const getCommands = (page: string): string[] =>
   );
 const runsHere = (command: string): boolean => !elsewhere.some(([pattern]) => pattern.test(command));
 
-/** Less than a test may take: a command that hangs is killed, and its output is shown. */
+/** Less than a test's limit: a command that hangs is killed, and its output is shown. */
 const COMMAND_MS = 300_000;
 const PAGE_MS = 600_000;
 
@@ -94,7 +92,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The files of the repository, with those that are not committed yet. */
+/** Includes the files that are not committed yet. */
 function listFiles(): readonly string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = spawnSync('git', args, { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 });
@@ -118,7 +116,7 @@ async function run(command: string, kubeconfig: string): Promise<void> {
   expect([command, code, code === 0 ? '' : stdout + stderr]).toEqual([command, 0, '']);
 }
 
-/** A YAML block that begins with a comment that is a file's name is saved under that name. */
+/** A YAML block whose first line is a comment with a file name is saved as that file. */
 function saveFiles(page: string): void {
   for (const block of getBlocks(page, 'yaml')) {
     const [, name] = /^# (\S+\.yaml)\n/.exec(block) ?? [];
@@ -135,7 +133,6 @@ describe('the commands of a page', () => {
   });
   afterAll(() => cluster?.stop());
 
-  // Some pages only install.
   afterEach(() =>
     run('helm delete lumigo --namespace lumigo-system --no-hooks --ignore-not-found', cluster.kubeconfig),
   );
@@ -146,7 +143,7 @@ describe('the commands of a page', () => {
   });
 
   it.each(pages)(
-    '%s: run as they are, one after the other, and a fresh copy needs no other [F52] [F79]',
+    '%s: run unchanged in order, and a fresh copy needs no other [F52, F79]',
     async (page) => {
       const commands = getCommands(page).filter(runsHere);
       if (commands.length === 0) return;

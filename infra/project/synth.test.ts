@@ -12,12 +12,10 @@ import { noticesOf } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
-/** `cdk8s synth` as a person runs it: a process of its own. */
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
 const TIMEOUT_MS = 60_000;
-/** What there is to be said of images that are published nowhere, and of an updater that waits: a line each, or nothing. */
+/** One line names unpublished images, another an updater that waits. */
 const notice = noticesOf(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');
@@ -68,7 +66,7 @@ describe('cdk8s synth', () => {
   );
 
   it(
-    'writes what synthesize gives, with the settings of the file that LUMIGO_SETTINGS names',
+    'writes what synthesize returns, with the settings of the file in LUMIGO_SETTINGS',
     () => {
       const settings = { namespace: 'observability', monitoredNamespaces: [{ namespace: 'shop' }] };
       const file = join(folder, 'settings.json');
@@ -81,7 +79,7 @@ describe('cdk8s synth', () => {
   );
 
   it(
-    'writes nothing with settings that cannot be used, says all that is wrong, and fails',
+    'writes nothing with invalid settings, reports every problem, and fails',
     () => {
       const file = join(folder, 'wrong.yaml');
       writeFileSync(file, 'replicas: 3\nplatform: eks\n');
@@ -102,7 +100,7 @@ describe('cdk8s synth --stdout', () => {
   it(
     'prints the objects of the installation, and nothing else',
     () => {
-      // Run here, it would clear the output folder that cdk8s.yaml names.
+      // Without another folder it would clear the output folder of cdk8s.yaml.
       const { status, stdout } = runCli(
         folder,
         '',
@@ -121,7 +119,7 @@ describe('cdk8s synth --format helm', () => {
   const helm = (version: string) => ['--format', 'helm', '--chart-api-version', 'v2', '--chart-version', version];
 
   it.each([operatorVersion(), '7.8.9'])(
-    'F57: gives the chart of `npm run chart`, of the version that it is told: %s',
+    'writes the chart of `npm run chart`, with the given version: %s [F57]',
     (version) => {
       const chart = join(folder, `chart-${version}`);
       writeChart(chart, version);
@@ -134,7 +132,7 @@ describe('cdk8s synth --format helm', () => {
   );
 
   it(
-    'F57: leaves nothing behind where settings are given, which a chart takes later, and says so',
+    'refuses settings, which a chart takes later, and writes nothing [F57]',
     () => {
       const file = join(folder, 'for-a-chart.yaml');
       writeFileSync(file, 'debug: { enabled: true }\n');
@@ -149,7 +147,7 @@ describe('cdk8s synth --format helm', () => {
   );
 
   it(
-    'is not taken for where plain YAML goes into a chart of somebody else',
+    "does not apply if plain YAML goes into another author's chart",
     () => {
       const own = join(folder, 'own');
       mkdirSync(own);
@@ -165,9 +163,9 @@ describe('cdk8s synth --format helm', () => {
   );
 });
 
-describe('what is generated', () => {
+describe('the generated files', () => {
   it(
-    'is what is committed',
+    'are the committed ones',
     () => {
       const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/generate/import.ts', '--check'], {
         cwd: root,
@@ -181,7 +179,7 @@ describe('what is generated', () => {
 });
 
 describe('synthesize', () => {
-  it('gives objects in the order in which to apply them', () => {
+  it('returns objects in the order in which to apply them', () => {
     const kinds = synthesize(parseSettings({ monitoredNamespaces: [{ namespace: 'shop' }] })).map(({ kind }) => kind);
     const order = (kind: string): number => kinds.indexOf(kind);
     expect(order('Namespace')).toBe(0);
@@ -192,7 +190,7 @@ describe('synthesize', () => {
     expect(kinds.at(-1)).toBe('MutatingWebhookConfiguration');
   });
 
-  it('leaves the namespace out where it exists already', () => {
+  it('omits the namespace if it exists already', () => {
     const kinds = synthesize(parseSettings({ createNamespace: false })).map(({ kind }) => kind);
     expect(kinds).not.toContain('Namespace');
   });

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { steps as releaseSteps } from '../release/steps.ts';
 
-/** The workflows call what is in this repository, and nothing of others that may change under them. */
-
 interface Step {
   readonly uses?: string;
   readonly run?: string;
@@ -39,54 +37,54 @@ describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
     expect(used.filter((each) => !/^[\w-]+\/[-\w/]+@[0-9a-f]{40}$/.test(each))).toEqual([]);
   });
 
-  it('may by default do no more than read, and ends at some time', () => {
+  it('may only read by default, and has a time limit', () => {
     expect(permissions).toEqual({ contents: 'read' });
     for (const job of Object.values(jobs)) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
 
-  it('runs scripts that there are', () => {
+  it('runs scripts that exist', () => {
     const commands = steps.flatMap(({ run }) => run ?? []).join('\n');
     const files = [...commands.matchAll(/(?<=^|\s)\.?[-\w]+\/[-\w./]+/g)].map(([file]) => file);
     expect(files.length).toBeGreaterThan(0);
-    // What the steps before have made is not there yet.
+    // Earlier steps create the files of dist/.
     expect(files.filter((file) => !file.startsWith('dist/') && !existsSync(file))).toEqual([]);
     const named = [...commands.matchAll(/npm run (?:--silent |-s )?([-:\w]+)/g)].map(([, script = '']) => script);
     expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
   });
 
-  it('hands to its shells, and to them alone, what others may have written', () => {
-    // An expression in a script is a part of the script; in the environment it is a text.
+  it('passes untrusted text to its shells only through the environment', () => {
+    // An expression in a script becomes code; in the environment it stays text.
     expect(steps.filter(({ run }) => run?.includes('${{'))).toEqual([]);
   });
 });
 
-describe('F52: the workflow of a release', () => {
+describe('the workflow of a release [F52]', () => {
   const release = new Map(workflows).get('release.yml');
   const { test, release: job } = release?.jobs ?? {};
   const commands = (job?.steps ?? []).map(({ run = '' }) => run);
   const first = (what: RegExp): number => commands.findIndex((command) => what.test(command));
 
-  it('tests first, and may do no more than what it does', () => {
+  it('tests first, and has only the rights that it needs', () => {
     expect(job?.needs).toBe('test');
     expect(test?.permissions).toBeUndefined();
     expect(job?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
   });
 
-  it('runs every step that there is, in its order', () => {
+  it('runs every step of the release, in order', () => {
     const run = commands.flatMap(
       (command) => /npm run release -- ([ \w]+)/.exec(command)?.[1]?.trim().split(' ') ?? [],
     );
     expect(run).toEqual(releaseSteps.map(({ name }) => name));
   });
 
-  it('announces nothing before all of it was verified, and pushes nothing that Artifact Hub complains about', () => {
+  it('announces nothing before all is verified, and pushes nothing that Artifact Hub rejects', () => {
     expect(first(/ah lint/)).toBeGreaterThan(0);
     expect(first(/ah lint/)).toBeLessThan(first(/release -- push/));
     for (const announcement of [/gh release create/, /git push/, /npm publish/])
       expect(first(announcement)).toBeGreaterThan(first(/release -- .*verify/));
   });
 
-  it('gives a secret to no step but the one that needs it', () => {
+  it('gives a secret only to the step that needs it', () => {
     const secret = (step: Step): boolean => /secrets\.|github\.token/.test(JSON.stringify(step));
     const told = (job?.steps ?? []).filter(secret).map(({ env }) => Object.keys(env ?? {}));
     expect(told).toEqual([['KEYRING', 'KEY'], ['PASSWORD', 'NAME'], ['GH_TOKEN']]);

@@ -10,7 +10,6 @@ import { readConfiguration } from './configuration.ts';
 import { checkToken } from './tokens.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** What the program registers with the engine; that the engine does as it is told is the engine's own matter. */
 const registered: { type: string; name: string; inputs: Record<string, unknown> }[] = [];
 beforeAll(() =>
   runtime.setMocks({
@@ -66,7 +65,7 @@ describe('the Pulumi component', () => {
     ]);
   });
 
-  it('puts the certificate up before the manager, and the definition after it, so that it goes before it', async () => {
+  it('orders certificate, manager and definition, so that removal deletes the definition first', async () => {
     await register({ settings: given });
     const order = [...groups(), ...secrets()]
       .toSorted((a, b) => registered.indexOf(a) - registered.indexOf(b))
@@ -78,29 +77,29 @@ describe('the Pulumi component', () => {
     expect(kindsOf('lumigo-operator')).toContain('Deployment');
   });
 
-  it('keeps the token secret, and in nothing but its own Secret', async () => {
+  it('keeps the token secret, and only in its own Secret', async () => {
     await register({ settings: given, lumigoToken: secret(token) });
     const holders = registered.filter(({ inputs }) => JSON.stringify(inputs).includes(token));
     expect(holders.map(({ name }) => name)).toEqual(['lumigo-token']);
-    // The engine's own mark of a secret.
+    // The engine marks a secret this way.
     expect(holders[0]?.inputs['stringData']).toMatchObject({
       '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',
     });
   });
 
-  it.each(['operator', 'external'])('makes no certificate where certificates.issuer is %s', async (issuer) => {
+  it.each(['operator', 'external'])('makes no certificate if certificates.issuer is %s', async (issuer) => {
     await register({ settings: { certificates: { issuer } } });
     expect(registered.filter(({ type }) => type.startsWith('tls:') || type.includes('Secret'))).toEqual([]);
   });
 
-  it('respects the transformations of whoever uses it', async () => {
+  it('respects the transformations of the program that uses it', async () => {
     const transformation = ({ type, props, opts }: { type: string; props: object; opts: object }) =>
       type === 'kubernetes:core/v1:Secret' ? { props: { ...props, immutable: true }, opts } : undefined;
     await register({ settings: {} }, { transformations: [transformation as never] });
     expect(secrets().map(({ inputs }) => inputs['immutable'])).toEqual([true]);
   });
 
-  it('registers nothing where the settings cannot be installed', () => {
+  it('registers nothing if the settings cannot be installed', () => {
     const register = () => new LumigoOperator('lumigo', { settings: { nope: 1 } });
     expect(register).toThrow("The settings of 'lumigo'");
     expect(register).toThrow(RunError);
@@ -131,7 +130,7 @@ describe('the Pulumi component', () => {
     expect([refused?.message.includes('hunter2'), refused?.stack]).toEqual([false, undefined]);
   });
 
-  it('takes no token that is none, and does not show it', () => {
+  it('refuses an invalid token, and does not show it', () => {
     expect(checkToken(token)).toBe(token);
     expect(() => checkToken('hunter2')).toThrow(RunError);
     expect(() => checkToken('hunter2')).not.toThrow('hunter2');

@@ -16,12 +16,11 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 
 /**
- * The stack's program against a real API server: whatever it registers is applied in the order in which the engine would, and
- * deleted in reverse. The engine itself is in no package registry.
+ * Applies what the stack registers in the engine's order, and deletes it in reverse. The engine itself is in no package
+ * registry.
  */
 let cluster: ControlPlane;
 let bench: TestCluster;
-/** What was registered with the provider for Kubernetes, in order. */
 const applied: Manifest[] = [];
 let outputs: Record<string, unknown> = {};
 
@@ -52,7 +51,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** Without the marks of what is secret. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -68,7 +66,7 @@ function manifestsOf(type: string, inputs: Readonly<Record<string, unknown>>): M
     : [];
 }
 
-/** What the provider for TLS would give back: a real key, and a real certificate of it. */
+/** Returns a real key and certificate in place of the TLS provider. */
 async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): Promise<object> {
   if (type === 'tls:index/privateKey:PrivateKey') {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -103,7 +101,7 @@ async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): 
 const { deployment } = workloadKinds;
 
 describe('the Pulumi stack', () => {
-  it('brings the operator and a certificate for its webhook, and tells what a program needs of it', async () => {
+  it('installs the operator and a certificate for its webhook, and outputs what a program needs', async () => {
     expect(applied.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['Namespace', 'Secret', 'Deployment', 'CustomResourceDefinition']),
     );
@@ -129,9 +127,9 @@ describe('the Pulumi stack', () => {
     }
   });
 
-  it('D42: leaves no instrumented workload, no definition of Lumigo resources and nothing stuck when it is destroyed', async () => {
+  it('leaves no instrumented workload, no definition and nothing stuck when destroyed [D42]', async () => {
     const [webhookPort = 0] = await freePorts(1);
-    // There is no node: the manager runs beside the cluster, so its webhook is not behind the Service.
+    // The manager runs beside the cluster, so its webhook is not behind the Service.
     const webhook = applied.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
     await cluster.client.delete(refOf(webhook));
     const installation = await install(cluster.client, { webhook: webhookPort });
@@ -140,7 +138,6 @@ describe('the Pulumi stack', () => {
     await bench.activate(namespace);
     await bench.create(workloadOf(deployment, namespace, 'app'));
     await bench.whenInstrumented(deployment, namespace, 'app');
-    // Each is deleted when those that came after it are gone, as the engine does.
     const steps = applied.toReversed().map((manifest) => [manifest]);
     await destroy(cluster, steps, () => manager.stop());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);

@@ -25,14 +25,14 @@ describe('the bundle', () => {
     expect([...files].reduce((sum, each) => sum + statSync(each).size, 0)).toBeLessThan(750_000);
   });
 
-  it('has Node.js load nothing that it does not use: neither fetch, HTTP/2, Web Crypto, compression nor clusters', () => {
+  it('loads no unused part of Node.js, such as fetch, HTTP/2, Web Crypto or compression', () => {
     const told = 'data:text/javascript,process.on("exit",()=>console.error(String(process.moduleLoadList)))';
     const { stderr } = run(`--import=${told}`, file, 'manager');
     expect(stderr).toContain('NativeModule https');
     expect(stderr).not.toMatch(/undici|http2|webcrypto|zlib|cluster/);
   });
 
-  it('is not made again of the same sources', async () => {
+  it('is not built again from the same sources', async () => {
     await ensureBundle();
     const made = statSync(bundlePath).mtimeMs;
     await ensureBundle();

@@ -17,8 +17,7 @@ import { krewManifest } from './krew.ts';
 import { program } from './program.ts';
 
 /**
- * Packs the npm package, installs it into an empty project of each kind by the command of its README, and runs the README's own
- * program there.
+ * Installs the packed npm package into empty projects by the command of its README, and runs the README's own program.
  */
 interface Plugin {
   readonly spec: {
@@ -38,7 +37,6 @@ beforeAll(async () => {
 }, 2 * MINUTES_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An empty project with what the section of the package's README installs, and that section's program in it. */
 async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
   const readme = readFileSync(join(folder, 'work', 'README.md'), 'utf8');
   const section = readme.slice(readme.indexOf(`\n## ${kind}\n`)).split('\n## ')[1] ?? '';
@@ -85,7 +83,7 @@ describe('the kubectl plugin', () => {
     const [{ uri, sha256, bin }] = spec.platforms;
     expect(uri).toMatch(/^https:\/\/files\.example\/[^/]+\.tgz$/);
     expect(sha256).toBe(createHash('sha256').update(readFileSync(archive)).digest('hex'));
-    // As krew does: it unpacks the archive, and links to the program.
+    // krew unpacks the archive and links to the program, so the test does the same.
     const plugin = join(folder, 'krew');
     mkdirSync(plugin);
     await program('tar', ['--extract', '--gzip', `--file=${archive}`, `--directory=${plugin}`]);
@@ -102,7 +100,7 @@ describe('the npm package in an empty project', () => {
   afterAll(() => cluster?.stop());
 
   it(
-    'synthesizes with cdk8s the installation and a construct that refers to it, and a real API server accepts both',
+    'synthesizes the installation and a reference to it with cdk8s; an API server accepts both',
     async () => {
       const { installed, cwd, run } = await project('cdk8s');
       await run();

@@ -27,11 +27,11 @@ import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
 
 /**
- * A release's chart, published to a registry and a chart repository on loopback, and installed from there with the real helm. It
- * is signed with keys of this test: without keys only a workflow of GitHub can sign.
+ * Publishes a release's chart on loopback, and installs it with the real helm. It is signed with the test's keys,
+ * because only a GitHub workflow can sign without keys.
  */
 const VERSION = '7.1.0';
-// Older, so that nobody gets it who asks for the newest.
+// An older version, so that a request for the newest does not return it.
 const TAMPERED = '6.9.0';
 let folder: string;
 let cluster: ControlPlane;
@@ -89,7 +89,7 @@ function releaseOf(host: string, chartIndex: string): Release {
   return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };
 }
 
-/** Made by GnuPG, in the form that Helm reads. */
+/** GnuPG makes the key, in the form that Helm reads. */
 async function chartKey(name: string): Promise<ChartKey> {
   const home = join(folder, `gnupg-${name}`);
   mkdirSync(home, { mode: 0o700 });
@@ -123,7 +123,6 @@ async function installed(): Promise<unknown> {
   return (JSON.parse(chart) as { chart: string }[]).map((each) => each.chart);
 }
 
-/** Nothing of a release, and no namespace for one. */
 async function expectNothing(): Promise<void> {
   expect(await installed()).toEqual([]);
   const left = await program('kubectl', ['get', 'namespaces,crds,clusterroles', '--output', 'name']);
@@ -131,14 +130,14 @@ async function expectNothing(): Promise<void> {
 }
 
 async function uninstall(): Promise<void> {
-  // Without a node the hook that cleans up would wait for its pod.
+  // Without a node, the clean-up hook would wait for its pod.
   await program('helm', ['delete', 'lumigo', '--namespace', 'lumigo-system', '--no-hooks', '--wait']);
 }
 
-describe('a chart that cannot be trusted or had', () => {
+describe('a chart that is not trusted or not available', () => {
   afterEach(expectNothing);
 
-  /** Every byte of the archive's layer replaced where the registry keeps it. */
+  /** Replaces every byte of the archive's layer in the registry's storage. */
   async function tamper(): Promise<void> {
     await packageChart({ ...release, version: TAMPERED }, folder, key);
     const archive = join(folder, `lumigo-operator-${TAMPERED}.tgz`);
@@ -149,7 +148,7 @@ describe('a chart that cannot be trusted or had', () => {
       blob,
       readFileSync(archive).map((byte) => byte ^ 1),
     );
-    // The same in a chart repository, whose archive was replaced and whose signature stayed.
+    // In the chart repository the archive is replaced, and the signature stays.
     copyFileSync(`${archive}.prov`, `${archiveOf(TAMPERED)}.prov`);
     writeFileSync(archiveOf(TAMPERED), readFileSync(archiveOf(VERSION)));
   }
@@ -180,7 +179,7 @@ describe('a chart that cannot be trusted or had', () => {
     expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(reason)]);
   });
 
-  it('is not installed: one whose content is not that of its checksum, from either', async () => {
+  it('is not installed if its content does not match its checksum, from either place', async () => {
     await tamper();
     const fromRegistry = await install(`oci://${release.chart} --version ${TAMPERED}`);
     expect([fromRegistry.code, fromRegistry.stderr]).toEqual([1, expect.stringMatching(/digest|mismatch/)]);
@@ -190,7 +189,7 @@ describe('a chart that cannot be trusted or had', () => {
     rmSync(archiveOf(TAMPERED));
   });
 
-  it('is not installed: one for a registry that refuses', async () => {
+  it('is not installed if the registry refuses', async () => {
     const refusing = await startRegistry({ refusing: true });
     try {
       const theirs = releaseOf(refusing.host, index());
@@ -204,7 +203,7 @@ describe('a chart that cannot be trusted or had', () => {
     }
   });
 
-  it('is not rendered for a Kubernetes that is too old, which is said in a sentence', async () => {
+  it('is not rendered for a Kubernetes version that is too old, and a sentence says so', async () => {
     const { code, stderr } = await shell(
       `helm template lumigo oci://${release.chart} --version ${VERSION} --kube-version 1.29.0`,
     );
@@ -212,7 +211,7 @@ describe('a chart that cannot be trusted or had', () => {
     expect(stderr).toMatch(/requires kubeVersion: >=1\.30\.0-0 which is incompatible with Kubernetes v1\.29\.0/);
   });
 
-  it('is in no index that was made although the present one could not be read', async () => {
+  it('is not in an index if the present index could not be read', async () => {
     const away = releaseOf(registry.host, 'http://127.0.0.1:9');
     await expect(writeIndex(away, charts(), index())).rejects.toThrow(
       'the chart repository does not answer for http://127.0.0.1:9',
@@ -220,7 +219,7 @@ describe('a chart that cannot be trusted or had', () => {
   });
 });
 
-describe('F52: a published chart', () => {
+describe('a published chart [F52]', () => {
   it.each([
     ['a registry', () => `oci://${release.chart}`],
     ['a chart repository', () => `lumigo-operator --repo ${index()}`],
@@ -234,7 +233,7 @@ describe('F52: a published chart', () => {
     await uninstall();
   });
 
-  it('is what the index of the repository says, and older versions stay in it', async () => {
+  it('is listed in the index of the repository, where older versions stay', async () => {
     await packageChart({ ...release, version: '7.0.0' }, charts());
     await writeIndex(release, charts(), index());
     const { entries } = parse(readFileSync(join(charts(), 'index.yaml'), 'utf8')) as {
@@ -270,8 +269,8 @@ describe('F52: a published chart', () => {
   });
 });
 
-describe('the commands of the README, of a project that is published there', () => {
-  it('install from both, word for word', async () => {
+describe('the README commands of a project that is published there', () => {
+  it('install from both, unchanged', async () => {
     const blocks = [...installWithHelm(release.publisher).matchAll(/```sh\n([^`]*)```/g)].map(
       ([, block = '']) => block,
     );

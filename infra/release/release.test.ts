@@ -18,8 +18,8 @@ maintainers: []
 `);
 const nobody = { ...acme, images: '', npm: '' };
 
-describe('F52: a release', () => {
-  it('is planned for the tag of its version, and goes where publisher.yaml says', () => {
+describe('a release [F52]', () => {
+  it('is planned for the tag of its version, and goes to the places in publisher.yaml', () => {
     const { images, chart, npm } = planRelease('v1.2.3', '1.2.3', acme);
     expect(images.map(({ repository }) => repository)).toEqual([
       'ghcr.io/acme/lumigo-kubernetes-operator',
@@ -36,7 +36,7 @@ describe('F52: a release', () => {
     expect(() => planRelease(tag, '1.2.3', publisher)).toThrow(message);
   });
 
-  it('is signed without keys by nobody but a workflow', () => {
+  it('is signed without keys only by a workflow', () => {
     const workflow = 'acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3';
     const url = { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://pipelines.example' };
     expect(workflowSigner({ GITHUB_WORKFLOW_REF: workflow, ...url })).toMatchObject({
@@ -50,12 +50,12 @@ describe('the text of a release', () => {
   const changelog =
     '# Changelog\n\n## Unreleased\n\n- c\n\n## [1.2.3] - 2026-01-01\n\n### Added\n- b\n\n## 1.2\n- a\n\n## 1.1.0\n';
 
-  it('is what the changelog says of its version', () => {
+  it('is the section of its version in the changelog', () => {
     expect(changelogSection(changelog, '1.2.3')).toBe('### Added\n- b\n');
     expect(changelogSection(changelog, '1.2')).toBe('- a\n');
   });
 
-  it.each(['1.2.4', '1', '1.1.0', ''])('is missing for %p, which is said in a sentence', (version) => {
+  it.each(['1.2.4', '1', '1.1.0', ''])('is missing for %p, and a sentence says so', (version) => {
     expect(() => changelogSection(changelog, version)).toThrow(`CHANGELOG.md has no text under '## ${version}'`);
   });
 });
@@ -69,12 +69,12 @@ describe('the checksums of a release', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('are those that sha256sum knows', async () => {
+  it('are those of sha256sum', async () => {
     expect(await program('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder })).toBe('a.tgz: OK\nb.yaml: OK\n');
     expect(() => verifyChecksums(folder)).not.toThrow();
   });
 
-  it('tell of each file that is missing or another', () => {
+  it('report each file that is missing or changed', () => {
     writeFileSync(join(folder, 'a.tgz'), 'another');
     rmSync(join(folder, 'b.yaml'));
     expect(() => verifyChecksums(folder)).toThrow('a.tgz has changed, b.yaml is missing. Do not use');
@@ -82,7 +82,7 @@ describe('the checksums of a release', () => {
     expect(() => verifyChecksums(folder)).toThrow('has no SHA256SUMS');
   });
 
-  it('are not replaced by what names a file elsewhere', () => {
+  it('are not checked if a line names a file elsewhere', () => {
     const list = join(folder, 'SHA256SUMS');
     writeFileSync(list, readFileSync(list, 'utf8').replace('a.tgz', '../a.tgz'));
     expect(() => verifyChecksums(folder)).toThrow('do not match SHA256SUMS: the line');
@@ -90,12 +90,12 @@ describe('the checksums of a release', () => {
 });
 
 describe('a program that fails', () => {
-  it('is told of in one sentence, without its further arguments', async () => {
+  it('is reported in one sentence, without its further arguments', async () => {
     const failing = program('sh', ['-c', 'echo first >&2; echo last >&2; exit 3', '--key', 'secret']);
     await expect(failing).rejects.toThrow(/^sh echo first.* failed: last$/);
   });
 
-  it('is told of where it is not installed', async () => {
+  it('is reported if it is not installed', async () => {
     await expect(program('no-such-program', ['sign'])).rejects.toThrow('no-such-program is not installed');
   });
 });

@@ -4,7 +4,6 @@ import { synthesize } from '../operator.ts';
 import { originalValues, refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
 import { parseSettings } from './settings.ts';
 
-/** The table of the original's values, held against all that its chart has. */
 const { values } = originalRelease();
 
 const leavesOf = (value: unknown, path = ''): string[] =>
@@ -15,7 +14,7 @@ const leavesOf = (value: unknown, path = ''): string[] =>
 const nested = (path: string, value: unknown): object =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
 
-/** What somebody may have set, where a text of any kind would not do. */
+/** Some values must have a certain form. */
 const samples: Readonly<Record<string, unknown>> = {
   'debug.enabled': true,
   'controllerManager.manager.image.repository': 'registry.example/operator',
@@ -38,16 +37,16 @@ const sampleOf = (path: string): unknown => {
 
 const rendered = (given: unknown) => JSON.stringify(synthesize(parseSettings(withoutOriginal(given)), 'Helm'));
 
-describe('F51: the values of the original', () => {
+describe('the values of the original [F51]', () => {
   it('each have a row, or are part of one', () => {
-    // As yet nobody says anything of namespaces and of a name, since its chart does not show them.
+    // The original's chart does not show namespaces and a name.
     const paths = originalValues.map(({ path }) => path);
     const isCovered = (leaf: string) => paths.some((path) => leaf === path || leaf.startsWith(`${path}.`));
     expect(leavesOf(values).filter((leaf) => !isCovered(leaf))).toEqual([]);
     expect(new Set(paths).size).toBe(paths.length);
   });
 
-  it('have no row that they do not have, but for two that its templates know beside them', () => {
+  it('have a row only if they exist, except two that only its templates use', () => {
     const leaves = leavesOf(values);
     const isThere = (path: string) => leaves.some((leaf) => leaf === path || leaf.startsWith(`${path}.`));
     const others = originalValues.map(({ path }) => path).filter((path) => !isThere(path));

@@ -7,8 +7,6 @@ import { synthesize } from '../operator.ts';
 import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
 import { parseSettings } from './settings.ts';
 
-/** F52: what is published has an identity of its own, which stands in publisher.yaml alone. */
-
 const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, npm: '', maintainers: [] }");
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
@@ -18,8 +16,8 @@ npm: '@acme/operator'
 maintainers: [{ name: Acme, url: https://acme.example }]
 `);
 
-describe('an operator that somebody publishes', () => {
-  it('has its images, its chart and its links there', () => {
+describe('an operator that is published', () => {
+  it('has its images, its chart and its links in publisher.yaml', () => {
     expect(imageRepositoryOf('lumigo-kubernetes-operator', acme)).toBe('ghcr.io/acme/lumigo-kubernetes-operator');
     expect(chartMetadata(acme)).toMatchObject({
       home: 'https://github.com/acme/operator',
@@ -32,10 +30,10 @@ describe('an operator that somebody publishes', () => {
   });
 });
 
-describe('an operator that nobody publishes', () => {
+describe('an operator that is not published', () => {
   const image = { repository: imageRepositoryOf('lumigo-kubernetes-operator', nobody), tag: '1.0.0' };
 
-  it('claims nobody, and says what to build', () => {
+  it('has no publisher, and says what to build', () => {
     expect(image.repository).toBe('localhost/lumigo-kubernetes-operator');
     const { home, sources, maintainers } = chartMetadata(nobody) as Readonly<Record<string, unknown>>;
     expect([home, sources, maintainers]).toEqual([undefined, undefined, undefined]);
@@ -57,14 +55,14 @@ describe('an operator that nobody publishes', () => {
 });
 
 describe('publisher.yaml', () => {
-  it('is refused with all that is wrong with it', () => {
+  it('is refused with a list of all problems', () => {
     const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, npm: '', maintainers: [] }";
     expect(() => parsePublisher(wrong)).toThrow(
       /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry with a folder/,
     );
   });
 
-  it('is what the README and the defaults say', () => {
+  it('matches the README and the defaults', () => {
     const { images, charts } = parse(readFileSync('publisher.yaml', 'utf8')) as typeof nobody;
     const { controllerManager, updater } = parseSettings({});
     expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
@@ -82,7 +80,7 @@ describe('the repository of the original operator', () => {
     },
   );
 
-  it('is not named in what is delivered', () => {
+  it('is not named in any delivered object', () => {
     const settings = parseSettings({ updater: { mode: 'upgrade' } });
     const delivered = [synthesize(settings, 'Helm'), chartMetadata(), chartReadme()];
     expect(JSON.stringify(delivered)).not.toMatch(original);

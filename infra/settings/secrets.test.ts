@@ -14,7 +14,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns the message of what an action throws; empty if it does not. */
 function messageOf(action: () => unknown): string {
   try {
     action();
@@ -24,7 +23,7 @@ function messageOf(action: () => unknown): string {
   }
 }
 
-/** Counts the cases that are refused, so that a property cannot pass without one. */
+/** Counts the refused cases, so that a property cannot pass without one. */
 function everyMessage(messageFor: (each: Misplaced) => string): number {
   let refused = 0;
   fc.assert(

@@ -30,7 +30,7 @@ describe('the defaults', () => {
     });
   });
 
-  it('hold where an empty file was given', () => {
+  it('apply if the file is empty', () => {
     expect(parseSettings(null)).toEqual(parseSettings({}));
   });
 
@@ -45,7 +45,7 @@ describe('the defaults', () => {
     expect(settingEntries().find((entry) => entry.path === path)?.type).toBe(type);
   });
 
-  it('have a documented meaning each', () => {
+  it('have documentation each', () => {
     const leaves = (value: unknown, path: string): string[] =>
       settingEntries().some((entry) => entry.path === path)
         ? [path]
@@ -68,7 +68,7 @@ describe('what is given', () => {
     expect(controllerManager.replicas).toBe(2);
   });
 
-  it('is merged into maps key by key, replaces lists, and takes a key out with null', () => {
+  it('is merged into maps key by key, replaces lists, and removes a key by null', () => {
     const settings = parseSettings({
       controllerManager: { manager: { resources: { limits: { cpu: null, memory: '1Gi' } } } },
       webhook: { excludedNamespaces: ['kube-system'] },
@@ -82,14 +82,14 @@ describe('what is given', () => {
     expect(settings.affinity).toEqual({ podAntiAffinity: {} });
   });
 
-  it('passes through where it has the form of Kubernetes', () => {
+  it('is passed on unchanged if it has the form of Kubernetes', () => {
     const global = [{ key: 'dedicated', operator: 'Exists', aFieldOfTheFuture: { x: [1] } }];
     expect(parseSettings({ tolerations: { global } }).tolerations.global).toEqual(global);
   });
 });
 
 describe('problems', () => {
-  it('are all told at once, each with its place, what stands there and what would be right', () => {
+  it('are reported all at once, each with its place, the wrong value and the right one', () => {
     expect(
       problemsOf({
         name: 'Lumigo',
@@ -123,7 +123,7 @@ describe('problems', () => {
       { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
       'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
     ],
-  ])('suggest what %j was meant to be', (given, problem) => {
+  ])('suggest a similar setting for %j', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem]);
   });
 
@@ -165,7 +165,7 @@ describe('problems', () => {
     expect(problemsOf(given)).toHaveLength(1);
   });
 
-  it('include what contradicts itself', () => {
+  it('include contradictions', () => {
     const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
     expect(problemsOf({ namespace: 'default', monitoredNamespaces })).toEqual([
       sentences.monitoredTwice(1, 'shop'),
@@ -190,8 +190,8 @@ describe('the settings of the telemetry proxy', () => {
   });
 });
 
-describe('the settings for clusters that are locked down', () => {
-  it('find another port where one is taken', () => {
+describe('the settings for restricted clusters', () => {
+  it('refuse a port that is taken', () => {
     expect(problemsOf({ ports: { webhook: 8081 } })).toEqual([
       'ports.health and ports.webhook are both 8081. Use different ports',
     ]);
@@ -204,7 +204,7 @@ describe('the settings for clusters that are locked down', () => {
     ]);
   });
 
-  it('have an issuer only where somebody asks it', () => {
+  it('have a reference to an issuer only if cert-manager issues', () => {
     const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
     expect(problemsOf({ certificates: { issuerRef } })).toEqual([sentences.idleIssuer()]);
     expect(problemsOf({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
@@ -215,7 +215,7 @@ describe('the settings of the updater', () => {
   const of = (repository: string) => problemsOf({ updater: { repository } });
 
   it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
-    'F27: take no chart repository that is not asked over TLS: %s',
+    'refuse a chart repository without TLS: %s [F27]',
     (repository) => {
       expect(of(repository)).toEqual([
         'updater.repository must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the ' +
@@ -225,7 +225,7 @@ describe('the settings of the updater', () => {
   );
 
   it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo', ''])(
-    'F27: take one that is: %s',
+    'accept one with TLS: %s [F27]',
     (each) => {
       expect(of(each)).toEqual([]);
     },
@@ -250,25 +250,25 @@ describe('a settings file', () => {
     expect(loadSettings(undefined)).toEqual(parseSettings({}));
   });
 
-  it('may have a value of the original that has no effect, of which a line warns', () => {
+  it('may have a value of the original without effect, and a line warns of it', () => {
     const lines: string[] = [];
     loadSettings(file('original.yaml', 'output: { color: true }\n'), (line) => lines.push(line));
     expect(lines).toEqual([expect.stringContaining('has no effect: output: ')]);
   });
 
-  it('that is missing is named, with the variable that names it', () => {
+  it('is named if it is missing, with the variable that names it', () => {
     expect(() => loadSettings(join(folder, 'none.yaml'))).toThrow(
       /none\.yaml cannot be used:\n {2}- the file does not exist\. LUMIGO_SETTINGS/,
     );
   });
 
-  it('that is malformed is named, with the line', () => {
+  it('is named if it is malformed, with the line', () => {
     expect(() => loadSettings(file('b.yaml', 'debug:\n  enabled: [true\n'))).toThrow(
       /b\.yaml cannot be used:\n {2}- it cannot be read as YAML or JSON: .* line \d/,
     );
   });
 
-  it('that sets a key twice is refused', () => {
+  it('is refused if it sets a key twice', () => {
     expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/duplicate key in line 2, column 1/);
   });
 });
