@@ -13,7 +13,10 @@ import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds,
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/protected-objects.ts';
 
-/** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
+/**
+ * Compares the operator's permissions with the API server's audit log over its life, from the first Lumigo to its
+ * uninstallation.
+ */
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
@@ -31,7 +34,6 @@ const granted = (rules: readonly PolicyRule[]): string[] =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
   );
 
-/** By account. */
 const grantedTo = {
   manager: [...permissions.cluster, ...permissions.ownNamespace],
   telemetryProxy: permissions.telemetryProxy,
@@ -43,15 +45,18 @@ const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
   return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}.${apiGroup}`;
 };
 
-/** A server that cannot stream a list (before Kubernetes 1.32) is asked for it before the watch. */
+/** The list is for servers that cannot stream one (before Kubernetes 1.32). */
 const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
   permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
 
-/** What the API server asks itself about another request: whoever names an owner must be allowed these two (cleanup-finalizer.cluster.test.ts). */
+/**
+ * The API server checks these two permissions itself for a client that writes an owner reference
+ * (cleanup-finalizer.cluster.test.ts).
+ */
 const isAskedOfOwners = (permission: string): boolean =>
   permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
 
-/** Has the operator make another one in its place; and find the Lease of an original operator that has ended. */
+/** The operator issues another certificate, and finds the Lease of an original operator that has ended. */
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
@@ -62,7 +67,6 @@ async function breakCertificate(): Promise<void> {
   await operator.startManager();
 }
 
-/** A StatefulSet's pod that cannot start with the injection. */
 async function breakPod(): Promise<void> {
   const { bench, cluster } = operator;
   const namespace = await bench.namespace('broken');
@@ -74,7 +78,7 @@ async function breakPod(): Promise<void> {
   await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
 }
 
-/** Deletes its account by mistake while it is held, and does what its Deployment's new pods would once it is back. */
+/** Deletes the finalized account by mistake, and restarts as the Deployment's new pods would. */
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
   const account = accountOf(installedAs(installation));
@@ -88,15 +92,14 @@ async function loseAccount(): Promise<void> {
   await operator.startManager();
 }
 
-/** Removes the operator's account and rights while it still has something to clean up, and brings them back. */
 async function removeRights(): Promise<void> {
   const { cluster, installation } = operator;
   const kinds = ['Deployment', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'];
-  // Those of the telemetry proxy are not held: it would be refused until they are back.
+  // The telemetry proxy's rights have no finalizer, so it would be refused until they are back.
   const rights = installation.manifests.filter(
     ({ kind, metadata }) => kinds.includes(kind) && !metadata.name?.includes(suffixes.telemetryProxy),
   );
-  // The account is the last that it holds.
+  // The manager releases its account last.
   const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);
   await eventually(async () => {
     if (account !== undefined)
@@ -122,7 +125,7 @@ describe('the permissions of the operator', () => {
     const busy = workloadOf(deployment, namespace, 'busy');
     await bench.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('list pods.'));
-    // Its pods never run, so the other workloads of its namespace would wait for it.
+    // Its pods never run, so the rollout would wait for it.
     await cluster.client.delete({ ...deployment, namespace, name: 'busy' });
     await breakPod();
     await bench.merge(deployment, namespace, 'new-deployments', {
@@ -135,7 +138,7 @@ describe('the permissions of the operator', () => {
       ),
     );
     await operator.whenCollecting(namespace);
-    // The probe of the webhook comes a moment after the start.
+    // The webhook's probe starts a moment after the manager.
     await eventually(() =>
       expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
     );
@@ -162,19 +165,19 @@ describe('the permissions of the operator', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });
 
-  it.each(accounts)('F26: of the account %s hold all that it asks for', (account) => {
+  it.each(accounts)('cover all requests of the account %s [F26]', (account) => {
     const requests = ownRequests(account);
     expect(requests).not.toEqual([]);
     expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     const allowed = new Set(granted(grantedTo[account]));
-    // What the API server can do, everybody who is known may ask.
+    // Every known account may request paths that are no resources.
     const ofResources = requests.filter(({ objectRef }) => objectRef?.resource !== undefined);
     expect([...new Set(ofResources.map(asked))].filter((request) => !allowed.has(request))).toEqual([]);
   });
 
-  it.each(accounts)('of the account %s hold nothing that it never uses', async (account) => {
+  it.each(accounts)('of the account %s contain no unused permission', async (account) => {
     const all = granted(grantedTo[account]);
-    // The Lease is renewed every five seconds; all else has been asked for by now.
+    // The manager renews the Lease every five seconds, and has requested the rest by now.
     await eventually(() => {
       const used = new Set(ownRequests(account).map(asked));
       const unused = all.filter((permission) => !used.has(permission) && !isFallback(permission, used));

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { atOnce } from './at-once.ts';
 
-describe('so many at once', () => {
-  it('acts on each item, never on more than the number at a time', async () => {
+describe('a limited number at once', () => {
+  it('acts on each item, and never on more than the number at a time', async () => {
     const seen: number[] = [];
     let [running, most] = [0, 0];
     await atOnce(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
@@ -17,7 +17,7 @@ describe('so many at once', () => {
     expect(most).toBe(3);
   });
 
-  it('passes on what goes wrong', async () => {
+  it('passes errors on', async () => {
     await expect(atOnce(2, [1, 2], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 });

@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Whether a wait is over, and with what: `undefined` until then. */
+/** Returns the result of the wait, or `undefined` until it ends. */
 function follow(wait: Promise<boolean>): () => boolean | undefined {
   let result: boolean | undefined;
   void wait.then((changed) => (result = changed));
@@ -16,7 +16,7 @@ function follow(wait: Promise<boolean>): () => boolean | undefined {
 const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('a burst of changes', () => {
-  it('is over when it is quiet for a while', async () => {
+  it('is over after a quiet period', async () => {
     const debounce = new Debounce({ quietMs: 300, atMostMs: 10_000 });
     const result = follow(debounce.wait(20_000, never));
     for (let touched = 0; touched < 3; touched += 1) {
@@ -39,7 +39,7 @@ describe('a burst of changes', () => {
     expect(result()).toBe(true);
   });
 
-  it('that came before anybody waited counts, once', async () => {
+  it('counts once if it came before the wait', async () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
     debounce.touch();
     const first = follow(debounce.wait(5_000, never));
@@ -52,7 +52,7 @@ describe('a burst of changes', () => {
 });
 
 describe('without a change', () => {
-  it('the wait ends by itself, or with the signal', async () => {
+  it('ends the wait by time or by the signal', async () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
     const idle = follow(debounce.wait(60, never));
     await after(59);

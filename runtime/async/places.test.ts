@@ -6,7 +6,7 @@ import { Places } from './places.ts';
 afterEach(() => void jest.useRealTimers());
 
 describe('places', () => {
-  it('has no more at work than there are places, in all and in each group, and admits all in the end', async () => {
+  it('never run more than the limits in all and in each group, and admit all in the end', async () => {
     const groups = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 });
     const limits = fc.record({
       all: fc.integer({ min: 1, max: 5 }),
@@ -35,7 +35,7 @@ describe('places', () => {
     );
   });
 
-  it('keeps a place that was left for its rest, and others not', async () => {
+  it('keep a place for the pause that its user gives on leaving, and no other', async () => {
     jest.useFakeTimers();
     const places = new Places({ all: 1, perGroup: 1 });
     (await places.enter('a'))(0);

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backoffMs, pause, retrying } from './retrying.ts';
 
-/** Fails with these problems, one after the other, and then succeeds. */
 async function tried(problems: readonly string[], stop = new AbortController()) {
   const [logged, waits, left]: [string[], number[], string[]] = [[], [], [...problems]];
   const log = (level: string) => (fields: { problem: string }, text: string) =>
@@ -30,7 +29,7 @@ describe('retrying', () => {
     expect(await tried([])).toEqual({ result: 'done', logged: [], waits: [] });
   });
 
-  it('doubles its waits up to the longest, of which it takes off up to a half', async () => {
+  it('doubles its waits up to the longest, less a random half at most', async () => {
     const { result, waits } = await tried(['a', 'a', 'a']);
     expect(result).toBe('done');
     for (const [index, full] of [1_000, 2_000, 3_000].entries()) {
@@ -56,7 +55,7 @@ describe('retrying', () => {
     expect(await tried(['a'], stop)).toEqual({ result: undefined, logged: [], waits: [] });
   });
 
-  it('reports no failure of an attempt that the signal ended', async () => {
+  it('does not report a failure of an attempt that the signal ended', async () => {
     const stop = new AbortController();
     const logged: string[] = [];
     const logger = { warn: () => logged.push('warn'), debug: () => logged.push('debug') } as never;
@@ -84,7 +83,7 @@ describe('backoffMs', () => {
       500, 1000, 2000, 16_000, 30_000, 30_000, 30_000,
     ]));
 
-  it('stays between half and the whole of it, and never below what the server asked for', () => {
+  it("stays between half and the whole of it, and never below the server's Retry-After", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100 }),

@@ -12,7 +12,6 @@ import { webhooksOf } from '../kubernetes/resources/webhooks.ts';
 import { issuePair } from './issue.ts';
 import { certificateStore } from './store.ts';
 
-/** A manager with its own certificate, as in a pod, and the API server that calls it. */
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
@@ -31,12 +30,12 @@ const store = () => {
   return certificateStore(operator.cluster.client, { operatorName: name, operatorNamespace: namespace });
 };
 
-/** Writes a pair of another issuer, which does not tell the API server. */
+/** Another issuer writes the pair and does not inform the API server. */
 async function replacePair(days: number, issuedAt: number): Promise<void> {
   await store().writePair(await issuePair('127.0.0.1', days, issuedAt), await store().readPair());
 }
 
-/** Every replica serves a new one when the API server has trusted its authority for 15 s. */
+/** Every replica serves a new pair once the API server has trusted its authority for 15 s. */
 const whenServedUntil = (atLeast: number): Promise<void> =>
   eventually(
     async () => {
@@ -46,13 +45,11 @@ const whenServedUntil = (atLeast: number): Promise<void> =>
     { timeoutMs: 30_000 },
   );
 
-/** The number of requests for the Secret and the webhook configuration. */
 const requests = (): number =>
   operatorRequests(operator.cluster, operator.installation).filter(({ objectRef }) =>
     ['secrets', 'mutatingwebhookconfigurations'].includes(objectRef?.resource ?? ''),
   ).length;
 
-/** Replaces the webhook configuration by one without an authority, as it is in the manifests. */
 async function replaceWebhookConfiguration(): Promise<void> {
   const { client } = operator.cluster;
   const { metadata, ...found } = await client.get(store().trustRef);
@@ -75,7 +72,6 @@ const whenTrusted = (timeoutMs: number): Promise<void> =>
     { timeoutMs },
   );
 
-/** Creates workloads while `change` happens, and some after it. Returns the names of those that the webhook missed. */
 async function missedDuring(name: string, change: () => Promise<void>): Promise<readonly string[]> {
   const { bench } = operator;
   const namespace = await bench.namespace(name);
@@ -121,7 +117,7 @@ describe("the operator's own certificate", () => {
     expect(missed).toEqual([]);
   });
 
-  it('can be replaced by Helm, which does not tell the API server, and the webhook misses no workload [D41]', async () => {
+  it('can be replaced by Helm, which does not inform the API server, without a missed workload [D41]', async () => {
     const missed = await missedDuring('replaced', async () => {
       await replacePair(700, Date.now());
       await whenServedUntil(Date.now() + 600 * DAY);

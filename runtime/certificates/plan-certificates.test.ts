@@ -6,7 +6,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const host = 'webhooks.lumigo-system.svc';
 const now = Date.parse('2026-11-25T12:00:00Z');
-/** Each is valid from an hour before it is issued. */
+/** Each pair is valid from an hour before it is issued. */
 const [pair, other, short] = await Promise.all([365, 365, 3].map((days) => issuePair(host, days, now)));
 if (pair === undefined || other === undefined || short === undefined) throw new Error('nothing was issued');
 
@@ -40,7 +40,7 @@ describe('a new certificate', () => {
 });
 
 describe('a bundle of authorities', () => {
-  it('trusts an authority that is added, beside the former ones that are valid', () => {
+  it('trusts an added authority, beside the valid former ones', () => {
     const bundle = withAuthority(short.authority, pair.authority, now);
     expect([pair, short, other].map(({ authority }) => areTrusting([bundle], authority))).toEqual([true, true, false]);
     expect(areTrusting([bundle, ''], pair.authority)).toBe(false);

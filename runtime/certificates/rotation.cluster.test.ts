@@ -12,7 +12,6 @@ import { rotateCertificates } from './rotation.ts';
 import { certificateSource } from './serve-certificate.ts';
 import { certificateStore, type StoredPair } from './store.ts';
 
-/** The rotation of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
 const DAY = 24 * 3_600_000;
 const dnsName = 'webhooks.lumigo-system.svc';
 const installed = { operatorName: 'op', operatorNamespace: 'lumigo-system' };
@@ -48,10 +47,8 @@ const createWebhook = () => {
 
 const keep = (retryMs = 50) => rotateCertificates({ ...watching, store, issuePair, dnsName, retryMs });
 
-/** Writes a certificate that was issued at some time. */
 const given = async (issuedAt = Date.now()) => store.writePair(await issuePair(dnsName, 365, issuedAt), undefined);
 
-/** Waits for a certificate that works, and returns it. */
 const whenGood = (differentFrom = ''): Promise<StoredPair> =>
   eventually(async () => {
     const pair = await store.readPair();
@@ -86,7 +83,7 @@ describe('the rotation', () => {
     expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'Deployment', name: metadata.name }]);
   });
 
-  it('replaces a certificate near its end, keeps its authority, and issues another one if the Secret is deleted', async () => {
+  it('replaces a certificate near its end, keeps its authority, and replaces a deleted Secret', async () => {
     await given(Date.now() - 350 * DAY);
     const before = await store.readPair();
     void keep();
@@ -96,7 +93,7 @@ describe('the rotation', () => {
     await whenGood(certificate);
   });
 
-  it('leaves a Secret that is missing for a moment to the tool that replaces it, as Pulumi does', async () => {
+  it('leaves a briefly missing Secret to the tool that replaces it, as Pulumi does', async () => {
     await createWebhook();
     await given();
     const { authority } = await whenGood();
@@ -116,7 +113,7 @@ describe('a replica', () => {
     certificateSource({ ...installed, certificatesDirectory: '', certificatesIssuer: 'operator' }, store, watching);
   const isTrusted = async (authority: string) => areTrusting(await store.readTrust(), authority);
 
-  it('serves a certificate only when the API server trusts its authority, beside the one before [D41]', async () => {
+  it('serves a certificate only once the API server trusts its authority, beside the former one [D41]', async () => {
     await createWebhook();
     const { read } = source();
     const authorities: string[] = [];
@@ -131,7 +128,7 @@ describe('a replica', () => {
     }
   }, 30_000);
 
-  it('announces the authority of the served certificate when the webhook configuration is created last', async () => {
+  it('announces its authority when the webhook configuration is created last', async () => {
     await given();
     const { authority } = await whenGood();
     const { read, untilNextCheck } = source();

@@ -6,7 +6,6 @@ import { processShell } from './shell.ts';
 
 const program = createProgram(processShell());
 
-/** The words that bash offers after these. */
 function offered(...words: readonly string[]): string[] {
   const script = `${completionFor('bash', program)}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lumigo; printf '%s\\n' "\${COMPREPLY[@]}"`;

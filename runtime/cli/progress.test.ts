@@ -22,7 +22,7 @@ it('keeps to one line of a terminal, and clears it', async () => {
   expect(stream.read()).toBe('\r\u001b[K');
 });
 
-it('shows nothing of a command that is quick', () => {
+it('shows nothing if the command is quick', () => {
   const stream = new PassThrough({ encoding: 'utf8' });
   const progress = progressOn(stream, 60_000);
   progress.step('reading pods');

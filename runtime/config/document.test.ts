@@ -28,7 +28,7 @@ const read = (document: string) =>
 const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', names: [], places: [] } as const;
 
 describe('the configuration', () => {
-  it('is what was written into its document', () => {
+  it('is the one in its document', () => {
     fc.assert(fc.property(values, (value) => expect(read(documentOf(value))).toEqual({ ...value, podName })));
   });
 
@@ -54,7 +54,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('is refused for what is no JSON, without what it is', () => {
+  it('is refused if it is not JSON, and the error does not contain it', () => {
     expect(() => read('{"token": "t_')).toThrow(/: it is not a map in JSON\. Install/);
   });
 

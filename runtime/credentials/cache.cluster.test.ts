@@ -7,7 +7,7 @@ import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { CredentialCache } from './cache.ts';
 import { secretReader } from './credential.ts';
 
-/** The cache over a real API server; the tests turn its clock. */
+/** The tests set the cache's clock. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 beforeAll(async () => {
@@ -52,14 +52,13 @@ const whenRead = (count: number) => eventually(() => expect(reads).toBe(count));
 const whenIs = (expected: object, key = 'token') =>
   eventually(() => expect(cache.get(source(key))).toMatchObject(expected));
 
-/** Lets time pass, and the cache notice it. */
 function pass(ms: number): void {
   clock.now += ms;
   cache.lead(true);
 }
 
-describe('F9: the cache of credentials', () => {
-  it('reads a Secret once for all its keys and users, and tells its version', async () => {
+describe('the cache of credentials [F9]', () => {
+  it('reads a Secret once for all its keys and users, and returns its version', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source(), source('other')]);
     cache.want('b', [source()]);
@@ -71,12 +70,12 @@ describe('F9: the cache of credentials', () => {
     expect(changes).toEqual([namespace]);
   });
 
-  it('says without reading that nothing is named', () => {
+  it('answers without a request if no Secret is named', () => {
     cache.want('a', [source('')]);
     expect(cache.get(source(''))).toMatchObject({ problem: { reason: 'SecretReferenceMissing' } });
   });
 
-  it('reads at once what is changed, and what the leader has read a later version of, but not its own', async () => {
+  it('reads a changed Secret at once, and one that the leader reports, but not its own report', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source('token', { revision: '1' })]);
     await whenIs({ token: tokenOf(1) });
@@ -92,7 +91,7 @@ describe('F9: the cache of credentials', () => {
     expect(reads).toBe(3);
   });
 
-  it('forgets what nobody wants any more', async () => {
+  it('forgets a Secret that is no longer used', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source()]);
     cache.want('b', [source()]);
@@ -103,7 +102,7 @@ describe('F9: the cache of credentials', () => {
     expect(cache.get(source())).toBeUndefined();
   });
 
-  it('passes over a Secret that is away for a moment because somebody replaces it', async () => {
+  it('keeps the value of a Secret that is absent for a moment because a tool replaces it', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source()]);
     await whenIs({ token: tokenOf(1) });
@@ -116,7 +115,7 @@ describe('F9: the cache of credentials', () => {
     await whenIs({ token: tokenOf(2) });
   });
 
-  it('believes it when it is away still', async () => {
+  it('reports a Secret as absent if it stays absent', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source()]);
     await whenIs({ token: tokenOf(1) });
@@ -127,7 +126,7 @@ describe('F9: the cache of credentials', () => {
     await whenIs({ problem: { reason: 'SecretNotFound' } });
   });
 
-  it('keeps what it knows while the API server does not answer, and says of what it never read that it cannot', async () => {
+  it('keeps its values while the API server is down, and says which it never read', async () => {
     await bench.secret(namespace, tokenOf(1));
     cache.want('a', [source()]);
     await whenIs({ token: tokenOf(1) });
@@ -136,11 +135,11 @@ describe('F9: the cache of credentials', () => {
     const unknown = { namespace, name: 'unknown', key: 'token' };
     clock.now += 1_000;
     cache.want('b', [unknown]);
-    // A second and two later it is tried again; what fails three times is told.
+    // It retries after one and two seconds, and logs the third failure.
     for (const count of [2, 3]) {
       await whenRead(count);
       expect(cache.get(unknown)).toBeUndefined();
-      // The answer is awaited before time goes on.
+      // The clock must not advance before the answer is there.
       await eventually(() => {
         pass(2_000);
         expect(reads).toBe(count + 1);

@@ -10,7 +10,7 @@ const answered = (status: number) =>
   credentialWithout(new ApiError({ status, reason: '', message: `status ${status}` }), place);
 
 describe("a Lumigo's credential", () => {
-  it('is in order when the whole value is a token', () => {
+  it('is valid if the whole value is a token', () => {
     expect(holding(token)).toEqual({ token, version: '7' });
   });
 
@@ -29,7 +29,7 @@ describe("a Lumigo's credential", () => {
     expect(isUnreadable(credential)).toBe(reason === 'SecretUnreadable');
   });
 
-  it('says that white space is what is wrong, and never shows the value', () => {
+  it('says that white space is the problem, and never shows the value', () => {
     const { problem } = holding(` ${token}\n`);
     expect(problem?.message).toContain('white space');
     expect(problem?.message).not.toContain(token);
@@ -42,7 +42,7 @@ describe("a Lumigo's credential", () => {
     );
   });
 
-  it('that is of no use tells the version of its Secret, where there is one', () => {
+  it('names the version of its Secret, if there is one, when it is invalid', () => {
     expect(holding('t_123').version).toBe('7');
     expect(answered(404).version).toBeUndefined();
   });

@@ -16,7 +16,7 @@ const good: State = {
 const ago = (ms: number, more: Partial<State> = {}): State => ({ ...good, readAt: NOW - ms, ...more });
 const unread: State = { ...good, readAt: undefined, toldAt: NOW };
 
-describe('which Secret is read next', () => {
+describe('the Secret to read next', () => {
   const cases: [string, boolean, State[], Partial<Record<Priority, number>>, object][] = [
     ['none, where there is none', true, [], {}, { at: Infinity }],
     ['one never read, at once', true, [good, unread], {}, { priority: 'first', read: unread }],
@@ -52,7 +52,7 @@ describe('which Secret is read next', () => {
   });
 });
 
-/** Reads by the plan for a while; gives back when each reading began. */
+/** Returns when each reading began, by the plan. */
 function simulate(states: readonly State[], leads: boolean, seconds: number): { at: number; state: State }[] {
   const now = { ms: NOW };
   const known = states.map((state) => ({ ...state }));
@@ -72,7 +72,6 @@ function simulate(states: readonly State[], leads: boolean, seconds: number): { 
   return readings;
 }
 
-/** The most readings in any minute after the first `settleMs`. */
 function mostPerMinute(readings: readonly { at: number }[], settleMs = 0): number {
   const times = readings.map(({ at }) => at).filter((at) => at >= NOW + settleMs);
   return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
@@ -81,18 +80,17 @@ function mostPerMinute(readings: readonly { at: number }[], settleMs = 0): numbe
 const many = (count: number, state: State): State[] =>
   Array.from({ length: count }, (_, index) => ({ ...state, is: `${state.is ?? ''}${index}` }));
 
-/** The longest time between two readings of one Secret, in seconds. */
 function longest(readings: readonly { at: number; state: State }[], is: string): number {
   const times = readings.filter(({ state }) => state.is === is).map(({ at }) => at);
   return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0))) / 1_000;
 }
 
-describe('F9: reading in the long run', () => {
+describe('reading in the long run [F9]', () => {
   it.each([1, 12, 120, 1_000])('costs the leader of %d Secrets at most 48 requests a minute', (count) => {
     expect(mostPerMinute(simulate(many(count, ago(20_000)), true, 200))).toBeLessThanOrEqual(48);
   });
 
-  it('costs four a minute where there is one', () => {
+  it('costs four requests a minute for one Secret', () => {
     expect(mostPerMinute(simulate([ago(0)], true, 600))).toBe(4);
   });
 
@@ -101,7 +99,7 @@ describe('F9: reading in the long run', () => {
     [12, 15],
     [24, 30],
     [120, 150],
-  ])('looks at each of %d every %d s', (count, seconds) => {
+  ])('reads each of %d Secrets every %d s', (count, seconds) => {
     expect(longest(simulate(many(count, { ...ago(0), is: 'x' }), true, 900), 'x0')).toBe(seconds);
   });
 
@@ -109,19 +107,19 @@ describe('F9: reading in the long run', () => {
     ['one among 120', 1, 120, 5],
     ['two', 2, 0, 5],
     ['60 at once', 60, 0, 121],
-  ])('looks at awaited ones soon: %s', (_what, awaited, others, seconds) => {
+  ])('reads awaited Secrets soon: %s', (_what, awaited, others, seconds) => {
     const states = [...many(awaited, { ...ago(0), isAwaited: true, is: 'x' }), ...many(others, ago(0))];
     const readings = simulate(states, true, 900);
     expect(longest(readings, 'x0')).toBeLessThan(seconds);
     expect(mostPerMinute(readings)).toBeLessThanOrEqual(48);
   });
 
-  it('leaves the others their turn while many are awaited', () => {
+  it('reads the others in turn while many are awaited', () => {
     const states = [...many(60, { ...ago(0), isAwaited: true, is: 'x' }), ...many(12, { ...ago(0), is: 'y' })];
     expect(longest(simulate(states, true, 900), 'y0')).toBeLessThan(45);
   });
 
-  it('costs each other replica at most six a minute', () => {
+  it('costs each other replica at most six requests a minute', () => {
     const states = [
       ...many(100, ago(0)),
       ...many(100, ago(0, { isAnnounced: true })),
@@ -130,7 +128,7 @@ describe('F9: reading in the long run', () => {
     expect(mostPerMinute(simulate(states, false, 900))).toBeLessThanOrEqual(6);
   });
 
-  it('begins with a burst of 20 a second at most', () => {
+  it('begins with a burst of 20 requests a second at most', () => {
     const readings = simulate(many(60, unread), true, 10);
     expect(readings.length).toBe(60);
     expect(readings.filter(({ at }) => at < NOW + 1_000).length).toBe(20);

@@ -16,7 +16,6 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Finding } from './finding.ts';
 import type { NamespaceStatus } from './rollout-status.ts';
 
-/** `lumigo check`, `status` and `diagnose`, for a cluster administrator and for an editor of one namespace. */
 let operator: OperatorBench;
 let shop: string;
 let editor: Account;
@@ -40,7 +39,7 @@ beforeAll(async () => {
   editor = await accountIn(cluster, shop, 'edit');
   const text = kubeconfigOf(cluster.server, cluster.ca, { token: editor.token });
   writeFileSync(join(cluster.dir, 'editor.kubeconfig'), text, { mode: 0o600 });
-  // A controller of Kubernetes works the operator's rules into the role.
+  // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.get({ ...contract, namespace: shop, name: 'lumigo' }));
 });
 afterAll(async () => {
@@ -48,7 +47,7 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-/** Does the part of a kubelet: the operator runs beside the cluster, and its pods have no node. */
+/** Replaces a kubelet: the operator runs beside the cluster, and its pods have no node. */
 const runPodsOf = (namespace: string) =>
   eventually(async () => {
     const found = await listAll(operator.cluster.client, { ...pods, namespace });
@@ -72,7 +71,7 @@ const good = {
 
 describe('lumigo check', () => {
   it('finds nothing wrong with an installation that works', async () => {
-    // Kubernetes may still be counting the operator's pods.
+    // Kubernetes may still count the operator's pods.
     const { code, stdout } = await asAdministrator('check', '-o', 'json', '--wait', '30');
     expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good });
     expect((await asAdministrator('check')).stdout).toMatch(
@@ -80,14 +79,14 @@ describe('lumigo check', () => {
     );
   });
 
-  it('names for an editor of one namespace the checks that need more rights, and makes the others', async () => {
+  it('names for an editor of one namespace the checks that need more rights, and runs the others', async () => {
     const { code, stdout } = await asEditor('check', '-n', shop, '-o', 'json');
     const unknown = { manager: 'unknown', leader: 'unknown', certificate: 'unknown', policies: 'unknown' };
     expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good, ...unknown });
     expect(stdout).toContain('Your account may not check this: ');
   });
 
-  it('says what to do about a webhook that is not reached, and exits with 1', async () => {
+  it('says what to do about an unreachable webhook, and exits with 1', async () => {
     await operator.withoutWebhook(async () => {
       const { code, stdout, stderr } = await asAdministrator('check');
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('lumigo: 2 of 8 checks failed\n') });
@@ -96,7 +95,7 @@ describe('lumigo check', () => {
     });
   });
 
-  it('finds a token that is not in order, and an image that is not pulled', async () => {
+  it('finds an invalid token, and an image that cannot be pulled', async () => {
     const { bench } = operator;
     const broken = await bench.namespace('broken');
     await bench.lumigo(broken);
@@ -127,7 +126,7 @@ describe('lumigo check', () => {
 });
 
 describe('lumigo check of the policies', () => {
-  it('finds one without its binding', async () => {
+  it('finds a policy without its binding', async () => {
     const { client } = operator.cluster;
     const bindings = {
       group: 'admissionregistration.k8s.io',
@@ -150,7 +149,7 @@ describe('lumigo check of the policies', () => {
 });
 
 describe('lumigo status', () => {
-  it('shows an editor each workload of the namespace, and ends once the rollout is complete', async () => {
+  it('shows an editor each workload of the namespace, and exits once the rollout is complete', async () => {
     const { code, stdout } = await asEditor('status', '-w', '-n', shop);
     expect(code).toBe(0);
     expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo' is active\n`);
@@ -176,7 +175,7 @@ describe('lumigo status', () => {
 describe('lumigo diagnose', () => {
   const secrets = new RegExp(`${secretValue}|${validToken}|${Buffer.from(validToken).toString('base64')}`);
 
-  it('writes objects, events, conditions and versions, and no value of a Secret or of a variable', async () => {
+  it('writes objects, events, conditions and versions, but no value of a Secret or variable', async () => {
     const { bench, cluster, installation } = operator;
     await bench.merge(deployment, shop, 'out', { metadata: { annotations: { note: validToken } } });
     const file = join(cluster.dir, 'report.yaml');

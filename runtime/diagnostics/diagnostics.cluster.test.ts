@@ -25,7 +25,7 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
-/** As an administrator, from a shell somewhere: a kubeconfig and nothing else. */
+/** An administrator's shell has only a kubeconfig. */
 const asUser = (...args: string[]) =>
   runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
 
@@ -38,7 +38,7 @@ async function versions(): Promise<Record<string, string>> {
 }
 
 describe('lumigo preview', () => {
-  it('shows for every workload what would happen, why, and whether the API server takes it; and changes nothing', async () => {
+  it("shows each workload's decision, reason and the API server's answer, and changes nothing", async () => {
     const before = await versions();
     const { code, stdout } = await asUser('preview', '-n', shop, '--assume-lumigo');
     expect(code).toBe(0);
@@ -55,7 +55,7 @@ describe('lumigo preview', () => {
     expect(await versions()).toEqual(before);
   });
 
-  it('says how to go on where there is no Lumigo yet', async () => {
+  it('says what to do if there is no Lumigo yet', async () => {
     const { code, stdout, stderr } = await runInContainer(operator.cluster, operator.installation, ['preview']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '\n' });
     expect(stderr).toContain('No namespace has a Lumigo resource');
@@ -63,7 +63,7 @@ describe('lumigo preview', () => {
 });
 
 describe('lumigo explain', () => {
-  it('says why a workload is as it is, in plain words', async () => {
+  it('explains the state of a workload in plain words', async () => {
     const nothing = await asUser('explain', 'deploy/a-deployment', '-n', shop);
     expect(nothing.stdout).toMatch(/Now: +not instrumented/);
     expect(nothing.stdout).toContain(`No Lumigo configuration for the '${shop}' namespace`);
@@ -85,7 +85,7 @@ describe('lumigo explain', () => {
     expect(job.stdout).toMatch(/Decision: +A Job's pod template cannot change/);
   });
 
-  it('F10: says where an injection sends to that another installation made, and leaves it', async () => {
+  it('names the endpoint of an injection by another installation, which stays [F10]', async () => {
     const { installation, cluster, bench } = operator;
     await bench.create(workloadOf(deployment, shop, 'moved'));
     const config = { ...installation.config, telemetryProxyUrl: 'http://moved.example' };
@@ -96,7 +96,7 @@ describe('lumigo explain', () => {
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
   });
 
-  it('says of an excluded namespace that it is', async () => {
+  it('says that an excluded namespace is excluded', async () => {
     await operator.bench.create(workloadOf(deployment, 'kube-public', 'system'));
     const { stdout } = await asUser('explain', 'deployment/system', '-n', 'kube-public');
     expect(stdout).toMatch(/Decision: +The 'kube-public' namespace is never instrumented/);
@@ -150,7 +150,7 @@ describe('the manager', () => {
     expect(stderr).toMatch(/^lumigo: LUMIGO_CONFIG .*: webhookPort must be a whole number; typo is unknown\. .*\n$/);
   });
 
-  it('says what to do where its port is taken, and exits with 1', async () => {
+  it('says what to do if its port is taken, and exits with 1', async () => {
     const { cluster, installation } = operator;
     const taken = operator.manager().webhookPort;
     const config = { ...installation.config, webhookPort: taken, listenAddress: '127.0.0.1' };

@@ -10,7 +10,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
 
-/** An account with the role `edit` in one namespace, and no other rights. */
 let operator: OperatorBench;
 let shop: string;
 let editor: Account;
@@ -33,7 +32,7 @@ beforeAll(async () => {
   await bench.create(workloadOf(deployment, shop, 'cart'));
   await bench.whenInstrumented(deployment, shop, 'cart');
   await bench.create(workloadOf(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
-  // A controller of Kubernetes works the operator's rules into the role.
+  // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.get({ ...lumigoIn(shop), name: 'lumigo' }));
 });
 afterAll(async () => {

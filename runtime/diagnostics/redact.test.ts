@@ -22,12 +22,12 @@ describe('a bundle for support', () => {
     expect(text).toContain('"PASSWORD","LUMIGO_TRACER_TOKEN","LD_PRELOAD=/own.so"');
   });
 
-  it('has no token, neither as text nor as a Secret has it', () => {
+  it('has no token, neither as text nor in base64', () => {
     const encoded = Buffer.from(validToken).toString('base64');
     expect(scrub(`a ${validToken} b ${encoded} c`)).toBe('a t_… b t_… c');
   });
 
-  it('has no managed fields, at whatever depth', () => {
+  it('has no managed fields, at any depth', () => {
     expect(redactOwn({ items: [{ metadata: { name: 'x', managedFields: [{}] } }] })).toEqual({
       items: [{ metadata: { name: 'x' } }],
     });

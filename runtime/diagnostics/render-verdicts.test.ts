@@ -7,7 +7,7 @@ const { deployment } = workloadKinds;
 const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
 const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
 
-it('shows no part of a token, wherever in a long value it stands', () => {
+it('shows no part of a token, wherever it is in a long value', () => {
   const verdict = (before: number) =>
     ({
       ...{ kind: deployment, namespace: 'shop', name: 'cart', refusal: undefined, warnings: [] },
@@ -31,7 +31,7 @@ const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdi
 });
 
 describe('the rollout that `lumigo preview` shows', () => {
-  it('says who comes when, who later, and how long it takes', () => {
+  it('shows which workloads are first, which are later, and how long the rollout takes', () => {
     const paused = verdict('paused', 2, { blocked: 'Paused' });
     const seen = [verdict('big', 9), verdict('idle', 0), paused, verdict('small', 2), verdict('one', 1)];
     expect(renderRollout(seen, pace)).toEqual([
@@ -42,7 +42,7 @@ describe('the rollout that `lumigo preview` shows', () => {
     ]);
   });
 
-  it('says nothing where no pod restarts, and how many do where all go at once', () => {
+  it('shows nothing if no pod restarts, and the number if all restart at once', () => {
     expect(renderRollout([verdict('idle', 0)], pace)).toEqual([]);
     expect(renderRollout([verdict('a', 2)], { ...pace, rolloutStrategy: 'immediate' })).toEqual([
       '  Rollout (immediate): 1 whose pods restart',

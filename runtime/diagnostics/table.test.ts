@@ -6,7 +6,7 @@ const rows = [
   ['payments', { text: 'failed', tone: 'bad' as const }, 'two\nlines, and \u001b[31mcolor of its own'],
 ];
 
-it('aligns columns, whatever the colors, and lets no text steer the terminal', () => {
+it('aligns columns, whatever the colors, and removes control sequences from texts', () => {
   const table = { header: ['NAME', 'RESULT', 'DETAILS'], rows };
   expect(renderTable(table, (_tone, text) => text).split('\n')).toEqual([
     'NAME      RESULT  DETAILS',
