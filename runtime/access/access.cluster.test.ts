@@ -165,7 +165,7 @@ describe('the permissions of the operator', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });
 
-  it.each(accounts)('cover all requests of the account %s [F26]', (account) => {
+  it.each(accounts)('grant the account %s all that it requests [F26]', (account) => {
     const requests = ownRequests(account);
     expect(requests).not.toEqual([]);
     expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
@@ -175,7 +175,7 @@ describe('the permissions of the operator', () => {
     expect([...new Set(ofResources.map(asked))].filter((request) => !allowed.has(request))).toEqual([]);
   });
 
-  it.each(accounts)('of the account %s contain no unused permission', async (account) => {
+  it.each(accounts)('grant the account %s nothing that it never uses', async (account) => {
     const all = granted(grantedTo[account]);
     // The manager renews the Lease every five seconds, and has requested the rest by now.
     await eventually(() => {

@@ -117,7 +117,7 @@ describe("the operator's own certificate", () => {
     expect(missed).toEqual([]);
   });
 
-  it('can be replaced by Helm, which does not inform the API server, without a missed workload [D41]', async () => {
+  it('can be replaced by Helm without notice to the API server, and no workload is missed [D41]', async () => {
     const missed = await missedDuring('replaced', async () => {
       await replacePair(700, Date.now());
       await whenServedUntil(Date.now() + 600 * DAY);

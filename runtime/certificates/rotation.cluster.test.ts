@@ -113,7 +113,7 @@ describe('a replica', () => {
     certificateSource({ ...installed, certificatesDirectory: '', certificatesIssuer: 'operator' }, store, watching);
   const isTrusted = async (authority: string) => areTrusting(await store.readTrust(), authority);
 
-  it('serves a certificate only once the API server trusts its authority, beside the former one [D41]', async () => {
+  it('serves a certificate once the API server trusts its authority beside the former one [D41]', async () => {
     await createWebhook();
     const { read } = source();
     const authorities: string[] = [];

@@ -16,7 +16,6 @@ const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy = activePolicy(tracing);
 const { injectContainers: only, excludeContainers: not } = annotations;
 
-/** A Deployment of three containers with annotations of its own and of its pods. */
 function workload(own: Record<string, string>, pods: Record<string, string>): Workload {
   const containers = ['app', 'worker', 'istio-proxy'].map((name) => ({ name, image: `${name}:1` }));
   const annotated = Object.keys(pods).length === 0 ? {} : { annotations: pods };
@@ -65,13 +64,13 @@ describe('the containers that are injected', () => {
     expect(decided(injected(seen)).code).toBe('up-to-date');
   });
 
-  it('are none where nothing is left, with the reasons', () => {
+  it('are none if every container is skipped, with the reasons', () => {
     const decision = decided(workload({ [only]: 'other' }, {}));
     expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toContain(`container 'app' is skipped: the annotation ${only} does not include it`);
   });
 
-  it('change with the annotation, and not with what is known to be a sidecar by now', () => {
+  it('change with the annotation, and not with a newer list of known sidecars', () => {
     const before = injected(workload({}, {}), { sidecars: [] });
     expect(tracedIn(before)).toEqual(['app', 'worker', 'istio-proxy']);
     expect(decided(before).code).toBe('up-to-date');

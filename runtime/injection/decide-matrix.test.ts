@@ -12,8 +12,6 @@ import { withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];
 
-/** Every kind, under every operation, in every state of its namespace: what is decided, as docs and events tell it. */
-
 const policies = {
   none: { state: 'none' },
   excluded: { state: 'excluded' },
@@ -27,7 +25,7 @@ const policies = {
 type State = keyof typeof policies;
 const states = Object.keys(policies) as State[];
 
-/** Action and code; a `!` behind it: somebody is told that it cannot be done. */
+/** A `!` after the code marks a decision that an event reports as impossible. */
 const said = (decision: Decision): string => `${decision.action} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
 
 const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy): Decision =>
@@ -78,8 +76,8 @@ const cases = everyKind.flatMap(([name, kind]) =>
   (['CREATE', 'UPDATE', 'DELETE', 'RECONCILE'] as const).map((operation) => [name, operation, kind] as const),
 );
 
-describe('D1 D2 D3 D14: what is decided', () => {
-  it.each(cases)('about a %s on %s', (name, operation, kind) => {
+describe('the decision [D1, D2, D3, D14]', () => {
+  it.each(cases)('about a %s on %s follows the table', (name, operation, kind) => {
     const expected = (name === 'Job' ? jobs : usual)[operation];
     const clean = made({}, kind);
     const injected = instrumented(clean);
@@ -89,7 +87,7 @@ describe('D1 D2 D3 D14: what is decided', () => {
     expect(outcomes(injected)).toEqual(expected.instrumented);
   });
 
-  it.each(everyKind)('D19: about an opted-out %s is the same in every state', (name, kind) => {
+  it.each(everyKind)('about an opted-out %s is the same in every state [D19]', (name, kind) => {
     const optedOut = { [labels.autoTrace]: 'False' };
     for (const state of states.filter((each) => each !== 'excluded'))
       for (const options of [{ labels: optedOut }, { podLabels: optedOut }]) {
@@ -100,7 +98,7 @@ describe('D1 D2 D3 D14: what is decided', () => {
       }
   });
 
-  it.each(everyKind)('about a %s in an excluded namespace is nothing, whatever its labels say', (_name, kind) => {
+  it.each(everyKind)('about a %s in an excluded namespace is to do nothing, whatever its labels', (_name, kind) => {
     for (const value of ['true', 'false']) {
       const labelled = { [labels.autoTrace]: value };
       for (const workload of [made({ labels: labelled }, kind), made({ podLabels: labelled }, kind)])
@@ -111,11 +109,11 @@ describe('D1 D2 D3 D14: what is decided', () => {
     }
   });
 
-  it.each(everyKind)('about a %s that opts in by itself', (name, kind) => {
+  it.each(everyKind)('about a %s that opts in by itself follows the Lumigo resource if there is one', (name, kind) => {
     const workload = made({ labels: { [labels.autoTrace]: 'true' } }, kind);
     const injected = instrumented(workload);
     expect(said(judge(workload, 'CREATE', policies.none))).toBe('inject opted-in');
-    // It says so itself; a Lumigo that is there has the last word.
+    // A Lumigo resource takes precedence over the workload's own label.
     for (const state of states)
       if (state !== 'none') expect(said(judge(workload, 'CREATE', policies[state]))).toBe(leftAlone[state]);
     expect(said(judge(injected, 'RECONCILE', policies['disabled, to be removed']))).toBe(
@@ -124,11 +122,11 @@ describe('D1 D2 D3 D14: what is decided', () => {
   });
 });
 
-describe('D5: pods on Windows', () => {
-  it('are left as they are, whatever they hold', () => {
+describe('pods on Windows [D5]', () => {
+  it('are skipped, whatever they contain', () => {
     fc.assert(
       fc.property(podTemplate({ unknownFields: true }), fc.constantFrom(...workloads), (template, kind) => {
-        // An opted-out pod has a reason of its own, and one without metadata selects nothing.
+        // An opted-out pod has another reason, and a pod without metadata selects nothing.
         const workload = withTemplate(made({}, kind), onWindows({ ...template, metadata: { labels: { app: 'app' } } }));
         expect(said(judge(workload, 'CREATE', policies.active))).toBe('none windows');
         expect(said(judge(workload, 'RECONCILE', policies.active))).toBe('none windows');

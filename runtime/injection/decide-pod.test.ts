@@ -15,7 +15,7 @@ const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: 
 const policy = podsPolicy(tracing);
 const settings = { ...injector, ...tracing };
 
-/** As a controller makes it: it has no name yet. */
+/** A controller creates pods by `generateName`, so the name is empty. */
 const podFrom = ({ metadata, spec }: PodTemplate): Workload => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -49,11 +49,11 @@ describe('a pod, in Pod mode,', () => {
     );
   });
 
-  it('is left as it is when it is asked about again', () => {
+  it('is not changed when it is reviewed again', () => {
     expect(decided(after(pod()))).toMatchObject({ action: 'none', code: 'up-to-date' });
   });
 
-  it('is not injected twice where its template was, in a namespace that has changed its mode', () => {
+  it('is not injected twice if its template was, in a namespace that changed its mode', () => {
     const template = { metadata: {}, spec: pod()['spec'] as PodTemplate['spec'] };
     for (const secretName of [settings.secretName, 'old']) {
       const injected = inject(template, { ...settings, secretName }) as { readonly template: PodTemplate };
@@ -61,7 +61,7 @@ describe('a pod, in Pod mode,', () => {
     }
   });
 
-  it('keeps a label of its own, which a selector may ask for', () => {
+  it('keeps its own label, which a selector may need', () => {
     const own = pod({ labels: { app: 'a', [labels.autoTrace]: 'true' } });
     const injected = after(own);
     expect(injected.metadata.labels).toEqual({ app: 'a', [labels.autoTrace]: 'true' });
@@ -76,7 +76,7 @@ describe('a pod, in Pod mode,', () => {
     ['has a volume of that name', pod({}, { volumes: [{ name: contract.volume, emptyDir: {} }] }), 'refused'],
     ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
     ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
-  ])('that %s is left alone', (_what, given, code) => {
+  ])('is skipped if it %s', (_what, given, code) => {
     expect(decided(given)).toMatchObject({ action: 'none', code });
   });
 
@@ -97,7 +97,7 @@ describe('a pod, in Pod mode,', () => {
     ['disabled', { state: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
     ['deleting', { state: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
     ['inactive', { state: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
-  ])('is left alone under the policy %s where no pod is to be injected', (_state, under, code) => {
+  ])('is skipped under the policy %s', (_state, under, code) => {
     expect(decided(pod(), under)).toMatchObject({ action: 'none', code });
   });
 });

@@ -24,7 +24,6 @@ const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
 const { replicaSet, job } = workloadKinds;
 
-/** The webhook's decision about a workload that is created. */
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
   decided(workload, { operation: 'CREATE', by: 'webhook', ...more });
 const instrumented = (workload = made(), by = injector) => byNew(workload, { injector: by, now: early });
@@ -40,8 +39,8 @@ const owned = (kind: string, apiVersion = 'apps/v1') => ({
   ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true, uid: 'u' }],
 });
 
-describe('what is decided', () => {
-  it('D1: a new workload is injected, and says so', () => {
+describe('the decision about a workload', () => {
+  it('is an injection for a new one, with an event [D1]', () => {
     const decision = judge(made());
     expect(decision).toMatchObject({ action: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
     const { metadata } = changed(decision);
@@ -89,7 +88,7 @@ describe('what is decided', () => {
     ['injection switched off', made(), { policy: disabled }, 'disabled', /disabled in the 'shop' namespace/],
     ['an inactive Lumigo', made(), { policy: inactive }, 'inactive', /not active \(SecretNotFound\)/],
     ['a Lumigo being deleted', made(), { policy: deleting }, 'lumigo-deleting', /being deleted/],
-  ])('%s is left alone', (_case, workload, more, code, message) => {
+  ])('%s is skipped', (_case, workload, more, code, message) => {
     const decision = judge(workload, more);
     expect(decision).toMatchObject({ action: 'none', code });
     expect(decision.message).toMatch(message);
@@ -103,19 +102,19 @@ describe('what is decided', () => {
     expect(judge(withMetadata(made({}, kind), metadata))).toMatchObject({ action: 'inject' });
   });
 
-  it('D50: an object that makes no sense is left alone', () => {
+  it('skips a malformed object [D50]', () => {
     for (const spec of [undefined, {}, { template: {} }, { template: { spec: { containers: 'none' } } }])
       expect(judge({ ...made(), spec })).toMatchObject({ action: 'none', code: 'no-template' });
   });
 
-  it('a copy of an instrumented workload is new', () => {
+  it('treats a copy of an instrumented workload as new', () => {
     const copy = withTemplate(made(), templateOf(instrumented()) as PodTemplate);
     expect(judge(copy)).toMatchObject({ action: 'inject', tried: 'add' });
   });
 });
 
 describe('opting out and in', () => {
-  it('D19: an injection goes when the workload is opted out, and the label stays', () => {
+  it('an opt-out removes the injection, and the label stays [D19]', () => {
     const before = instrumented();
     const workload = withMetadata(before, { labels: { app: 'app', [labels.autoTrace]: 'false' } });
     for (const operation of ['UPDATE', 'RECONCILE'] as const) {
@@ -125,7 +124,7 @@ describe('opting out and in', () => {
     }
   });
 
-  it('one workload opts in by its labels where there is no Lumigo', () => {
+  it('one workload opts in by its labels if there is no Lumigo', () => {
     const own = {
       ...{ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'mine', [labels.tokenKey]: 'k' },
       ...{ [labels.enableTraces]: 'false', [labels.enableLogs]: 'true' },
@@ -136,17 +135,17 @@ describe('opting out and in', () => {
       tracing: { secretName: 'mine', secretKey: 'k', traces: false, logs: true },
       userLabel: 'True',
     });
-    // It stays opted in although the label says something else now.
+    // The workload stays opted in although its label has another value now.
     expect(decided(changed(decision), { policy: { state: 'none' } })).toMatchObject({ code: 'up-to-date' });
   });
 
-  it('empty labels of an opted-in workload mean the defaults', () => {
+  it('empty labels of an opted-in workload select the defaults', () => {
     const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: '', [labels.tokenSecret]: '' };
     const { metadata } = changed(judge(made({ labels: own }), { policy: { state: 'none' } }));
     expect(stampOf(metadata)?.tracing).toMatchObject({ secretName: 'lumigo-credentials', secretKey: 'token' });
   });
 
-  it('a Lumigo speaks louder than the labels, and when it goes they count again', () => {
+  it('a Lumigo takes precedence over the labels, which count again after its deletion', () => {
     const under = instrumented(made({ labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine' } }));
     expect(stampOf(under.metadata)?.tracing.secretName).toBe(tracing.secretName);
     const decision = decided(under, { policy: { state: 'deleting', lumigo: 'l', remove: true } });
@@ -155,8 +154,8 @@ describe('opting out and in', () => {
   });
 });
 
-describe('D17: no surprise rollouts', () => {
-  it('an older injection stays on an update of something else', () => {
+describe('no surprise rollouts [D17]', () => {
+  it('an older injection stays on an update of another field', () => {
     const old = instrumented(made(), older);
     const annotated = withMetadata(old, { annotations: { ...old.metadata.annotations, note: 'x' } });
     expect(judge(annotated, { operation: 'UPDATE', old })).toMatchObject({ action: 'none', code: 'up-to-date' });
@@ -166,14 +165,14 @@ describe('D17: no surprise rollouts', () => {
     expect(decided(instrumented(), { renew: true })).toMatchObject({ action: 'none', code: 'up-to-date' });
   });
 
-  it('D24: a change of the template that leaves the injection as it was keeps its stamp, so that nothing is told twice', () => {
+  it('a template change that keeps the injection keeps the stamp, so no event is repeated [D24]', () => {
     const current = instrumented();
     const decision = judge(withImage(current, 'app:2'), { operation: 'UPDATE', old: current });
     expect(decision.tried).toBe('nothing');
     expect(stampOf((decision.action === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
   });
 
-  it('a label of ours that was overwritten comes back without a change of the template', () => {
+  it('an overwritten label is restored without a change of the template', () => {
     const current = instrumented();
     const workload = withMetadata(current, { labels: { app: 'app', [labels.autoTrace]: 'true' } });
     const decision = judge(workload, { operation: 'UPDATE', old: current });
@@ -182,7 +181,7 @@ describe('D17: no surprise rollouts', () => {
     expect(stampOf(changed(decision).metadata)).toMatchObject({ at: early, userLabel: 'true' });
   });
 
-  it('what has become impossible to inject loses its injection, and says why', () => {
+  it('a workload that can no longer be injected loses its injection, with the reason', () => {
     const before = instrumented();
     const template = templateOf(before) as PodTemplate;
     const resources = { limits: { 'ephemeral-storage': '50Mi' } };
@@ -196,12 +195,12 @@ describe('D17: no surprise rollouts', () => {
 });
 
 describe('reconciling', () => {
-  it('D14: carries a changed Lumigo to its workloads', () => {
+  it('applies a changed Lumigo to its workloads [D14]', () => {
     const policy = activePolicy({ ...tracing, secretName: 'other', logs: true });
     expect(decided(instrumented(), { policy })).toMatchObject({ action: 'inject', tried: 'update' });
   });
 
-  it('D10: mends and removes what others have damaged or added to', () => {
+  it('fixes damaged injections, and removes them despite additions [D10]', () => {
     const workload = instrumented();
     const template = templateOf(workload) as PodTemplate;
     const damaged = withTemplate(workload, { ...template, spec: { ...template.spec, volumes: [] } });
@@ -219,7 +218,7 @@ describe('reconciling', () => {
     ['2025-12-31T00:00:00Z', 'existing-left'],
     [active.createdAt, 'existing-left'],
     ['2026-01-02T00:00:00Z', 'injected'],
-  ])('leaves what is older than a Lumigo that says so: of %s, %s', (creationTimestamp, code) => {
+  ])('skips what is older than a Lumigo with that setting: of %s, %s', (creationTimestamp, code) => {
     const workload = withMetadata(made(), { creationTimestamp: creationTimestamp as never });
     expect(decided(workload, { policy: { ...active, injectExisting: false } })).toMatchObject({ code });
   });
@@ -227,7 +226,7 @@ describe('reconciling', () => {
   it.each([
     ['has completed', { completionTime: now }],
     ['has failed', { conditions: [{ type: 'Failed', status: 'True' }] }],
-  ])('tells nothing of a Job that %s', (_how, status) => {
+  ])('reports nothing about a Job that %s', (_how, status) => {
     expect(decided({ ...made({}, job), status })).toMatchObject({ code: 'job-finished', tried: 'nothing' });
   });
 });
@@ -258,13 +257,13 @@ describe('pods that cannot be injected into', () => {
       app({ resources: { limits: { 'ephemeral-storage': '100M' } } }),
       /ephemeral-storage limits \(100M in total\)/,
     ],
-  ])('%s: says why', (_case, options, message) => {
+  ])('reports the reason: %s', (_case, options, message) => {
     const decision = judge(made(options));
     expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toMatch(message);
   });
 
-  it('one container that is left alone does not keep the others from it', () => {
+  it('one skipped container does not keep the injection from the others', () => {
     const containers = [
       { name: 'app', image: 'a' },
       { name: 'odd', image: 'b', env: elsewhere },

@@ -10,7 +10,7 @@ describe('fingerprint()', () => {
       { b: [2], a: 1 },
     ],
     [{ a: 1 }, { a: 1, b: null, c: {}, d: [] }],
-  ])('is the same of %j and %j, which an API server shows for the same', (one, other) => {
+  ])('is the same for %j and %j, which an API server shows for the same', (one, other) => {
     expect(fingerprint(one)).toBe(fingerprint(other));
   });
 
@@ -22,11 +22,11 @@ describe('fingerprint()', () => {
     ],
     [{ a: '1' }, { a: 1 }],
     [{ a: 'x,b' }, { a: 'x', b: '' }],
-  ])('is another of %j and %j', (one, other) => {
+  ])('differs for %j and %j', (one, other) => {
     expect(fingerprint(one)).not.toBe(fingerprint(other));
   });
 
-  it('F20: looks no deeper than an object can be that an API server shows', () => {
+  it('reads no deeper than an object from an API server can be [F20]', () => {
     expect(() => fingerprint(nested(100_000))).not.toThrow();
   });
 });

@@ -22,16 +22,16 @@ import { currentFormat, variables, variablesOf, type InjectedVariable } from './
 import { templateOf, withTemplate } from './workload.ts';
 
 /**
- * Injection formats: what an earlier one wrote, judged under the current one. Format 0, which no release had, writes no
- * variable at all, so that under it every variable of today is one that a later release has added.
+ * Injections of earlier formats are read under the current one. No release had format 0, which writes no variable, so
+ * later formats add all variables.
  */
 
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
-/** Other settings of the installation do no damage to what an earlier version wrote. */
+/** Other settings of the installation do not damage an injection of an earlier version. */
 const elsewhere: InjectionSettings = { ...later, endpoint: 'http://elsewhere' };
 const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
 
-/** Judges every template that can be injected, in every format; a law about nothing fails. */
+/** Fails if no template can be injected. */
 function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, format: number) => void): void {
   let judged = 0;
   fc.assert(
@@ -49,7 +49,7 @@ function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, for
 const recordIn = (template: PodTemplate | undefined) =>
   JSON.parse(template?.metadata?.annotations?.[annotations.injection] ?? '{}') as Record<string, unknown>;
 
-describe('F13: an injection of an earlier format', () => {
+describe('an injection of an earlier format [F13]', () => {
   it('is intact under every later one, and current only under its own', () => {
     forEveryInjected((_clean, injected, format) => {
       expect(isIntact(injected, elsewhere)).toBe(true);
@@ -57,7 +57,7 @@ describe('F13: an injection of an earlier format', () => {
     });
   });
 
-  it('comes out whole under every later one; a variable of a later name is the user’s own', () => {
+  it("is removed whole under every later one, and keeps the user's variable of a later name", () => {
     forEveryInjected((clean, injected) => expect(remove(injected)).toEqual(clean));
   });
 
@@ -76,7 +76,7 @@ describe('F13: an injection of an earlier format', () => {
   });
 });
 
-describe('F13: the variables of a format', () => {
+describe('the variables of a format [F13]', () => {
   const row = (name: string, since: number): InjectedVariable => ({
     name,
     since,
@@ -95,8 +95,8 @@ describe('F13: the variables of a format', () => {
   });
 });
 
-describe('F13: an injection of a later format, after the operator was rolled back', () => {
-  it('is intact, and comes out whole: the record names what this version does not know', () => {
+describe('an injection of a later format, after the operator was rolled back [F13]', () => {
+  it('is intact, and is removed whole: the record names what this version does not know', () => {
     fc.assert(
       fc.property(podTemplate(), fc.boolean(), (template, given) => {
         const own = { name: 'LUMIGO_LATER', value: 'mine' };
@@ -116,7 +116,7 @@ describe('F13: an injection of a later format, after the operator was rolled bac
   });
 });
 
-/** What a release with one variable more would have written. */
+/** Returns the injection of a later release with one variable more. */
 function asIfLater(template: PodTemplate, own: { name: string; value: string }, given: boolean): PodTemplate {
   const record = recordIn(template) as { kept?: Record<string, { env?: object[] }> };
   const kept: Record<string, object> = { ...record.kept };
@@ -141,29 +141,28 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
 
 const clean = made({ env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://mine' }] });
 
-/** Instrumented by the release before, in a format of its own. */
 function instrumented(format: number): Workload {
   const result = inject(templateOf(clean) as PodTemplate, settings, format);
   if (result.refused !== undefined) throw new Error(result.refused);
   return withTemplate(byWebhook(clean, { injector: settings }), result.template);
 }
 
-describe.each(formats)('F13, F23: a workload that format %d instrumented', (format) => {
+describe.each(formats)('a workload that format %d instrumented [F13, F23]', (format) => {
   const old = instrumented(format);
 
-  it('is left as it is by the reconciler of a later release, unless that is told to renew', () => {
+  it('is not changed by the reconciler of a later release, unless the settings renew it', () => {
     expect(judge(old)).toMatchObject({ action: 'none', code: 'up-to-date' });
     expect(judge(old, { renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
   });
 
-  it('gets its injection back word for word where a tool sends the clean template again', () => {
+  it('gets its exact injection again if a tool sends the clean template', () => {
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook' });
     expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'restored' });
     expect(changed(decision)).toEqual(old);
     expect(judge(changed(decision))).toMatchObject({ action: 'none', code: 'up-to-date' });
   });
 
-  it('is renewed where the tool sends another template', () => {
+  it('is renewed if the tool sends another template', () => {
     const template = templateOf(clean) as PodTemplate;
     const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
     const next = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
@@ -174,7 +173,7 @@ describe.each(formats)('F13, F23: a workload that format %d instrumented', (form
     expect(recordIn(after)['format'] ?? 1).toBe(currentFormat);
   });
 
-  it('is renewed where its Lumigo says something else by now', () => {
+  it('is renewed if its Lumigo has changed', () => {
     const policy = activePolicy({ ...tracing, logs: true });
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook', policy });
     expect(decision).toMatchObject({ action: 'inject', tried: 'update', code: 'injected' });

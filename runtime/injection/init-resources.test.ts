@@ -49,7 +49,7 @@ describe('the init container', () => {
       both({ memory: '32Mi' }),
     ],
     ['gets no GPU', [{ limits: { 'nvidia.com/gpu': '1', cpu: '1' } }], both({ cpu: '100m' })],
-  ])('%s [D46] [F72]', (_what, containers, expected) => {
+  ])('%s [D46, F72]', (_what, containers, expected) => {
     expect(resourcesFor(...containers)).toEqual(expected);
   });
 });

@@ -17,7 +17,6 @@ const inSpec =
 const without = (map: Readonly<Record<string, string>> = {}, key: string) =>
   Object.fromEntries(Object.entries(map).filter(([each]) => each !== key));
 
-/** Every container that has the injection loses what `lose` takes from it. */
 const inContainers = (lose: (container: PodTemplate['spec']['containers'][number]) => object) =>
   inSpec(({ containers }) => ({
     containers: containers.map((container) =>
@@ -62,7 +61,7 @@ const damages: readonly (readonly [string, Damage])[] = [
 ];
 
 describe('an injection', () => {
-  it.each(damages)('that has lost %s is not, and is mended and removed all the same', (_lost, damage) => {
+  it.each(damages)('is not intact without %s, and is fixed and removed all the same', (_lost, damage) => {
     let damaged = 0;
     fc.assert(
       fc.property(podTemplate({ unknownFields: true }), (template) => {
@@ -82,7 +81,7 @@ describe('an injection', () => {
     expect(damaged).toBeGreaterThan(100);
   });
 
-  it('with more in it than was written is intact: others may add, and the API server fills in', () => {
+  it('with additions is intact: others may add, and the API server sets defaults', () => {
     const more = inSpec(({ initContainers = [], volumes = [] }) => ({
       initContainers: initContainers.map((each) => ({
         ...each,

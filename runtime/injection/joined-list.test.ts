@@ -6,7 +6,7 @@ const entry = fc.stringMatching(/^\/[a-c]{1,2}\.so$/);
 const ours = '/ours.so';
 const separator = fc.constantFrom(':', ',', ' ', '  ', ': ');
 
-/** A text as people write it: entries, and something between, before and after them. */
+/** Users separate entries in many ways. */
 const written = fc
   .tuple(
     fc.array(fc.tuple(fc.oneof(entry, fc.constant(ours)), separator), { maxLength: 4 }),
@@ -21,7 +21,7 @@ const written = fc
 const entriesOf = (text: string) => text.split(/[:,\s]+/).filter((piece) => piece !== '');
 
 describe('joined lists', () => {
-  it('hold our entry once it is joined, with every entry of the user in its order', () => {
+  it('contain our entry once it is joined, and every entry of the user in order', () => {
     fc.assert(
       fc.property(written, fc.constantFrom(':', ','), (text, between) => {
         const joined = join(text, ours, between);
@@ -36,7 +36,7 @@ describe('joined lists', () => {
     );
   });
 
-  it('without our entry hold the others, in their order', () => {
+  it("contain the user's entries in order without ours", () => {
     fc.assert(
       fc.property(written, (text) => {
         const rest = part(text, ours);
@@ -49,8 +49,8 @@ describe('joined lists', () => {
     );
   });
 
-  it('come apart as they were joined', () => {
-    // What ends in a separator runs into ours; there the record of the injection remembers the text (record.ts).
+  it('are separated into what was joined', () => {
+    // A text that ends with a separator cannot be told apart, so the record of the injection has it (record.ts).
     const others = written.filter((text) => /[^:,\s]$/.test(text) && !includes(text, ours));
     fc.assert(
       fc.property(others, (text) => expect(part(join(text, ours, ':'), ours)).toBe(text)),
@@ -63,7 +63,7 @@ describe('joined lists', () => {
     ['/ours.so:/a.so /b.so', '/a.so /b.so'],
     ['/a.so:/ours.so:/b.so', '/a.so:/b.so'],
     [':/ours.so', undefined],
-  ])('%s comes apart as %s', (joined, expected) => {
+  ])('%s is separated into %s', (joined, expected) => {
     expect(part(joined, ours)).toBe(expected);
   });
 });

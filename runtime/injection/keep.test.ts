@@ -16,22 +16,20 @@ import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
-/** What becomes of an injection whose Lumigo goes: the stamp says whether it stays. */
-
 const activeThat = (remove: boolean): NamespacePolicy => ({ ...active, remove });
 const none: NamespacePolicy = { state: 'none' };
 const instrumented = (remove: boolean, options: WorkloadOptions = {}) =>
   byWebhook(made(options), { policy: activeThat(remove) });
 
-describe('whether an injection stays when its Lumigo goes', () => {
-  it('stands in its stamp from the start', () => {
+describe('the decision if an injection stays after its Lumigo is deleted', () => {
+  it('is in its stamp from the start', () => {
     expect(stampOf(instrumented(true).metadata)?.keep).toBeUndefined();
     expect(stampOf(instrumented(false).metadata)?.keep).toBe(true);
     expect(instrumented(false).metadata.annotations?.[annotations.instrumentation]).toMatch(/ logs=false keep$/);
   });
 
   it.each([true, false])(
-    'changes with the Lumigo, by the metadata alone and with nothing to tell (remove: %s)',
+    'changes with the Lumigo, in the metadata alone and without an event (remove: %s)',
     (remove) => {
       const before = instrumented(!remove);
       const decision = decided(before, { policy: activeThat(remove) });
@@ -45,13 +43,13 @@ describe('whether an injection stays when its Lumigo goes', () => {
     },
   );
 
-  it('is not noted without its label or its stamp', () => {
+  it('is not stored without a label or a stamp', () => {
     const policy: NamespacePolicy = { state: 'disabled', lumigo: 'lumigo', remove: false };
     for (const lost of [{ labels: {} }, { annotations: {} }])
       expect(decided(withMetadata(instrumented(true), lost), { policy })).toMatchObject({ action: 'none' });
   });
 
-  it.each(['deleting', 'disabled'] as const)('is noted while the Lumigo is %s, once', (state) => {
+  it.each(['deleting', 'disabled'] as const)('is stored once while the Lumigo is %s', (state) => {
     const before = instrumented(true, { labels: { [labels.autoTrace]: 'x' } });
     const policy: NamespacePolicy = { state, lumigo: 'lumigo', remove: false };
     const decision = decided(before, { policy });
@@ -63,8 +61,8 @@ describe('whether an injection stays when its Lumigo goes', () => {
   });
 });
 
-describe('what a Lumigo that is gone has left behind', () => {
-  it('goes, and the reason is given', () => {
+describe('an injection without a Lumigo', () => {
+  it('is removed, with the reason', () => {
     const decision = decided(instrumented(true), { policy: none });
     expect(decision).toMatchObject({ action: 'remove' });
     expect(decision.message).toContain("There is no Lumigo resource in the 'shop' namespace any more");
@@ -81,11 +79,11 @@ describe('what a Lumigo that is gone has left behind', () => {
       { ...instrumented(true), apiVersion: 'batch/v1', kind: 'Job' },
       {},
     ],
-  ])('stays where %s', (_case, workload, more) => {
+  ])('stays if %s', (_case, workload, more) => {
     expect(decided(workload, { policy: none, ...more })).toMatchObject({ action: 'none', code: 'no-lumigo' });
   });
 
-  it('stays where it asks for itself, and goes where it has ceased to', () => {
+  it('stays while its workload opts in, and is removed afterwards', () => {
     const own = { labels: { [labels.autoTrace]: 'true' } };
     const asking = byWebhook(made(own), { policy: none });
     expect(decided(asking, { policy: none })).toMatchObject({ action: 'none', code: 'up-to-date' });
@@ -94,10 +92,10 @@ describe('what a Lumigo that is gone has left behind', () => {
   });
 });
 
-describe('F10: an injection that sends to a telemetry proxy of another installation', () => {
+describe("an injection that sends to another installation's telemetry proxy [F10]", () => {
   const moved: InjectorSettings = { ...injector, endpoint: 'http://elsewhere' };
 
-  it('is left as it is, and the decision names it', () => {
+  it('is not changed, and the decision names it', () => {
     const before = instrumented(true);
     expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere: 'http://proxy' });
     expect(decided(before, { injector: moved, policy: activeThat(false) })).toMatchObject({
@@ -107,7 +105,7 @@ describe('F10: an injection that sends to a telemetry proxy of another installat
     expect(decided(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');
   });
 
-  it('is known by its variables where there is no record', () => {
+  it('is recognized by its variables if there is no record', () => {
     const before = instrumented(true);
     const text = JSON.stringify(before).replace(/"operator\.lumigo\.io\/injection":"(\\.|[^"\\])*",?/, '');
     expect(text).not.toContain('operator.lumigo.io/injection');

@@ -26,7 +26,7 @@ const settings: InjectionSettings = {
   logs: false,
 };
 
-/** The same ones every time, so that a failure can be looked at. */
+/** A fixed seed makes failures reproducible. */
 const SEED = 20_261_120;
 const COUNT = 60;
 
@@ -51,7 +51,7 @@ const samples = (restartPolicy: 'Always' | 'Never') =>
 
 describe('the laws, as the API server sees them', () => {
   it.each(mutableKinds)(
-    'a %s: the patch is taken, what is stored is what was meant, and removing it restores what was there',
+    'a %s: the API server stores the patch exactly, and the removal restores the original',
     async (_name, kind) => {
       const templates = samples(kind.kind === 'CronJob' ? 'Never' : 'Always');
       const chosen = templates.filter((_template, index) => index % 5 === workloads.indexOf(kind) % 5);
@@ -83,7 +83,7 @@ describe('the laws, as the API server sees them', () => {
     },
   );
 
-  it('a Job, which cannot change any more, is created as the webhook patches it: nothing is filled in', async () => {
+  it('a Job, whose template cannot change, is stored as the webhook patches it, without defaults', async () => {
     const kind = workloadKinds.job;
     let injections = 0;
     for (const [index, template] of samples('Never')
@@ -118,12 +118,12 @@ describe('the laws, as the API server sees them', () => {
 
     const ready = async (enforce: 'privileged' | 'restricted') => {
       const name = await bench.namespace(enforce, { labels: { 'pod-security.kubernetes.io/enforce': enforce } });
-      // No controller makes it here, and a pod must have one.
+      // A pod needs a ServiceAccount, and no controller creates it here.
       await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } });
       return name;
     };
 
-    it('D46: keeps its quality-of-service class, of which there is every one', async () => {
+    it('keeps its quality-of-service class, in samples of every class [D46]', async () => {
       const into = await ready('privileged');
       const seen = new Set<string>();
       for (const template of samples('Always')) {
@@ -136,7 +136,7 @@ describe('the laws, as the API server sees them', () => {
       expect([...seen].toSorted()).toEqual(['BestEffort', 'Burstable', 'Guaranteed']);
     });
 
-    it('D4: that may run in a `restricted` namespace still may, one that may not is not let in', async () => {
+    it('stays allowed or refused in a `restricted` namespace [D4]', async () => {
       const into = await ready('restricted');
       let accepted = 0;
       for (const template of samples('Always').flatMap((each) => [each, harden(each)])) {
@@ -152,7 +152,7 @@ describe('the laws, as the API server sees them', () => {
   });
 });
 
-/** What Pod Security says; any other refusal is a failure of the test. */
+/** Fails the test for any other error than one of Pod Security. */
 function violation(error: unknown): string {
   if (error instanceof Error && error.message.includes('violates PodSecurity')) return 'violates';
   throw error;
@@ -164,7 +164,7 @@ function injectedInto(template: PodTemplate): PodTemplate {
   return result.template;
 }
 
-/** A template without the labels that the API server gives to every Job by its uid. */
+/** The API server adds a label with its uid to every Job. */
 function ownParts(template: PodTemplate | undefined): object {
   const own = Object.entries(template?.metadata?.labels ?? {}).filter(
     ([key]) => !/(^|\/)(controller-uid|job-name)$/.test(key),
@@ -172,7 +172,6 @@ function ownParts(template: PodTemplate | undefined): object {
   return { ...template, metadata: { ...template?.metadata, labels: Object.fromEntries(own) } };
 }
 
-/** The same pod, as its author would write it for a restricted namespace. */
 function harden({ spec, ...rest }: PodTemplate): PodTemplate {
   const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
   const all = <T extends object>(containers: readonly T[] = []) =>

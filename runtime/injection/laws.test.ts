@@ -18,7 +18,7 @@ import { remove, uninstrument } from './remove.ts';
 import type { InjectionSettings } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 
-/** A law that has nothing to judge in two of three templates fails, and each of its 500 runs has something [F88]. */
+/** Each law has 500 templates to judge, and fails if two of three have nothing to judge [F88]. */
 const RUNS = { numRuns: 500, maxSkipsPerRun: 2 };
 
 const settings = fc.record({
@@ -34,7 +34,7 @@ const settings = fc.record({
   logs: fc.boolean(),
 });
 
-/** As JSON, whose objects all have one prototype. */
+/** Objects from JSON all have one prototype. */
 const templates = podTemplate({ unknownFields: true }).map((each) => JSON.parse(JSON.stringify(each)) as PodTemplate);
 
 function frozen<T>(value: T): T {
@@ -43,7 +43,7 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Returns the injected template, and skips the run of the law if the pod is refused. */
+/** Skips the run of the law if the pod is refused. */
 function injected(template: PodTemplate, chosen: InjectionSettings): PodTemplate {
   const result = inject(frozen(template), frozen(chosen));
   fc.pre(result.refused === undefined);
@@ -57,7 +57,7 @@ function initContainer({ spec }: PodTemplate) {
 }
 
 describe('the laws of injection', () => {
-  it('D6: remove(inject(t)) is t, to the byte', () => {
+  it('remove(inject(t)) is t, to the byte [D6]', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
         expect(remove(injected(template, chosen))).toStrictEqual(template);
@@ -77,14 +77,14 @@ describe('the laws of injection', () => {
     );
   });
 
-  it('remove leaves alone what it did not make', () => {
+  it('remove changes only what inject has added', () => {
     fc.assert(
       fc.property(templates, (template) => expect(remove(frozen(template))).toEqual(template)),
       RUNS,
     );
   });
 
-  it('D46: the quality-of-service class stays, and the pod asks for no more than before', () => {
+  it('the quality-of-service class stays, and the pod requests no more than before [D46]', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
         const result = injected(template, chosen);
@@ -96,7 +96,7 @@ describe('the laws of injection', () => {
     );
   });
 
-  it('adds nothing to the effective requests and limits of a pod whose requests an admission webhook lowers [F72]', () => {
+  it("a pod's effective requests and limits stay if an admission webhook lowers requests [F72]", () => {
     // The webhook keeps the ratio of limits to requests, and lowers nothing below what the init container requests.
     const least = { cpu: 0.1, memory: 64 * 2 ** 20, 'ephemeral-storage': 64 * 2 ** 20 };
     let lowerings = 0;
@@ -116,7 +116,7 @@ describe('the laws of injection', () => {
     expect(lowerings).toBeGreaterThan(RUNS.numRuns / 5);
   });
 
-  it('gives the init container each request and limit that all containers have, in a ratio that one of them has [F72]', () => {
+  it('the init container gets each request and limit of all containers, in a ratio of one [F72]', () => {
     let ratiosJudged = 0;
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
@@ -138,7 +138,7 @@ describe('the laws of injection', () => {
     expect(ratiosJudged).toBeGreaterThan(RUNS.numRuns / 5);
   });
 
-  it('D4: what passes Pod Security `restricted` still does', () => {
+  it('a pod that passes Pod Security `restricted` still does [D4]', () => {
     const hardened = templates.map((template) => ({
       ...template,
       spec: {
@@ -159,7 +159,7 @@ describe('the laws of injection', () => {
     );
   });
 
-  it('D7: the init container runs as a user that is not root, on OpenShift as the one it is given', () => {
+  it('the init container is not root, and on OpenShift has the user that it is given [D7]', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
         const own = initContainer(injected(template, chosen));
@@ -203,7 +203,7 @@ describe('the laws of whole workloads', () => {
   });
   const created = (each: Workload) => decided(frozen(each), { operation: 'CREATE', by: 'webhook' });
 
-  it('D2: the patch makes exactly what was decided, and unknown fields survive it', () => {
+  it('the patch makes exactly what was decided, and keeps unknown fields [D2]', () => {
     fc.assert(
       fc.property(workload, (each) => {
         const decision = created(each);
@@ -218,7 +218,7 @@ describe('the laws of whole workloads', () => {
     );
   });
 
-  it('no change, no patch', () => {
+  it('without a change there is no patch', () => {
     fc.assert(
       fc.property(workload, (each) => {
         const decision = created(each);

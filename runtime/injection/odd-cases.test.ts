@@ -19,7 +19,7 @@ const injected = (template: PodTemplate, more: Partial<InjectionSettings> = {}) 
   injectedBy(template, { ...settings, ...more }) as PodTemplate;
 
 describe('odd cases of injection', () => {
-  it('D10: a mount of the volume that somebody else has made goes with the volume', () => {
+  it('a foreign mount of the volume is removed with the volume [D10]', () => {
     const template = injected(withSpec({ initContainers: [{ name: 'mine', image: 'i' }] }));
     const mount = { name: 'lumigo-injector', mountPath: '/x' };
     const initContainers =
@@ -30,7 +30,7 @@ describe('odd cases of injection', () => {
     ]);
   });
 
-  it('an annotation that is no record of ours is none', () => {
+  it('an annotation that is no record of ours is ignored', () => {
     for (const text of [
       'nonsense',
       '5',
@@ -43,7 +43,7 @@ describe('odd cases of injection', () => {
     }
   });
 
-  it('metadata that is there and empty stays there', () => {
+  it('metadata that is present and empty stays', () => {
     const template = { ...plain, metadata: {} };
     expect(remove(injected(template))).toEqual(template);
     const { metadata: _none, ...bare } = plain;
@@ -65,7 +65,7 @@ describe('odd cases of injection', () => {
     expect(remove(injected(template))).toEqual(template);
   });
 
-  it('a read-only volume above the injector leaves no place for it', () => {
+  it("a read-only volume above the injector's path prevents the injection", () => {
     const containers = [{ name: 'app', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/opt' }] }];
     const refused = (volume: object) =>
       inject(withSpec({ containers, volumes: [{ name: 'v', ...volume }] }), settings).refused;
@@ -77,12 +77,12 @@ describe('odd cases of injection', () => {
     expect(refused({ persistentVolumeClaim: { claimName: 'c' } })).toBeUndefined();
   });
 
-  it('one container with a small ephemeral-storage limit is enough to have the pod evicted', () => {
+  it('one container with a small ephemeral-storage limit suffices for an eviction of the pod', () => {
     const containers = [{ name: 'a', resources: { limits: { 'ephemeral-storage': '100Mi' } } }, { name: 'b' }];
     expect(inject(withSpec({ containers }), settings).refused).toMatch(/are too low/);
   });
 
-  it('OpenShift: nothing is pinned, unless the pod itself pins it', () => {
+  it('OpenShift: no user is set, unless the pod itself sets it', () => {
     const context = (template: PodTemplate) =>
       injected(template, { platform: 'openshift' }).spec.initContainers?.[0]?.['securityContext'];
     expect(context(plain)).not.toHaveProperty('runAsUser');
@@ -92,7 +92,7 @@ describe('odd cases of injection', () => {
     expect(context(withSpec({ containers }))).toMatchObject({ seccompProfile: { type: 'RuntimeDefault' } });
   });
 
-  it('a changed variable is noticed, and what the user added to LD_PRELOAD is not', () => {
+  it("a changed variable is noticed, and the user's addition to LD_PRELOAD is not", () => {
     const template = injected(plain);
     const intactWith = (name: string, value: string) => {
       const containers = template.spec.containers.map((container) => ({
@@ -105,7 +105,7 @@ describe('odd cases of injection', () => {
     expect(intactWith('LD_PRELOAD', '/opt/lumigo/injector/lumigo_injector.so:/u.so')).toBe(true);
   });
 
-  it('a label may be called like something that every object inherits', () => {
+  it('a label may have the name of a property that every object inherits', () => {
     const labelled = (labels: Record<string, string>) => ({ ...made(), metadata: { labels } });
     const patch = (before: Record<string, string>, after: Record<string, string>) =>
       workloadPatch(labelled(before), labelled(after));

@@ -18,7 +18,7 @@ import { optInOf, stampOf } from './stamp.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-/** Workloads as the original operator leaves them: instrumented, and without a record of what was there. */
+/** The original operator leaves workloads instrumented without a record of the values before. */
 
 const plain = templateOf(
   made({
@@ -37,7 +37,7 @@ const inSpec = (template: PodTemplate, change: (spec: PodTemplate['spec']) => ob
   ...template,
   spec: { ...template.spec, ...change(template.spec) },
 });
-/** Its first releases wrote three variables, the later ones seven. */
+/** The original's first releases wrote three variables, the later ones seven. */
 const first = inSpec(later, ({ containers }) => ({
   containers: containers.map(({ env = [], ...rest }) => ({
     ...rest,
@@ -54,7 +54,7 @@ describe.each([
   ['first', first],
   ['later', later],
 ])('an injection of a %s release of the original operator [D6, D10, D17]', (_release, template) => {
-  it('is recognised, and comes out whole, also without its label and after an addition', () => {
+  it('is recognized, and is removed whole, also without its label and after an addition', () => {
     expect(isInjected(template)).toBe(true);
     expect(remove(template)).toEqual(plain);
     expect(remove({ ...template, metadata: {} }).spec).toEqual(plain.spec);
@@ -100,7 +100,7 @@ describe('an upgrade from the original operator [D17]', () => {
     expect(judge(found, { policy: activePolicy(tracing) })).toMatchObject({ tried: 'update' });
   });
 
-  it('leaves the pod as it is on an update that leaves it as it is', () => {
+  it('keeps the pod on an update that does not change it', () => {
     const scaled = { ...found, spec: { ...(found['spec'] as object), replicas: 5 } };
     const decision = judge(scaled, { operation: 'UPDATE', old: found, by: 'webhook' });
     expect(templateOf(changed(decision))).toBe(templateOf(scaled));
@@ -115,23 +115,23 @@ const adopted = (workload: Workload, more: Partial<DecisionInput> = {}) => chang
 describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [F50]', (_name, kind) => {
   const workload = instrumentedByOriginal(made({}, kind));
 
-  it('is adopted as it stands: no pod restarts, and there is nothing to tell', () => {
+  it('is adopted as it is: no pod restarts, and no event', () => {
     expect(alone(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
     expect(templateOf(adopted(workload))).toBe(templateOf(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
     expect(alone(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
-    // Its token is let in from then on.
+    // The telemetry proxy accepts its token from then on.
     expect(optInOf(workload.metadata)).toBeUndefined();
     expect(optInOf(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });
 
-  it('is renewed where the settings ask for it', () => {
+  it('is renewed if the settings ask for it', () => {
     const renewed = adopted(workload, { renew: true });
     expect(templateOf(renewed)?.spec.initContainers).toMatchObject([{ image: 'autotrace:2' }]);
     expect(stampOf(renewed.metadata)?.userLabel).toBe('true');
   });
 
-  it('comes out whole when its user opts out', () => {
+  it('is restored when its user opts out', () => {
     const before = adopted(workload);
     const optedOut = withMetadata(before, { labels: { [labels.autoTrace]: 'false' } });
     const decision = alone(optedOut, { operation: 'UPDATE', old: before, by: 'webhook' });
@@ -156,7 +156,7 @@ describe('an injection of the original operator [F50]', () => {
     expect(templateOf(after)).toEqual(templateOf(workload));
   });
 
-  it('that it removed may have left a word to itself in the label, which the user does not get back', () => {
+  it("may leave its own label value after removal, which is not restored as the user's", () => {
     const workload = made({ labels: { [labels.autoTrace]: 'skip-next-injector' } });
     expect(stampOf(changed(judge(workload)).metadata)?.userLabel).toBeUndefined();
   });

@@ -11,7 +11,7 @@ import { templateOf } from './workload.ts';
 
 const RUNS = { numRuns: 500 };
 
-/** JSON as it comes out of a parser; few keys and values, so that two of them have much in common. */
+/** Few keys and values make two documents have much in common. */
 const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
@@ -23,12 +23,11 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }));
 
-/** A Deployment with a field of that value in its pod template. */
 const holding = (field: unknown) => wrapped(workloadKinds.deployment, { spec: { containers: [], field } });
 const patchOf = (before: unknown, after: unknown) => workloadPatch(holding(before), holding(after));
 
 describe('the patch', () => {
-  it('makes of any JSON any other', () => {
+  it('turns any JSON into any other', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         expect(applyStrictly(holding(before), patchOf(before, after))).toEqual(holding(after));
@@ -37,7 +36,7 @@ describe('the patch', () => {
     );
   });
 
-  it('of what is the same is empty, whatever the order of keys', () => {
+  it('is empty for equal documents, whatever the order of keys', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(patchOf(value, JSON.parse(JSON.stringify(value)))).toEqual([]);
@@ -48,7 +47,7 @@ describe('the patch', () => {
   });
 
   it.each(workloads.map((kind) => [kind.kind, kind] as const))(
-    'D2: of a %s holds the injection alone, and nothing outside labels, annotations and the pod template',
+    'is about the injection of a %s alone, inside labels, annotations and the pod template [D2]',
     (_name, kind) => {
       fc.assert(
         fc.property(podTemplate({ unknownFields: true }), (template) => {
@@ -68,7 +67,7 @@ describe('the patch', () => {
     },
   );
 
-  it('of an appended and of an inserted entry is one operation, that leaves the neighbours alone', () => {
+  it('has one operation for an appended and an inserted entry, and none for their neighbours', () => {
     const place = '/spec/template/spec/field';
     expect(patchOf([1, 2], [1, 2, 3])).toEqual([{ op: 'add', path: `${place}/-`, value: 3 }]);
     expect(patchOf([1, 2], [3, 1, 2])).toEqual([{ op: 'add', path: `${place}/0`, value: 3 }]);

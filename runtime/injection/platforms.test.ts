@@ -17,7 +17,7 @@ const required = (...terms: readonly (readonly object[])[]) => ({
 const windows = { key: 'kubernetes.io/os', operator: 'In', values: ['windows'] };
 const mainframe = { key: 'kubernetes.io/arch', operator: 'In', values: ['s390x', 'ppc64le'] };
 
-describe('F24: pods that run where the injector cannot', () => {
+describe('pods that run where the injector cannot [F24]', () => {
   it.each<[string, object, 'windows' | 'architecture' | undefined]>([
     ['by nothing', {}, undefined],
     ['by os', { os: { name: 'windows' } }, 'windows'],
@@ -39,7 +39,7 @@ describe('F24: pods that run where the injector cannot', () => {
     expect(otherNodes({ containers, ...spec } as PodSpec)).toBe(other);
   });
 
-  it('F24: a processor limit that makes the copying of the injector take minutes keeps it out, with the reason', () => {
+  it('a processor limit that makes the copy take minutes prevents the injection [F24]', () => {
     const limited = (cpu: string): PodSpec => ({ containers: [{ name: 'app', resources: { limits: { cpu } } }] });
     expect(reasonToRefuse(limited('10m'), new Map())).toContain('25m');
     expect(reasonToRefuse(limited('25m'), new Map())).toBeUndefined();
@@ -47,7 +47,7 @@ describe('F24: pods that run where the injector cannot', () => {
     expect(reasonToRefuse(two, new Map())).toBeUndefined();
   });
 
-  it('F24: where an LD_PRELOAD may come from that would be hidden is known', () => {
+  it('finds each place from which an LD_PRELOAD may come that would be hidden [F24]', () => {
     const from = (envFrom: object[], env: object[] = []) =>
       hiddenPreloads({ containers: [{ name: 'app', envFrom, env }] } as never);
     expect(from([{ configMapRef: { name: 'shared' } }])).toEqual([

@@ -9,8 +9,8 @@ const lumigo = (name: string, creationTimestamp: string, more: object = {}, inje
   status: { conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }] },
 });
 
-describe('D16: the Lumigo that acts', () => {
-  it('is the oldest, then the one with the smaller uid, whatever the order in which they come', () => {
+describe('the effective Lumigo [D16]', () => {
+  it('is the oldest, then the one with the smaller uid, in whatever order they are read', () => {
     const all = [
       lumigo('c', '2026-01-02T00:00:00Z'),
       lumigo('b', '2026-01-01T00:00:00Z'),
@@ -20,7 +20,7 @@ describe('D16: the Lumigo that acts', () => {
       expect(policyOf(order)).toMatchObject({ state: 'active', lumigo: 'a' });
   });
 
-  it('is not one that is being deleted while another is there', () => {
+  it('is not one that is being deleted while another exists', () => {
     const going = lumigo('a', '2026-01-01T00:00:00Z', { deletionTimestamp: '2026-06-01T00:00:00Z' });
     expect(policyOf([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ state: 'active', lumigo: 'b' });
     expect(policyOf([going])).toEqual({ state: 'deleting', lumigo: 'a', remove: true });
@@ -31,7 +31,7 @@ describe('D16: the Lumigo that acts', () => {
     [{}, true],
     [{ removeLumigoFromResourcesOnDeletion: true }, true],
     [{ removeLumigoFromResourcesOnDeletion: false }, false],
-  ])('with the injection %j removes injections with it: %s', (injection, remove) => {
+  ])('with the injection %j sets removal to %s', (injection, remove) => {
     expect(policyOf([lumigo('l', '', {}, injection)])).toMatchObject({ state: 'active', remove });
   });
 });

@@ -20,7 +20,7 @@ describe('a quantity', () => {
     expect(parseQuantity(quantity)).toBe(expected);
   });
 
-  it.each(['', 'x', '1 Gi', '1gi', 'Mi'])('%j is none', (quantity) => {
+  it.each(['', 'x', '1 Gi', '1gi', 'Mi'])('%j is not a quantity', (quantity) => {
     expect(parseQuantity(quantity)).toBeUndefined();
   });
 });

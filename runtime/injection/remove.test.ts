@@ -8,7 +8,7 @@ import type { Container, PodTemplate } from '../api/objects.ts';
 
 const templates = podTemplate({ unknownFields: true });
 
-/** Judges every template that can be injected; a law about nothing fails. */
+/** Fails if no template can be injected. */
 function forEveryInjected(judge: (clean: PodTemplate, template: PodTemplate) => void): void {
   let judged = 0;
   fc.assert(
@@ -31,7 +31,7 @@ const inSpec =
 const inContainers = (change: (container: Container) => object): Edit =>
   inSpec(({ containers }) => ({ containers: containers.map((each) => ({ ...each, ...change(each) })) }));
 
-/** What users and other controllers do to a pod that is instrumented. */
+/** Users and other controllers make these changes to an instrumented pod. */
 const edits: readonly (readonly [string, Edit])[] = [
   ['another image', inContainers(() => ({ image: 'next:2' }))],
   ['another variable at the end', inContainers(({ env = [] }) => ({ env: [...env, { name: 'ADDED', value: '1' }] }))],
@@ -73,13 +73,13 @@ describe('removing an injection', () => {
     });
   });
 
-  it.each(edits)('keeps what was changed since: %s', (_change, edit) => {
+  it.each(edits)('keeps a later change: %s', (_change, edit) => {
     forEveryInjected((clean, template) => {
       expect(remove(edit(template))).toEqual(edit(clean));
     });
   });
 
-  it('F29: leaves a pod that is valid, whatever a forged record says was kept', () => {
+  it('leaves a valid pod, whatever a forged record contains [F29]', () => {
     forEveryInjected((_clean, template) => {
       const text = template.metadata?.annotations?.[annotations.injection] ?? '{}';
       const kept = Object.fromEntries(template.spec.containers.map(({ name }) => [name, { mount: {} }]));
@@ -91,7 +91,7 @@ describe('removing an injection', () => {
     });
   });
 
-  it('D10: leaves a pod that is valid, whatever is left of the record', () => {
+  it('leaves a valid pod, whatever is left of the record [D10]', () => {
     forEveryInjected((_clean, template) => {
       const { [annotations.injection]: _record, ...rest } = template.metadata?.annotations ?? {};
       const { spec } = remove({ ...template, metadata: { ...template.metadata, annotations: rest } });

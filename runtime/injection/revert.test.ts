@@ -41,7 +41,7 @@ const decided = (subject: Workload, more: Partial<DecisionInput> = {}): Decision
   decide(subject, { injector, ...more });
 
 describe('the record of a revert', () => {
-  it('is read as it was written, and comes off without a trace', () => {
+  it('is read as it was written, and is removed without a trace', () => {
     const { metadata } = reverted();
     expect(revertOf(metadata)).toEqual(revert);
     expect(metadata.labels).toEqual({ [labels.rollout]: 'reverted' });
@@ -49,7 +49,7 @@ describe('the record of a revert', () => {
     expect([stampOf(metadata), isReverted(stampText(metadata))]).toEqual([undefined, true]);
   });
 
-  it('takes no other text', () => {
+  it('accepts no other text', () => {
     const text = reverted().metadata.annotations?.[annotations.instrumentation] ?? '';
     expect(parseRevert(`${text}${'x'.repeat(800)}`)).toBeUndefined();
     expect(parseRevert(text.replace('attempt=2', 'attempt=-1'))).toBeUndefined();
@@ -117,7 +117,7 @@ describe('the webhook', () => {
     ['leaves the decision to the reconciler', workload(), { policy: known('failing').policy }, 'injected'],
   ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
 
-  it('keeps an injection that stands while the injector fails', () => {
+  it('keeps an existing injection while the injector fails', () => {
     const sent = { ...known('failing'), operation: 'UPDATE' as const, old: changed(decided(workload())) };
     expect(decided(workload(), sent).code).toBe('restored');
   });

@@ -17,7 +17,7 @@ const judge = (workload: Workload, operation: Operation, old?: Workload) =>
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const names = (count: number) => range(count, (index) => ({ name: `e${index}` }));
 
-/** A record as anybody can write one: of a later release, which wrote every variable that is there. */
+/** A namespace editor can write such a record: one of a later release, which wrote every present variable. */
 const forged = (count: number): string =>
   JSON.stringify({
     ...{ endpoint: 'http://proxy', ...tracing, format: 99, pullSecrets: ['a'], leftAlone: ['other'] },
@@ -33,7 +33,6 @@ function deployment(pod: object, optOut = false, record?: string): Workload {
 
 const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
 
-/** Lists of thousands, wherever there is a list. */
 const shapes: Readonly<Record<string, (count: number) => object>> = {
   env: (count) => ({ containers: [app({ env: names(count) })] }),
   'env of one name': (count) => ({ containers: [app({ env: range(count, () => ({ name: environment.preload })) })] }),
@@ -46,7 +45,7 @@ const shapes: Readonly<Record<string, (count: number) => object>> = {
   'pull secrets': (count) => ({ containers: [app({})], imagePullSecrets: names(count) }),
 };
 
-/** How often anything of the object is looked at, until there is a patch. */
+/** Returns how often properties of the object are read until there is a patch. */
 function looks(shape: string, count: number, operation: Operation, optOut: boolean): number {
   let counted = 0;
   const known = new WeakMap<object, unknown>();
@@ -77,7 +76,7 @@ function looks(shape: string, count: number, operation: Operation, optOut: boole
   return counted;
 }
 
-describe('F20: what a decision costs', () => {
+describe('the cost of a decision [F20]', () => {
   const cases = Object.keys(shapes).flatMap((shape) => operations.map((operation) => [shape, operation] as const));
 
   it.each(cases)('is linear in the number of %s, on %s', (shape, operation) => {
@@ -85,9 +84,9 @@ describe('F20: what a decision costs', () => {
       expect(looks(shape, 80, operation, optOut)).toBeLessThanOrEqual(2.05 * looks(shape, 40, operation, optOut));
   });
 
-  it.each(operations)('is bounded: 25,000 short names are left as they are, with a warning, on %s', (operation) => {
+  it.each(operations)('is bounded: 25,000 short names cause a warning and no change, on %s', (operation) => {
     for (const optOut of [false, true]) {
-      // What is injected is known by the record, or by the label in its absence.
+      // The record shows an injection, or the label if there is no record.
       const pod = { containers: [app({ env: names(25_000) })] };
       const decision = judge(deployment(pod, optOut, forged(10)), operation);
       expect(decision).toMatchObject({ action: 'none', code: 'too-large', tried: optOut ? 'remove' : 'update' });
@@ -95,14 +94,14 @@ describe('F20: what a decision costs', () => {
     }
   });
 
-  it('is not asked of what is not ours to change', () => {
+  it('is not checked for objects that the operator does not change', () => {
     const pod = { containers: [app({ env: names(25_000) })] };
     expect(judge(deployment(pod, true), 'CREATE')).toMatchObject({ code: 'opted-out' });
     const { tried } = decided(deployment(pod), { policy: { state: 'none' } });
     expect(tried).toBe('nothing');
   });
 
-  it('is the same up to the bound, and nothing beyond it', () => {
+  it('is the same up to the bound, and zero beyond it', () => {
     const before = instrumented(deployment({ containers: [app({ env: names(1_900) })] }));
     const sized = (text: number) =>
       withMetadata(before, { annotations: { ...before.metadata.annotations, n: 'x'.repeat(text) } });
@@ -121,7 +120,7 @@ describe('F20: what a decision costs', () => {
     expect(judge(deployment(small), 'UPDATE', deployment(large))).toMatchObject({ code: 'too-large' });
   });
 
-  it('stays within the bound for the removal of what was injected', () => {
+  it('stays within the bound for the removal of an injection', () => {
     for (let count = 1; count < 200; count += 13) {
       const decision = judge(deployment({ containers: range(count, (i) => app({ name: `c${i}` })) }), 'CREATE');
       if (decision.action !== 'inject') expect(decision.code).toBe('too-large');
@@ -129,7 +128,7 @@ describe('F20: what a decision costs', () => {
     }
   });
 
-  it('is not moved by depth', () => {
+  it('does not depend on depth', () => {
     let deep: object = {};
     for (let depth = 0; depth < 100_000; depth += 1) deep = { deep };
     expect(judge(deployment({ containers: [app(deep)] }), 'CREATE')).toMatchObject({ code: 'too-large' });

@@ -5,7 +5,7 @@ import { optedOut } from './label.ts';
 import { labelOf, parseStamp, stamp, unstamp } from './stamp.ts';
 import type { Metadata } from '../api/objects.ts';
 
-/** What Kubernetes takes for the value of a label, and for the name and key of a Secret. */
+/** Kubernetes accepts these as values of a label, and as names and keys of a Secret. */
 const labelText = fc.stringMatching(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/);
 const secretName = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/);
 const secretKey = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/);
@@ -47,7 +47,7 @@ describe('the stamp', () => {
     );
   });
 
-  it('comes off any metadata as it went on, and again after another was put over it', () => {
+  it('is removed from any metadata without a trace, also after another replaced it', () => {
     fc.assert(
       fc.property(metadata, told, told, (own, first, second) => {
         const remembered = () => {
@@ -65,20 +65,20 @@ describe('the stamp', () => {
     );
   });
 
-  it('leaves metadata alone that has none', () => {
+  it('does not change metadata without a stamp', () => {
     fc.assert(
       fc.property(metadata, (own) => expect(unstamp(own)).toEqual(own)),
       { numRuns: 300 },
     );
   });
 
-  it('F12: a label that begins with our name only is the user’s own', () => {
+  it('belongs to the user if a label only begins like ours [F12]', () => {
     const own = { labels: { [labels.autoTrace]: 'lumigo-operator.mine' } };
     expect(labelOf(own)).toBe('lumigo-operator.mine');
     expect(unstamp(own)).toEqual(own);
   });
 
-  it('of somebody else is none', () => {
+  it('is ignored if another author wrote it', () => {
     fc.assert(
       fc.property(someText, (text) => expect(parseStamp(text)).toBeUndefined()),
       { numRuns: 300 },
@@ -86,11 +86,11 @@ describe('the stamp', () => {
     expect(unstamp({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
   });
 
-  it.each(['false', 'False', 'FALSE'])('D19: the label %s opts out', (value) => {
+  it.each(['false', 'False', 'FALSE'])('the label %s opts out [D19]', (value) => {
     expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(true);
   });
 
-  it.each(['true', '', 'no', 'falsely'])('D19: the label %j does not opt out', (value) => {
+  it.each(['true', '', 'no', 'falsely'])('the label %j does not opt out [D19]', (value) => {
     expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { stampOf, unstamp } from './stamp.ts';
 
-/** A cluster that this version has instrumented meets a release that injects one variable more, and goes back again. */
+/** A release that injects one variable more takes over this version's workloads, and is rolled back. */
 
 const variable = 'LUMIGO_OF_LATER';
 const program = 'dist/later-release/main.js';
@@ -29,7 +29,7 @@ const laterRelease: Plugin = {
 };
 
 const { deployment, daemonSet } = workloadKinds;
-/** One of each kind; and one whose user has a variable of that name. */
+/** Includes one workload whose user has a variable of the new name. */
 const all: readonly (readonly [WorkloadKind, string])[] = [
   ...mutableKinds.map(([, kind]) => [kind, `a-${kind.plural}`] as const),
   [deployment, 'owner'],
@@ -42,14 +42,17 @@ const nextImage = { kind: 'json', operations: [{ op: 'replace', path: image, val
 
 let operator: OperatorBench;
 let later: Manager | undefined;
-/** Where this version instruments, where it does too and a later one removes, and where nothing is instrumented. */
+/**
+ * This version instruments the namespaces `shop` and `gone`, a later one removes from `gone`, and `outside` stays
+ * clean.
+ */
 let shop: string;
 let gone: string;
 let outside: string;
 
 beforeAll(async () => {
   await bundle(program, laterRelease);
-  // An upgrade brings the guard of its own release, which knows the variable.
+  // An upgrade installs the guard of its own release, which knows the variable.
   operator = await startOperator({ settings: { guard: 'Off' } });
   const { bench } = operator;
   [shop, gone, outside] = [
@@ -82,7 +85,7 @@ const whenTold = (reasons: readonly string[]) =>
     for (const [, name] of all) expect([name, await reasonsOf(name)]).toEqual([name, reasons]);
   });
 
-/** A Deployment's generation counts its annotations as well; `stamps` of them were written. */
+/** A Deployment's generation counts its annotations, and so each stamp. */
 const seen = (stamps = 0) =>
   Promise.all(
     all.map(async ([kind, name]) => {
@@ -97,7 +100,7 @@ const valueIn = async (kind: WorkloadKind, name: string, from = shop) =>
     (each) => each.name === variable,
   )?.value;
 
-/** Has the leader look at every workload, which shows in their stamps. */
+/** Waits until the leader's stamps show that it has read every workload. */
 async function lookedAt(keep: true | undefined): Promise<void> {
   const { bench } = operator;
   const injection = { removeLumigoFromResourcesOnDeletion: keep !== true };
@@ -108,7 +111,6 @@ async function lookedAt(keep: true | undefined): Promise<void> {
   });
 }
 
-/** Every workload is as the one that was never instrumented. */
 async function expectClean(namespace: string): Promise<void> {
   const { bench } = operator;
   for (const [kind, name] of all)
@@ -118,8 +120,8 @@ async function expectClean(namespace: string): Promise<void> {
     ]);
 }
 
-describe('F13: a release that injects one variable more', () => {
-  it('changes no pod template and tells of nothing', async () => {
+describe('a release that injects one variable more [F13]', () => {
+  it('changes no pod template and writes no event', async () => {
     const before = await seen();
     await operator.stopManager();
     await startLater();
@@ -130,7 +132,7 @@ describe('F13: a release that injects one variable more', () => {
     expect(await valueIn(deployment, 'new')).toBe('ours');
   });
 
-  it('F23: leaves what a tool puts there again as it was', async () => {
+  it('keeps what a tool applies again [F23]', async () => {
     const { bench } = operator;
     const before = await seen();
     for (const [kind, name] of all) {
@@ -151,12 +153,12 @@ describe('F13: a release that injects one variable more', () => {
     expect(await valueIn(daemonSet, 'a-daemonsets')).toBeUndefined();
   });
 
-  it('removes what the earlier one wrote, exactly', async () => {
+  it('removes the earlier injection exactly', async () => {
     await operator.bench.deleteLumigo(gone);
     await eventually(() => expectClean(gone));
   });
 
-  it('renews all where the settings ask for it', async () => {
+  it('renews all if the settings ask for it', async () => {
     await later?.stop();
     await startLater({ updateOnUpgrade: true });
     await eventually(async () => {
@@ -165,7 +167,7 @@ describe('F13: a release that injects one variable more', () => {
   });
 });
 
-describe('F13: the release before, after a rollback', () => {
+describe('the release before, after a rollback [F13]', () => {
   it('changes no pod template, and removes the variable that it does not know', async () => {
     await later?.stop();
     const before = await seen();
@@ -174,7 +176,7 @@ describe('F13: the release before, after a rollback', () => {
     expect(await seen(1)).toEqual(before);
     const { bench } = operator;
     await bench.deleteLumigo(shop);
-    // What its user has changed meanwhile stays changed.
+    // The user's change of the template stays after the removal.
     for (const name of changed) await bench.client.patch({ ...deployment, namespace: outside, name }, nextImage);
     await eventually(() => expectClean(shop));
   });

@@ -18,7 +18,7 @@ afterAll(() => operator?.stop());
 const { deployment } = workloadKinds;
 const own = { [labels.autoTrace]: 'yes' };
 
-/** Kustomize's commonLabels: on the object, its pods and, where the kind has one of the user's, in its selector. */
+/** Kustomize's commonLabels add a label to the object, its pods and, if the user sets it, its selector. */
 function commonLabels(manifest: Manifest): Manifest {
   const made = manifest as unknown as { kind: string; metadata: { name: string }; spec: object };
   if (made.kind === 'CronJob') return manifest;
@@ -27,12 +27,12 @@ function commonLabels(manifest: Manifest): Manifest {
   return { ...made, spec: { ...made.spec, selector, ...more } } as unknown as Manifest;
 }
 
-/** What the API server says of a creation, to whoever asked for it. */
+/** Returns the warnings of the API server to the client that creates the object. */
 const warningsOf = async (manifest: Manifest) =>
   (await operator.bench.client.create(collectionOf(manifest), manifest)).warnings.join('\n');
 
-describe('F22: no write of a user is refused because of the injection', () => {
-  it.each(everyKind)('where a %s selects its pods by our label', async (name, kind) => {
+describe('no write of a user is refused because of the injection [F22]', () => {
+  it.each(everyKind)('if a %s selects its pods by our label', async (name, kind) => {
     const { bench } = operator;
     const manifest = workloadOf(kind, shop, `selects-${kind.plural}`, { labels: own, podLabels: own });
     const warnings = await warningsOf(commonLabels(manifest));
@@ -41,7 +41,7 @@ describe('F22: no write of a user is refused because of the injection', () => {
     if (hasSelector) expect(warnings).toContain('remove the label from the selector');
   });
 
-  it.each(everyKind)('where the annotations of a %s are nearly full', async (_name, kind) => {
+  it.each(everyKind)('if the annotations of a %s are nearly full', async (_name, kind) => {
     const { bench } = operator;
     const made = workloadOf(kind, shop, `full-${kind.plural}`);
     const annotations = { note: 'x'.repeat(256 * 1024 - 10) };
@@ -50,7 +50,7 @@ describe('F22: no write of a user is refused because of the injection', () => {
     expect(await bench.isInstrumented(kind, shop, made.metadata.name ?? '')).toBe(false);
   });
 
-  it('F20: where the object is too large to be decided about, of which an event tells', async () => {
+  it('if the object is too large for a decision, which an event reports [F20]', async () => {
     const { bench } = operator;
     const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
     expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('size limit');
@@ -65,7 +65,7 @@ describe('F22: no write of a user is refused because of the injection', () => {
     });
   });
 
-  it('F29: where a record is forged, which keeps nobody from removing the injection', async () => {
+  it('if a record is forged, which does not prevent the removal of the injection [F29]', async () => {
     const { bench } = operator;
     await bench.create(workloadOf(deployment, shop, 'forged'));
     const { metadata } = await bench.templateOf(deployment, shop, 'forged');

@@ -16,7 +16,6 @@ const policy: NamespacePolicy = {
 const judge = (workload: unknown) =>
   decide({ workload: workload as Workload, operation: 'CREATE', policy, injector, now: '', by: 'webhook' });
 
-/** A workload with another field beside its pod template. */
 function beside(kind: WorkloadKind, fields: object): object {
   const made = workloadOf(kind, 'shop', 'app') as unknown as { spec: { jobTemplate?: { spec: object } } };
   const { jobTemplate } = made.spec;
@@ -24,8 +23,8 @@ function beside(kind: WorkloadKind, fields: object): object {
   return { ...made, spec: { ...made.spec, jobTemplate: { spec: { ...jobTemplate.spec, ...fields } } } };
 }
 
-describe('F22: an injection that the API server would refuse', () => {
-  it.each(everyKind)("is not made where a %s's selector names our label", (_name, kind) => {
+describe('an injection that the API server would refuse [F22]', () => {
+  it.each(everyKind)("is not made if a %s's selector names our label", (_name, kind) => {
     for (const selector of [
       { matchLabels: { app: 'app', [labels.autoTrace]: 'true' } },
       { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
@@ -37,7 +36,7 @@ describe('F22: an injection that the API server would refuse', () => {
     expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).action).toBe('inject');
   });
 
-  it('is not made where there is no room for the annotations, of the pod template or of the workload', () => {
+  it('is not made if the annotations of the pod template or workload have no room for it', () => {
     const made = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload & {
       spec: { template: PodTemplate };
     };
@@ -51,14 +50,14 @@ describe('F22: an injection that the API server would refuse', () => {
       });
   });
 
-  it('is not made where what gives way is longer than a record is', () => {
+  it('is not made if the values to restore are longer than a record may be', () => {
     const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
     const decision = judge(workloadOf(workloadKinds.deployment, 'shop', 'app', { env }));
     expect(decision).toMatchObject({ action: 'none', message: expect.stringContaining('too long') });
   });
 });
 
-describe('F29: a record that somebody has forged', () => {
+describe('a forged record [F29]', () => {
   const valid = { endpoint: 'http://proxy', ...tracing };
   const written = { name: environment.endpoint, value: 'http://proxy/v1/traces' };
   const mount = { name: 'lumigo-injector', mountPath: '/opt/lumigo', readOnly: true };
@@ -77,13 +76,13 @@ describe('F29: a record that somebody has forged', () => {
     ['a variable with a number', { app: { env: [{ name: environment.endpoint, value: 1 }] } }],
     ['a variable without a name', { app: { env: [{ value: 'x' }] } }],
     ['a list', []],
-  ])('with %s keeps nobody from removing the injection', (_case, kept) => {
+  ])('with %s does not prevent the removal of the injection', (_case, kept) => {
     const [container] = remove(forged({ ...valid, kept })).spec.containers;
     expect(container?.volumeMounts ?? [mount]).toEqual([mount]);
     expect(JSON.stringify(container)).not.toMatch(/gone|"value":1/);
   });
 
-  it('brings no label back that Kubernetes would refuse', () => {
+  it('restores no label that Kubernetes would refuse', () => {
     for (const label of ['a b', '-', 'x'.repeat(64), 7]) {
       expect(remove(forged({ ...valid, label })).metadata?.labels).toBeUndefined();
       const stamp = `added now by webhook; secret=s/k traces=true logs=false label=${label}`;

@@ -7,7 +7,7 @@ import { originalLease as name } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { whenOriginalEnded } from './original.ts';
 
-/** A namespace in which an original operator leads, by the Lease that it has. */
+/** A Lease shows that an original operator leads in a namespace. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
 const renew = (namespace: string, holder = 'original-0') =>
   cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
 
-/** Whether this operator may begin, and what it says until then. */
+/** Returns if this operator may begin, and its log until then. */
 function waitIn(namespace: string) {
   let over = false;
   let said = '';
@@ -60,8 +60,8 @@ async function led(): Promise<string> {
   return namespace;
 }
 
-describe('F51: where an original operator leads', () => {
-  it('nobody begins for as long as it renews its Lease, and somebody does when it has fallen silent', async () => {
+describe('a namespace with an original operator [F51]', () => {
+  it('lets this operator wait while the Lease is renewed, and begin when it has expired', async () => {
     const namespace = await led();
     const waiting = waitIn(namespace);
     for (let round = 0; round < 5; round += 1) {
@@ -73,7 +73,7 @@ describe('F51: where an original operator leads', () => {
     await eventually(() => expect(waiting.isOver()).toBe(true));
   });
 
-  it('somebody begins as soon as it gives its Lease back, which then goes', async () => {
+  it('lets this operator begin as soon as the Lease is released, which is then deleted', async () => {
     const namespace = await led();
     const waiting = waitIn(namespace);
     await eventually(() => expect(waiting.said()).toContain('the original operator is still the leader'));
@@ -82,7 +82,7 @@ describe('F51: where an original operator leads', () => {
     await expect(cluster.client.get(lease(namespace))).rejects.toThrow('not found');
   });
 
-  it('nobody waits where none ever did', async () => {
+  it('does not delay this operator if no original operator ever led', async () => {
     const waiting = waitIn(await bench.namespace('fresh'));
     await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 1_000 });
   });

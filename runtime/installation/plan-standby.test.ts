@@ -45,12 +45,12 @@ describe('installationOf', () => {
 });
 
 describe('isActive', () => {
-  it('takes an installation whose Deployment does not exist for dead at once [F71]', () => {
+  it('takes an installation without a Deployment for dead at once [F71]', () => {
     expect(isActive(seeManager(undefined, undefined, 0), 0)).toBe(false);
     expect(isActive(undefined, 0)).toBe(false);
   });
 
-  it('takes one without an available replica for dead after a while, and for alive when it is back [F71]', () => {
+  it('takes one without an available replica for dead after a while, until it is available [F71]', () => {
     const first = seeManager(undefined, 0, 1_000);
     expect(isActive(first, 1_000 + DEAD_AFTER_MS - 1)).toBe(true);
     const still = seeManager(first, 0, 1_000 + DEAD_AFTER_MS);

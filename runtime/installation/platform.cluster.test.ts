@@ -7,7 +7,7 @@ import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 
-/** A cluster that serves OpenShift's group, before the operator starts in it. */
+/** The cluster serves OpenShift's API group before the operator starts. */
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const group = 'security.openshift.io';
 const constraints = {
@@ -39,7 +39,7 @@ async function userOf(name: string): Promise<unknown> {
 }
 
 describe('the platform', () => {
-  it('F24: OpenShift is known by its API group, without a setting', async () => {
+  it('OpenShift is recognized by its API group, without a setting [F24]', async () => {
     expect(await userOf('kubernetes')).toBe(1234);
     await operator.stopManager();
     await operator.cluster.client.create(definitions, constraints);
@@ -52,7 +52,7 @@ describe('the platform', () => {
     expect(await userOf('openshift')).toBeUndefined();
   });
 
-  it('F24: `lumigo explain` says where an LD_PRELOAD may be hidden', async () => {
+  it('`lumigo explain` says that an LD_PRELOAD may be hidden [F24]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await bench.namespace('preload');
     const workload = workloadOf(deployment, namespace, 'app');

@@ -12,7 +12,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { environment, lumigo, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
-/** An installation that is in use, and a second one with another name in another namespace of the same cluster. */
+/** The second installation has another name and namespace. */
 let operator: OperatorBench;
 let second: Manager;
 let installed: Installation;
@@ -44,7 +44,7 @@ const managerOf = ({ manifests }: Installation) => {
   return found;
 };
 
-/** No pod runs here: what a Deployment's controller would say of the first installation's. */
+/** No pod runs here, so the test writes the status of the first installation's Deployment. */
 const setAvailable = (availableReplicas: number): Promise<void> =>
   operator.bench.setStatus(refOf(managerOf(operator.installation)), {
     ...{ replicas: 1, readyReplicas: availableReplicas, availableReplicas },
@@ -63,7 +63,7 @@ const endpointOf = async (name: string): Promise<string | undefined> => {
 };
 
 describe('a second installation', () => {
-  it('stands by, and says so in its readiness, its log and an event [F71]', async () => {
+  it('stands by, and reports it by its readiness, its log and an event [F71]', async () => {
     await eventually(async () => {
       const { status, text } = await second.readiness();
       expect({ status, text }).toEqual({
@@ -82,7 +82,7 @@ describe('a second installation', () => {
     });
   });
 
-  it('changes no workload and writes no status, while the first goes on [F71]', async () => {
+  it('changes no workload and writes no status while the first is available [F71]', async () => {
     const { bench, cluster } = operator;
     await bench.create(workloadOf(deployment, shop, 'later'));
     for (const name of ['cart', 'later']) {
@@ -117,7 +117,7 @@ describe('a second installation', () => {
     expect(await endpointOf('moved')).toContain('http://second-');
   });
 
-  it('gives back the lead when the first is available again [F71]', async () => {
+  it('stops leading when the first is available again [F71]', async () => {
     await apply(operator.cluster.client, managerOf(operator.installation));
     await setAvailable(1);
     await operator.startManager();
@@ -129,7 +129,7 @@ describe('a second installation', () => {
   });
 });
 
-describe('a status that another writer contradicts', () => {
+describe('a status that another writer overwrites', () => {
   it('is written at most once a second, and less often each time [F71]', async () => {
     const { bench, cluster } = operator;
     const ref = { ...lumigo, namespace: shop, name: 'lumigo', subresource: 'status' } as const;
@@ -146,7 +146,7 @@ describe('a status that another writer contradicts', () => {
       writes.push(performance.now());
       seen = (await cluster.client.patch(ref, contradiction)).object.metadata.resourceVersion;
     }
-    // The first is the status as it was; the others follow after waits that double.
+    // The first write is the unchanged status. The others follow after waits that double.
     const gaps = writes.slice(1).map((at, index) => at - (writes[index] ?? 0));
     expect(writes.length).toBeGreaterThanOrEqual(2);
     expect(writes.length).toBeLessThanOrEqual(5);

@@ -12,7 +12,7 @@ const lumigo = (metadata: object, spec: object = { lumigoToken: { secretRef } })
 });
 
 describe('a Lumigo in memory', () => {
-  it('has neither foreign labels nor annotations nor managed fields, and differs if they do [F66]', () => {
+  it('has no foreign labels, annotations or managed fields, and notices their presence [F66]', () => {
     const foreign = {
       labels: { a: long },
       annotations: { b: long, 'lumigo.retry': long },
@@ -24,7 +24,7 @@ describe('a Lumigo in memory', () => {
     expect(essentialLumigo(kept)).toEqual(kept);
   });
 
-  it('says of finalizers whether ours is one, and whether there are others [F66]', () => {
+  it('shows if our finalizer is present, and if others are [F66]', () => {
     const finalizers = Array.from({ length: 1_000 }, (_, index) => `example.com/${index}`);
     const kept = essentialLumigo(lumigo({ finalizers: [...finalizers, contract.finalizer] }));
     expect(kept.metadata.finalizers).toEqual(['others', contract.finalizer]);

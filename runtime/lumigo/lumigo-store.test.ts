@@ -13,7 +13,7 @@ const lumigo = (resourceVersion: string, more: object = {}, logs = false): Lumig
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 describe('the store of Lumigo resources', () => {
-  it('F6: does not take an older Lumigo over a newer one, except from a list', () => {
+  it('does not replace a newer Lumigo by an older one, except from a list [F6]', () => {
     const store = new LumigoStore([]);
     expect(store.upsert(lumigo('20', {}, true))).toBe(true);
     expect(store.upsert(lumigo('9'))).toBe(false);
@@ -22,7 +22,7 @@ describe('the store of Lumigo resources', () => {
     expect(store.policy('shop')).toMatchObject({ tracing: { logs: false } });
   });
 
-  it('F1: gives the same policy for as long as it says the same, and another one when it does not', () => {
+  it('returns the same policy object until the policy changes [F1]', () => {
     const store = new LumigoStore([]);
     store.upsert(lumigo('1'));
     const before = store.policy('shop');
@@ -32,7 +32,7 @@ describe('the store of Lumigo resources', () => {
     expect(store.policy('shop')).not.toBe(before);
   });
 
-  it('F5: a Lumigo that goes without our finalizer is not ours any more, whoever holds it still', () => {
+  it('forgets a Lumigo in deletion once our finalizer is removed, even if others remain [F5]', () => {
     const store = new LumigoStore([]);
     store.upsert(lumigo('1', { ...going, finalizers: [contract.finalizer, 'example.com/other'] }));
     expect(store.policy('shop').state).toBe('deleting');
@@ -42,7 +42,7 @@ describe('the store of Lumigo resources', () => {
     expect([...store.known()]).toHaveLength(1);
   });
 
-  it('knows excluded namespaces from those without a Lumigo', () => {
+  it('distinguishes excluded namespaces from those without a Lumigo', () => {
     const store = new LumigoStore(['kube-system']);
     expect(store.policy('kube-system')).toEqual({ state: 'excluded' });
     expect(store.policy('shop')).toEqual({ state: 'none' });

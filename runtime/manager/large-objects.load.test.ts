@@ -11,12 +11,12 @@ import { atOnce } from '../async/at-once.ts';
 import { annotations, lumigo as contract, workloadKinds, workloads } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
-/** The container has 256 MiB. */
+/** The container's limit is 256 MiB. */
 const MAX_RESIDENT_BYTES = 120e6;
-/** The requests that store objects at the same time. */
+/** Number of concurrent requests that store objects. */
 const CONCURRENT = 2;
 const PHASE_TIMEOUT_MS = 600_000;
-/** The API server itself is busy with objects of this size: on two shared cores its cache lags minutes behind. */
+/** The API server is busy with objects of this size: on two shared cores its cache is minutes behind. */
 const patience = { timeoutMs: 300_000 };
 const { deployment, daemonSet, statefulSet } = workloadKinds;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-/** Stores objects as an API server would. They are valid; it would only take much longer over them. */
+/** Writes to etcd, because the API server would take much longer. The objects are valid. */
 async function store(manifests: readonly Manifest[]): Promise<void> {
   const etcd = etcdAt(operator.cluster.etcd);
   await atOnce(CONCURRENT, manifests, ({ metadata, ...manifest }) => {
@@ -43,7 +43,6 @@ async function store(manifests: readonly Manifest[]): Promise<void> {
   });
 }
 
-/** Custom resources are stored below their group. */
 function placeOf(kind: string): { readonly plural: string; readonly folder: string } {
   const workload = workloads.find((each) => each.kind === kind);
   return workload === undefined
@@ -54,7 +53,7 @@ function placeOf(kind: string): { readonly plural: string; readonly folder: stri
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Another tenant gets its Deployments instrumented, one that exists before its Lumigo and one that is created after it. */
+/** Expects another tenant's Deployments to be instrumented, existing and new ones. */
 async function neighbourIsServed(): Promise<void> {
   const { bench } = operator;
   neighbours += 1;
@@ -68,7 +67,7 @@ async function neighbourIsServed(): Promise<void> {
   await eventually(() => bench.whenInstrumented(deployment, namespace, 'after'), patience);
 }
 
-/** Runs an attack, serves a neighbour, and returns the peak of the manager's resident memory. */
+/** Returns the peak of the manager's resident memory, in bytes. */
 async function peakDuring(name: string, attack: () => Promise<void>): Promise<number> {
   forgetPeak(pid);
   await attack();
@@ -89,7 +88,7 @@ const annotated = (namespace: string) => {
   });
 };
 
-/** About 1.3 MB each, all valid: as many strings that are as short as they can be without being shared in a heap. */
+/** Each Deployment has about 1.3 MB: many strings, as short as they can be without being shared in a heap. */
 const args = times(93_000, () => 'x'.repeat(11));
 const large = (namespace: string) =>
   [deployment, daemonSet, statefulSet].flatMap((kind) =>
@@ -100,7 +99,7 @@ const large = (namespace: string) =>
     ),
   );
 
-/** With 14,000 of these labels a Lumigo has 1.1 MB, more than is read; with 9,000 it has 0.7 MB. */
+/** With 14,000 of these labels a Lumigo has 1.1 MB, above the limit. With 9,000 it has 0.7 MB. */
 const labelled = (namespace: string, name: string, count: number) => {
   const labels = Object.fromEntries(times(count, (index) => [`label-${index}`, 'v'.repeat(63)]));
   const manifest = lumigoOf(namespace, {}, name);
@@ -156,7 +155,7 @@ describe('the manager, with the heap of its container', () => {
   );
 
   it(
-    'starts within its memory where all of these objects exist [F66]',
+    'starts within its memory if all of these objects exist [F66]',
     async () => {
       await operator.killManager();
       await operator.startManager();

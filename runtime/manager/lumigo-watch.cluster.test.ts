@@ -23,8 +23,8 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-describe('a manager that is there before the definition of Lumigo resources', () => {
-  it('is ready, so that nobody waits for the other; and works within seconds of the definition', async () => {
+describe('a manager that starts before the definition of Lumigo resources exists', () => {
+  it('is ready, so that neither waits for the other, and works within seconds of the definition', async () => {
     const [webhook = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhook, only: (manifest) => !isDefinition(manifest) });
     manager = await startManager(cluster, installation, { webhookPort: webhook });

@@ -38,7 +38,6 @@ function post(body: string | Buffer, ca: string): Promise<number> {
   });
 }
 
-/** The serial number of the certificate that is served right now. */
 function servedSerial(): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(
@@ -53,7 +52,7 @@ function servedSerial(): Promise<string> {
 }
 
 describe('the manager', () => {
-  it('D30: is not ready before it has a certificate, and is as soon as it has one', async () => {
+  it('is not ready before it has a certificate, and is as soon as it has one [D30]', async () => {
     const { cluster, installation } = operator;
     const [webhookPort = 0] = await freePorts(1);
     const nowhere = join(cluster.dir, 'no-certificates');
@@ -72,7 +71,7 @@ describe('the manager', () => {
     await late.stop();
   });
 
-  it('serves a new certificate without a restart, ignores half of one, and answers all the while', async () => {
+  it('serves a new certificate without a restart, ignores half of one, and always answers', async () => {
     const { bench, installation } = operator;
     const namespace = await bench.namespace('renewal');
     await bench.activate(namespace);
@@ -97,7 +96,7 @@ describe('the manager', () => {
     expect(operator.manager().pid).toBe(pid);
   });
 
-  it('is not stopped by garbage', async () => {
+  it('continues after invalid requests', async () => {
     const ca = operator.installation.authority.certificate;
     expect(await post('garbage', ca)).toBe(400);
     expect(await post(`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, ca).catch(() => 413)).toBe(413);
@@ -112,7 +111,7 @@ describe('the manager', () => {
     ).toBe(200);
   });
 
-  it('knows whether the API server reaches its webhook, and says so', async () => {
+  it('knows if the API server reaches its webhook, and reports it', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('probed');
     await bench.activate(namespace);
@@ -123,7 +122,7 @@ describe('the manager', () => {
     });
   });
 
-  it('tells how old what it knows is, of each kind that it watches', async () => {
+  it('reports the age of its data, for each kind that it watches', async () => {
     const heard = () => operator.metric('lumigo_operator_watch_heard_timestamp_seconds');
     const kinds = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
     const before = await heard();
@@ -132,7 +131,7 @@ describe('the manager', () => {
     await eventually(async () => expect(await heard()).toBeGreaterThan(before));
   });
 
-  it('says with a hint when the API server does not reach it', async () => {
+  it('reports with a hint that the API server does not reach it', async () => {
     const { bench, withoutWebhook } = operator;
     const namespace = await bench.namespace('unreached');
     await bench.activate(namespace);
@@ -148,7 +147,7 @@ describe('the manager', () => {
     });
   });
 
-  it('goes on when the API server comes back', async () => {
+  it('continues when the API server is back', async () => {
     const { bench, cluster } = operator;
     const namespace = await bench.namespace('outage');
     await bench.activate(namespace);
@@ -160,7 +159,7 @@ describe('the manager', () => {
     );
   });
 
-  it('hands the Lease over when it is stopped, and its successor acts within seconds', async () => {
+  it('releases the Lease when it is stopped, and its successor acts within seconds', async () => {
     const { bench } = operator;
     const standby = await operator.startAnother();
     await operator.stopManager();
@@ -182,8 +181,8 @@ describe('the manager', () => {
   });
 });
 
-describe('an authority that changes', () => {
-  it('is trusted by nobody until the configuration says so: nothing fails meanwhile, and the reconciler does the work', async () => {
+describe('a changed authority', () => {
+  it('is not trusted before the configuration has it; meanwhile the reconciler injects', async () => {
     const { bench, installation } = operator;
     const namespace = await bench.namespace('stranger');
     await bench.activate(namespace);
@@ -192,7 +191,7 @@ describe('an authority that changes', () => {
     const before = await servedSerial();
     writeCertificate(operator.manager().certificates, serving, stranger.certificate);
     await eventually(async () => expect(await servedSerial()).not.toBe(before));
-    // The connections that the API server holds open go on with the old certificate; a new process has none.
+    // Open connections of the API server keep the old certificate. A new process has none.
     await operator.cluster.restartApiServer();
     await bench.create(workloadOf(deployment, namespace, 'app'));
     await bench.whenInstrumented(deployment, namespace, 'app');

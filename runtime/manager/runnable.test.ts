@@ -6,7 +6,6 @@ import { leadAll, runAll, type Runnable } from './runnable.ts';
 
 const logger = pino({ enabled: false });
 
-/** A part that writes down what happens to it. */
 const part = (name: string, log: string[]): Runnable => ({
   name,
   run: async (signal) => {
@@ -18,7 +17,7 @@ const part = (name: string, log: string[]): Runnable => ({
 });
 
 describe('the parts of the manager', () => {
-  it('start in the order of the list, and stop in the reverse one, each when the one after it has stopped', async () => {
+  it('start in the order of the list, and stop one after the other in the reverse order', async () => {
     const log: string[] = [];
     const stop = new AbortController();
     const running = runAll(
@@ -32,7 +31,7 @@ describe('the parts of the manager', () => {
     expect(log).toEqual(['+a', '+b', '+c', '-c', '-b', '-a']);
   });
 
-  it('F12: one that fails ends all the others, and its cause is what the manager ends with', async () => {
+  it('stop if one of them fails, and the manager exits with its cause [F12]', async () => {
     const log: string[] = [];
     const failing: Runnable = { name: 'port', run: () => Promise.reject(new Error('port 9443 is taken')) };
     const { signal } = new AbortController();
@@ -40,7 +39,7 @@ describe('the parts of the manager', () => {
     expect(log).toEqual(['+a', '+c', '-c', '-a']);
   });
 
-  it('that need to lead end together with their term; a failure names the part', async () => {
+  it('stop together at the end of the term if they need to lead; a failure names the part', async () => {
     const stop = new AbortController();
     const term = { signal: stop.signal, fence: () => undefined, previousRenewTime: undefined };
     const ended: string[] = [];

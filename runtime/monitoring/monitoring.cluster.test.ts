@@ -6,7 +6,6 @@ import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 
-/** Namespaces that the settings monitor, by name and by label, and what is there already. */
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
@@ -37,13 +36,16 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
 
 const whenActive = (name: string) => operator.bench.whenActive(name);
 
-/** Changes the leader, and waits until the new one has seen to every namespace: a last one is monitored after the others. */
+/**
+ * Returns once the new leader has processed every namespace, because it monitors an additional last one after the
+ * others.
+ */
 async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
   const name = await operator.bench.namespace('after');
   await operator.stopManager();
   await operator.startManager({ config: { monitoredNamespaces: [...entries, { namespace: name }] } });
   await whenActive(name);
-  // One more look at all of them.
+  // A further namespace makes the leader process all of them once more.
   await namespace(`${name}-b`, { team: 'z' });
   await sleep(1_000);
 }
@@ -54,7 +56,7 @@ const marks = async (): Promise<Readonly<Record<string, string>>> => {
   return found === undefined ? {} : dataOf(found);
 };
 
-/** No controller of Kubernetes runs here that would finish the deletion. */
+/** No Kubernetes controller runs here that would finish the deletion. */
 async function removeNamespace(name: string): Promise<void> {
   const { client } = operator.cluster;
   const ref = { ...kinds.namespaces, name };
@@ -64,8 +66,8 @@ async function removeNamespace(name: string): Promise<void> {
   await client.update({ ...ref, subresource: 'finalize' }, emptied);
 }
 
-describe('F54: monitored namespaces', () => {
-  it('get a Lumigo with traces and logs, and the token, when they come', async () => {
+describe('monitored namespaces [F54]', () => {
+  it('get a Lumigo with traces and logs, and the token, when they are created', async () => {
     await operator.bench.secret('lumigo-system', token);
     await namespace('shop');
     await whenActive('shop');
@@ -77,7 +79,7 @@ describe('F54: monitored namespaces', () => {
     expect(await secretIn('shop')).toBe(token);
   });
 
-  it('get one by a label that they have, or are given later', async () => {
+  it('get one by a label that they have, or get later', async () => {
     await namespace('labelled', { team: 'a' });
     await namespace('unlabelled');
     await whenActive('labelled');
@@ -92,7 +94,7 @@ describe('F54: monitored namespaces', () => {
     await whenActive('unlabelled');
   });
 
-  it('keep the Lumigo and the Secret that are there, of which only what the settings say is changed', async () => {
+  it('keep their existing Lumigo and Secret, in which only the configured fields change', async () => {
     const own = tokenOf(0x55);
     await operator.stopManager();
     await namespace('bank');
@@ -111,14 +113,14 @@ describe('F54: monitored namespaces', () => {
     expect(await secretIn('bank')).toBe(own);
   });
 
-  it('stay without a Lumigo where somebody deletes it, and get one again as new namespaces', async () => {
+  it('stay without a Lumigo that a user deletes, and get one again as new namespaces', async () => {
     await operator.bench.deleteLumigo('shop');
     await namespace('late');
     await whenActive('late');
     await expect(operator.bench.readLumigo('shop')).rejects.toThrow('not found');
   });
 
-  it('keep what a team decided when the leader changes: a deleted Lumigo stays deleted, and its flags stay [F70]', async () => {
+  it("keep a team's decisions when the leader changes: a deleted Lumigo and changed flags [F70]", async () => {
     const { bench } = operator;
     const changed = { spec: { tracing: { enabled: true }, logging: { enabled: true } } };
     for (const name of ['bank', 'labelled']) await bench.changeLumigo(name, changed);
@@ -133,7 +135,7 @@ describe('F54: monitored namespaces', () => {
     const { bench } = operator;
     const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
     await restart(entries);
-    // Only the flag that the settings did not have before.
+    // Only the flag that the settings did not have before is written.
     expect((await bench.readLumigo('bank')).spec).toMatchObject({
       tracing: { enabled: false },
       logging: { enabled: true },

@@ -5,7 +5,7 @@ import { entryOf, flagsOf, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
 
-describe('F54: entryOf', () => {
+describe('entryOf [F54]', () => {
   const shop = { name: 'shop', labels: { team: 'a', tier: 'web' } };
   const expression = (key: string, operator: string, ...values: string[]): MonitoredEntry => ({
     selector: { matchExpressions: [{ key, operator, values }] },
@@ -29,17 +29,17 @@ describe('F54: entryOf', () => {
     expect(entryOf([entry], shop)).toBe(found ? entry : undefined);
   });
 
-  it('takes what names a namespace before what selects it', () => {
+  it('prefers an entry that names the namespace to one that selects it', () => {
     const named = { namespace: 'shop', loggingEnabled: false };
     expect(entryOf([{ selector: {} }, named], shop)).toBe(named);
   });
 });
 
-describe('F54: planMonitoring', () => {
+describe('planMonitoring [F54]', () => {
   const lumigo = (spec: LumigoResource['spec'], name = 'lumigo') =>
     ({ metadata: { name }, spec }) as unknown as LumigoResource;
 
-  it('creates a Lumigo with traces and logs where there is none', () => {
+  it('creates a Lumigo with traces and logs if there is none', () => {
     expect(planMonitoring({}, [], usual)).toEqual({
       action: 'create',
       place: usual,

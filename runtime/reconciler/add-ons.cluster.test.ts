@@ -11,7 +11,7 @@ import { pods, workloadKinds } from '../contract.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 
-/** Argo's Rollouts by their maker's own definition, which is not there at first. The tests are one life, in this order. */
+/** Argo's own definition is absent at first. The tests depend on each other, in this order. */
 let operator: OperatorBench;
 let namespace: string;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ if (definition === undefined) throw new Error('there is no definition of Rollout
 
 const command = (...args: string[]) => runInContainer(operator.cluster, operator.installation, args);
 
-/** Limits as a user may write them, since nothing makes texts of numbers there. */
+/** Limits are numbers, as users may write them: the definition does not convert them. */
 function rolloutOf(name: string, spec: object = {}) {
   const { spec: common, ...rest } = workloadOf(rollouts, namespace, name);
   const { template, ...more } = common as { template: { spec: { containers: object[] } } };
@@ -41,14 +41,13 @@ function rolloutOf(name: string, spec: object = {}) {
   return { ...rest, spec: { ...more, template: { ...template, spec: { containers } }, strategy, ...spec } };
 }
 
-/** Does what Argo's controller does: its generations are texts. */
+/** Argo's controller writes generations as texts. */
 async function setStatus(name: string, status: object): Promise<void> {
   const { bench } = operator;
   const { generation } = (await bench.get(rollouts, namespace, name)).metadata;
   await bench.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
 }
 
-/** Creates a pod of a Rollout's present template, which crashes. */
 async function startCrashing(name: string, hash: string): Promise<void> {
   const { bench } = operator;
   const { metadata, spec } = await bench.templateOf(rollouts, namespace, name);
@@ -70,8 +69,8 @@ const complaints = (): string[] =>
     .split('\n')
     .filter((line) => /"level":"?(warn|error|40|50)/.test(line) && line.includes('rollouts'));
 
-describe('where Argo Rollouts is not installed', () => {
-  it('nothing fails, and nothing complains', async () => {
+describe('without Argo Rollouts', () => {
+  it('nothing fails, and no error is logged', async () => {
     const { bench } = operator;
     await bench.create(workloadOf(workloadKinds.deployment, namespace, 'own'));
     await bench.whenInstrumented(workloadKinds.deployment, namespace, 'own');
@@ -82,12 +81,12 @@ describe('where Argo Rollouts is not installed', () => {
   });
 });
 
-describe('once it is', () => {
+describe('with Argo Rollouts', () => {
   beforeAll(async () => {
     await apply(operator.cluster.client, definition);
   });
 
-  it('a Rollout is instrumented by the webhook as it is created, and its ReplicaSets follow it', async () => {
+  it('a new Rollout is instrumented by the webhook, and its ReplicaSets follow it', async () => {
     const { bench } = operator;
     await eventually(() => bench.create(rolloutOf('created')));
     await bench.whenInstrumented(rollouts, namespace, 'created');
@@ -98,7 +97,7 @@ describe('once it is', () => {
     expect(await bench.isInstrumented(workloadKinds.replicaSet, namespace, 'created-abc')).toBe(false);
   });
 
-  it('one that the webhook has missed is instrumented within seconds, and told of', async () => {
+  it('one that the webhook has missed is instrumented within seconds, with an event', async () => {
     const { bench } = operator;
     await operator.withoutWebhook(() => bench.create(rolloutOf('missed')));
     await eventually(async () => expect(await bench.isInstrumented(rollouts, namespace, 'missed')).toBe(true), {
@@ -109,7 +108,7 @@ describe('once it is', () => {
     );
   });
 
-  it('one that takes its template from a Deployment is left alone, and the Deployment is not', async () => {
+  it('one that takes its template from a Deployment is skipped, and the Deployment is not', async () => {
     const { bench } = operator;
     const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own' };
     const { spec, ...rest } = rolloutOf('referring', { workloadRef: ref });
@@ -146,7 +145,7 @@ describe('once it is', () => {
     expect(revertOf(after.metadata)).toMatchObject({ cause: 'Crash' });
   });
 
-  it('nothing is left when the operator is uninstalled, and nothing complains when the definition goes', async () => {
+  it('nothing is left after uninstallation, and the end of the definition logs no error', async () => {
     const { bench, cluster } = operator;
     expect(await command('uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
     for (const name of ['created', 'missed', 'running']) {

@@ -6,7 +6,7 @@ import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
 import { workloadKinds } from '../contract.ts';
 
-/** A StatefulSet's controller waits for a pod that is not ready, also once its template is what it was before (kubernetes#67250). */
+/** A StatefulSet's controller waits for a broken pod even after its template is reverted (kubernetes#67250). */
 let operator: OperatorBench;
 const stages = new RolloutStages();
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterAll(() => operator?.stop());
 const { statefulSet } = workloadKinds;
 const budget = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', name: 'all' };
 
-/** A StatefulSet of three that runs, and gets an injection with which the first pod fails. */
+/** The first pod of a StatefulSet with three replicas fails with the injection. */
 async function broken(prefix: string, outcome: Outcome): Promise<RolloutStage> {
   const stage = await stages.make(operator, prefix, { db: { kind: statefulSet, spec: { replicas: 3 } } });
   stage.become(outcome, 'db');
@@ -42,7 +42,7 @@ const whenWell = ({ kubelet }: RolloutStage): Promise<void> =>
     { timeoutMs: 40_000 },
   );
 
-it('evicts the broken pod of a StatefulSet that is reverted, after its template, and no other [F58]', async () => {
+it('evicts the broken pod of a reverted StatefulSet after its template, and no other [F58]', async () => {
   const stage = await broken('evicted', 'no-injector-image');
   const { uid = '' } = (await stage.kubelet.pods()).find(({ metadata }) => metadata.name === 'db-0')?.metadata ?? {};
   await stage.activate();
@@ -52,7 +52,7 @@ it('evicts the broken pod of a StatefulSet that is reverted, after its template,
   expect(stage.kubelet.seen('db').map((pod) => pod.uid)).toContain(uid);
 });
 
-it('evicts a pod that a disruption budget keeps as soon as that allows it', async () => {
+it('evicts a pod as soon as its disruption budget allows it', async () => {
   const stage = await broken('held', 'crashes');
   const { bench, namespace } = stage;
   await bench.create({

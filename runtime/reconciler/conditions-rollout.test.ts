@@ -33,7 +33,7 @@ describe('the condition RolledOut', () => {
     expect(condition?.message).toContain(said);
   });
 
-  it('is there once there was something to say, and fits whatever stands in annotations', () => {
+  it('exists from the first rollout on, and stays within its limit, whatever annotations say', () => {
     expect(rolloutCondition(noRollout, false)).toBeUndefined();
     expect(rolloutCondition(noRollout, true)).toMatchObject({ status: 'True', reason: 'Complete' });
     const many = Array.from({ length: 500 }, (_, index) => named(`w${index}`, revertedFor('x'.repeat(1_000))));

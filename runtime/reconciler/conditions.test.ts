@@ -20,7 +20,7 @@ const conditionOf = (status: ReturnType<typeof statusOf>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
-  it('always has Active and Error, with reasons and the generation they speak of', () => {
+  it('always has Active and Error, with reasons and the observed generation', () => {
     const status = statusOf(input, undefined);
     expect(status.conditions).toEqual([
       {
@@ -43,7 +43,7 @@ describe('the status of a Lumigo', () => {
     expect(status.observedGeneration).toBe(2);
   });
 
-  it('has a refused token as the reason of Active, which stays True, until the token is accepted [F84]', () => {
+  it('has a refused token as the reason of Active, which stays True, until it is accepted [F84]', () => {
     const refusal = { reason: 'TokenRefused', message: "Lumigo's endpoint refuses the token" };
     const refused = statusOf({ ...input, token: { accepted: refusal } }, undefined);
     expect(conditionOf(refused, 'Active')).toMatchObject({ status: 'True', ...refusal });
@@ -53,7 +53,7 @@ describe('the status of a Lumigo', () => {
     expect(conditionOf(accepted, 'Active')).toMatchObject({ status: 'True', reason: 'Ready' });
   });
 
-  it('keeps the time of a condition whose status stays, and moves it when the status turns', () => {
+  it('keeps the time of a condition until its status changes', () => {
     const ready = statusOf(input, undefined);
     const still = statusOf({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
     expect(conditionOf(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
@@ -62,7 +62,7 @@ describe('the status of a Lumigo', () => {
     expect(conditionOf(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
   });
 
-  it('has TokenAccepted from the first problem on, and keeps it until something else is seen [F29]', () => {
+  it('has TokenAccepted from the first problem on, and keeps it until a new result [F29]', () => {
     const type = 'TokenAccepted';
     const problem = { reason: 'Wrong', message: 'it is' };
     const saying = (token: StatusInput['token'], before: ReturnType<typeof statusOf> | undefined) =>
@@ -94,14 +94,14 @@ describe('the status of a Lumigo', () => {
     });
   });
 
-  it('counts what runs the injection of another version, which no upgrade renews by itself', () => {
+  it("counts the workloads with another version's injection, which no upgrade renews by itself", () => {
     const status = statusOf({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
     expect(conditionOf(status, 'Active')?.message).toBe(
       'Lumigo is ready. 1 workload has an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
     );
   });
 
-  it('has no difference to the status of the same input, so that nothing is written without a cause [D21]', () => {
+  it('is equal for equal input, so that nothing is written without a cause [D21]', () => {
     const status = statusOf(input, undefined);
     const after = (more: Partial<StatusInput>) =>
       differenceOf(status, statusOf({ ...input, ...more, now: later }, status));
@@ -111,7 +111,7 @@ describe('the status of a Lumigo', () => {
     expect(differenceOf({}, status)).toBe('state');
   });
 
-  it('says whether the webhook is reached once that is known', () => {
+  it('reports if the webhook is reached once that is known', () => {
     expect(conditionOf(statusOf(input, undefined), 'WebhookReachable')).toBeUndefined();
     expect(
       conditionOf(

@@ -20,7 +20,7 @@ const whenReason = (namespace: string, type: string, reason: string, name = 'lum
   });
 
 describe('the Secret of a Lumigo', () => {
-  it('missing, keyless, malformed: each has its reason, and nothing is injected until it is in order', async () => {
+  it('has a reason for each problem, and prevents injections until it is valid', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('secrets');
     await bench.create(workloadOf(deployment, namespace, 'app'));
@@ -46,7 +46,7 @@ describe('the Secret of a Lumigo', () => {
     expect(status).not.toContain(validToken);
   });
 
-  it('a new value is no reason to touch a workload', async () => {
+  it('does not affect workloads when its value changes', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('rotated');
     await bench.activate(namespace);
@@ -62,7 +62,7 @@ describe('the Secret of a Lumigo', () => {
 });
 
 describe('two Lumigo resources', () => {
-  it('D15, D16: the older acts, the younger says why it does not, and its deletion changes nothing', async () => {
+  it('the older is in effect, the younger says why not, and deleting it has no effect [D15, D16]', async () => {
     const { bench, withoutWebhook } = operator;
     const namespace = await bench.namespace('two');
     await bench.activate(namespace);
@@ -79,7 +79,7 @@ describe('two Lumigo resources', () => {
     );
   });
 
-  it('the younger takes over when the older goes, and workloads are not touched twice', async () => {
+  it('the younger takes over after the deletion of the older, without a second change', async () => {
     const { bench, withoutWebhook } = operator;
     const namespace = await bench.namespace('heir');
     await bench.activate(namespace);
@@ -95,7 +95,7 @@ describe('two Lumigo resources', () => {
 });
 
 describe('an excluded namespace', () => {
-  it('its Lumigo says that nothing will happen there', async () => {
+  it('has a Lumigo that reports that nothing happens there', async () => {
     const { bench } = operator;
     await bench.secret('kube-public');
     await bench.lumigo('kube-public');
@@ -105,7 +105,7 @@ describe('an excluded namespace', () => {
 });
 
 describe('a workload that the API server refuses to change', () => {
-  it('D11: is told of by one event, tried again, and holds up neither its neighbours nor the deletion for ever', async () => {
+  it('causes one event and retries, and delays no neighbour and no deletion forever [D11]', async () => {
     const { bench, refuseChanges } = operator;
     const namespace = await bench.namespace('refused');
     await bench.create(workloadOf(deployment, namespace, 'stubborn', { labels: { stubborn: 'yes' } }));

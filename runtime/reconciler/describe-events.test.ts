@@ -15,7 +15,7 @@ const lumigo = (...conditions: Condition[]): LumigoResource => ({
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1' },
 });
 
-describe("F29: a Lumigo's condition", () => {
+describe("a Lumigo's condition [F29]", () => {
   it('is an event when it turns false', () => {
     const events = turnedFalse(lumigo(), {
       conditions: [condition('TokenAccepted', 'False'), condition('Error', 'False')],
@@ -26,7 +26,7 @@ describe("F29: a Lumigo's condition", () => {
     ).toMatchObject([{ reason: 'LumigoTokenRefused', regarding: { kind: 'Lumigo', uid: 'l' } }]);
   });
 
-  it('is none when it was false before, or is true', () => {
+  it('is no event if it was false before, or is true', () => {
     const before = lumigo(condition('TokenAccepted', 'False'));
     expect(turnedFalse(before, { conditions: [condition('TokenAccepted', 'False')] })).toEqual([]);
     expect(turnedFalse(before, { conditions: [condition('TokenAccepted', 'True')] })).toEqual([]);

@@ -4,7 +4,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { eventReasons, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
-/** The six event reasons of the requirements, each as a real API server stores it for a real change or a change that fails. */
+/** The requirements name six event reasons. A real API server stores each, for a change or a failed change. */
 
 const { deployment, job } = workloadKinds;
 const optIn = { [labels.autoTrace]: 'true' };
@@ -24,7 +24,7 @@ const create = (namespace: string, options: WorkloadOptions = {}, kind: Workload
 const label = (namespace: string, own: object, kind: WorkloadKind = deployment) =>
   operator.bench.merge(kind, namespace, 'app', { metadata: { labels: own } });
 
-/** Makes the workload too large to be decided about, and changes its labels in the same write. */
+/** Makes the workload too large for a decision, and changes its labels in the same write. */
 async function enlarge(namespace: string, own: object = {}): Promise<void> {
   const { bench } = operator;
   const { spec } = await bench.templateOf(deployment, namespace, 'app');

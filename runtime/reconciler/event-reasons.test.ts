@@ -11,7 +11,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed } from './describe-events.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-/** Each code that a decision can have, with the event that reports it: one of the six reasons of the requirements, or none. */
+/** Each code of a decision has one of the six event reasons of the requirements, or none. */
 
 const { deployment, replicaSet, job } = workloadKinds;
 const now = '2026-06-01T00:00:00.000Z';
@@ -59,7 +59,7 @@ const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
 const env = [{ name: 'A' }];
 const LARGE = 25_000;
-/** Within the size limit, and past it with what an injection adds. */
+/** The template is within the size limit, and exceeds it with an injection. */
 const NEARLY_LARGE = 3_310;
 
 const revert = (workload: Workload): Decision => {
@@ -242,7 +242,7 @@ describe('a workload that', () => {
   const rows = Object.entries(table).flatMap(([code, found]) => found.map((row) => [...row, code] as const));
   it.each(
     rows.map(([reason, situation, decision, code]) => [situation, code, reason ?? 'no event', decision] as const),
-  )('%s is decided about as "%s" and gets %s [F78]', (_situation, code, reason, decision) => {
+  )('%s is decided as "%s" and gets %s [F78]', (_situation, code, reason, decision) => {
     const decided = decision();
     expect(decided.code).toBe(code);
     expect(reasonsOf(decided)).toEqual([reason === 'no event' ? undefined : reason]);

@@ -17,7 +17,7 @@ const change = (name: string, under: NamespacePolicy = policy): WorkloadChange =
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
-/** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is released. */
+/** The workloads are in memory, and each change takes until the test releases it. */
 function executorOver(there: readonly string[], { places = 4, bytes = 1_000 } = {}) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
@@ -82,7 +82,7 @@ describe('the executor', () => {
     expect(log.changed).toHaveLength(18);
   });
 
-  it('has no more under way than there are places, and goes on as they become free', async () => {
+  it('never has more in progress than the limit, and continues as places become free', async () => {
     const { executor, log, settle, letGo } = executorOver(names(6));
     executor.plan(
       'shop',
@@ -94,7 +94,7 @@ describe('the executor', () => {
     expect(log.changed).toHaveLength(6);
   });
 
-  it('F1: makes what the latest plan says: another policy, and nothing that is not planned any more', async () => {
+  it('applies the latest plan: another policy, and nothing that is no longer planned [F1]', async () => {
     const { executor, log, settle, letGo } = executorOver(names(7));
     executor.plan(
       'shop',
@@ -109,7 +109,7 @@ describe('the executor', () => {
     expect(log.under.at(-1)).toBe(other);
   });
 
-  it('F2: begins nothing once its term is over', async () => {
+  it('starts nothing after the end of its term [F2]', async () => {
     const { executor, log, stop, settle, letGo } = executorOver(names(7));
     executor.plan(
       'shop',

@@ -35,15 +35,15 @@ const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: 
 const facts = (result: ChangeResult, more: Partial<Parameters<typeof factsOf>[0]> = {}) =>
   factsOf({ before, policy, result, isCurrent: true, now: 1_000, random: 0, ...more });
 
-describe('what follows from a change', () => {
-  it('F1: it settles the workload under the policy that it was made for, if it is still what was seen', () => {
+describe('the result of a change', () => {
+  it('settles a workload that has not changed since under the policy of the change [F1]', () => {
     expect(facts(left).settled).toBe(policy);
     expect(facts(written).settled).toBe(policy);
     expect(facts(left, { isCurrent: false }).settled).toBeUndefined();
     expect(facts({ kind: 'outdated' }).settled).toBeUndefined();
   });
 
-  it('F3: only what the API server refused counts as refusing, from the first refusal on', () => {
+  it('counts only refusals by the API server as refusals, from the first one on [F3]', () => {
     expect(facts(unanswered).failure).toMatchObject({ count: 1, refusedSince: undefined, retryAt: 2_000 });
     const first = facts(refused).failure;
     expect(first).toMatchObject({ count: 1, refusedSince: 1_000 });
@@ -52,7 +52,7 @@ describe('what follows from a change', () => {
     expect(facts(refused, { before: again, now: 9_000, policy: other }).failure).toMatchObject({ refusedSince: 9_000 });
   });
 
-  it('F4: a write that follows upon its undoing is a repeat; one that was merely touched is not', () => {
+  it('counts a write after its undoing as a repeat, and not one after another change [F4]', () => {
     const { write } = facts(written);
     expect(write).toMatchObject({ at: 1_000, touchedAt: undefined, repeats: 0 });
     const undone = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 0 } };
@@ -62,7 +62,7 @@ describe('what follows from a change', () => {
     expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
   });
 
-  it('a revert may be changed again at once [F58]', () => {
+  it('allows another change at once after a revert [F58]', () => {
     const revert = { at: '', cause: 'Crash', attempt: 1, key: '0123456789abcdef', evidence: 'it crashed' };
     const metadata = withRevert({}, { ...revert, at: '2026-11-22T10:00:00Z' });
     const reverted: ChangeResult = { ...written, workload: { ...workload, metadata } };
@@ -70,18 +70,18 @@ describe('what follows from a change', () => {
     expect(facts(reverted, { before: known }).write).toBeUndefined();
   });
 
-  it('one that waits is settled until something of it changes', () => {
+  it('settles a workload that waits until it changes', () => {
     const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
     expect(facts(waiting).settled).toBe(policy);
   });
 
-  it('a change that waits for its turn again is no success: the next failure waits longer', () => {
+  it('is no success while the workload waits, so the next failure waits longer', () => {
     const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
     const failing = { ...before, failure: facts(refused).failure };
     expect(facts(waiting, { before: failing })).not.toHaveProperty('failure');
   });
 
-  it('F20: that it is too large to be decided about holds until it is looked at again', () => {
+  it('keeps that the workload exceeds the size limit until the next check [F20]', () => {
     const large: ChangeResult = { ...left, decision: { ...decision, code: 'too-large' } };
     expect(facts(large).tooLarge).toBe(true);
     const known = { before: { ...before, tooLarge: true } };
@@ -90,7 +90,7 @@ describe('what follows from a change', () => {
     expect(facts(written, known).tooLarge).toBe(false);
   });
 
-  it('a success ends a series of failures', () => {
+  it('ends a series of failures if it is a success', () => {
     const failing = { ...before, failure: facts(refused).failure };
     expect(facts(written, { before: failing }).failure).toBeUndefined();
   });

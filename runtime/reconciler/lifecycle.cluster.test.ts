@@ -14,8 +14,8 @@ const { deployment } = workloadKinds;
 const { job } = workloadKinds;
 const injection = (settings: object) => ({ tracing: { injection: settings } });
 
-describe('workloads that are there before the Lumigo', () => {
-  it.each(mutableKinds)('a %s is instrumented, listed, told of, and taken back to the byte', async (_name, kind) => {
+describe('workloads that exist before the Lumigo', () => {
+  it.each(mutableKinds)('a %s is instrumented, listed and reported, and restored to the byte', async (_name, kind) => {
     const { bench } = operator;
     const namespace = await bench.namespace('before');
     const env = [
@@ -46,7 +46,7 @@ describe('workloads that are there before the Lumigo', () => {
     );
   });
 
-  it('a Job cannot be changed, and an event says so; one that is opted out is left in peace', async () => {
+  it('a Job cannot be changed, as an event says, and one that is opted out gets no event', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('jobs');
     await bench.create(workloadOf(job, namespace, 'import'));
@@ -61,7 +61,7 @@ describe('workloads that are there before the Lumigo', () => {
     expect(await bench.isInstrumented(job, namespace, 'import')).toBe(false);
   });
 
-  it('stay as they are where the Lumigo says so, and newer ones do not', async () => {
+  it('are not changed if the Lumigo says so, and newer ones are', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('existing');
     await bench.create(workloadOf(deployment, namespace, 'old'));
@@ -73,7 +73,7 @@ describe('workloads that are there before the Lumigo', () => {
 });
 
 describe('deleting a Lumigo', () => {
-  it.each(everyKind)('leaves a %s instrumented where it says so', async (_name, kind) => {
+  it.each(everyKind)('keeps a %s instrumented if it says so', async (_name, kind) => {
     const { bench } = operator;
     const namespace = await bench.namespace('keeps');
     await bench.activate(namespace, injection({ removeLumigoFromResourcesOnDeletion: false }));
@@ -85,7 +85,7 @@ describe('deleting a Lumigo', () => {
     expect(await bench.templateOf(kind, namespace, 'kept')).toEqual(before);
   });
 
-  it('D13, D39: a Lumigo that lost its Secret stops being active, and uninstruments all the same when it goes', async () => {
+  it('removes injections although the Lumigo lost its Secret and is no longer active [D13, D39]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('inactive');
     await bench.activate(namespace);
@@ -104,7 +104,7 @@ describe('deleting a Lumigo', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('D10: takes out also an init container that somebody else added to', async () => {
+  it('removes an init container with additions of another writer [D10]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('meddled');
     await bench.activate(namespace);
@@ -118,7 +118,7 @@ describe('deleting a Lumigo', () => {
     expect(spec.volumes).toBeUndefined();
   });
 
-  it('cannot change a Job back, and an event says so', async () => {
+  it('cannot change a Job, and an event says so', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('late');
     await bench.activate(namespace);
@@ -140,7 +140,7 @@ describe('changing a Lumigo', () => {
     return spec.containers[0]?.env?.find((each) => each.name === name);
   };
 
-  it('D14: carries another Secret and other flags to what is instrumented', async () => {
+  it('applies another Secret and other flags to instrumented workloads [D14]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('changes');
     await bench.activate(namespace);
@@ -163,7 +163,7 @@ describe('changing a Lumigo', () => {
     );
   });
 
-  it('D14: switching injection off takes it out, switching it on brings it back', async () => {
+  it('removes the injection when it is disabled, and injects again when it is enabled [D14]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('switch');
     await bench.activate(namespace);
@@ -176,7 +176,7 @@ describe('changing a Lumigo', () => {
 });
 
 describe('the status', () => {
-  it('D21, D23: is not rewritten by a rollout, and an idle Lumigo is not written at all', async () => {
+  it('is not rewritten by a rollout, and an idle Lumigo is not written at all [D21, D23]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('quiet');
     await bench.activate(namespace);
@@ -187,7 +187,7 @@ describe('the status', () => {
     const before = await bench.readLumigo(namespace);
     const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };
     await bench.merge(deployment, namespace, 'app', { spec: { template } });
-    // Two status intervals: whatever would be written by now, would be there.
+    // Two status intervals are enough for any write.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect((await bench.readLumigo(namespace)).status).toEqual(before.status);
   });

@@ -7,7 +7,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** At most two workloads of a namespace at once, each for a second: bulk changes become visible. */
+/** With two workloads of a namespace at once, each for a second, bulk changes are visible. */
 const settings = { rollout: { strategy: 'immediate', concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 1 } };
 
 let operator: OperatorBench;
@@ -21,7 +21,7 @@ const { deployment } = workloadKinds;
 const ownRequests = () => operatorRequests(operator.cluster, operator.installation);
 
 describe('bulk changes', () => {
-  it('D28: are paced as the settings say, show their progress, and hold up no other namespace', async () => {
+  it('have the pace of the settings, show their progress, and delay no other namespace [D28]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('paced');
     const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
@@ -42,13 +42,13 @@ describe('bulk changes', () => {
     await bench.whenInstrumented(deployment, other, 'app');
     expect(await instrumented()).toBeLessThan(6);
     await eventually(async () => expect(await instrumented()).toBe(6));
-    // Six workloads in pairs: the third pair may begin when two seconds are over.
+    // Six workloads are changed in pairs: the third pair may begin after two seconds.
     expect(Date.now() - started).toBeGreaterThan(1_900);
   });
 });
 
 describe('towards the API server', () => {
-  it('D20, D21: an idle operator asks next to nothing and writes only its Lease', async () => {
+  it('an idle operator sends almost no requests and writes only its Lease [D20, D21]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('idle');
     await bench.activate(namespace);
@@ -56,20 +56,20 @@ describe('towards the API server', () => {
     await eventually(async () =>
       expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
     );
-    // Whatever follows from the last change has followed after two status intervals; then a quiet while is counted.
+    // Two status intervals are enough for the effects of the last change.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     const before = ownRequests().length;
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     const sent = ownRequests().slice(before);
     const of = (resource: string) => sent.filter(({ objectRef }) => objectRef?.resource === resource).length;
-    // A Secret can only be looked at again and again, since it is not watched (credentials/plan-reading.ts).
+    // A Secret is not watched, so it can only be read again (credentials/plan-reading.ts).
     expect(sent.length - of('leases') - of('secrets')).toBe(0);
     expect(of('leases')).toBeLessThanOrEqual(3);
     const looks = sent.flatMap(({ objectRef }) => (objectRef?.resource === 'secrets' ? [objectRef.namespace] : []));
     expect(looks).toEqual([...new Set(looks)]);
   });
 
-  it('D22: it reads the one Secret that a Lumigo names, and never lists or watches any', () => {
+  it('it reads the one Secret that a Lumigo names, and never lists or watches Secrets [D22]', () => {
     const secrets = ownRequests().filter(({ objectRef }) => objectRef?.resource === 'secrets');
     expect(secrets.length).toBeGreaterThan(0);
     expect(new Set(secrets.map(({ verb }) => verb))).toEqual(new Set(['get']));
@@ -79,12 +79,12 @@ describe('towards the API server', () => {
     ).toEqual(['get']);
   });
 
-  it('D25: its events need no verb but create, in any namespace', () => {
+  it('its events need no verb but create, in any namespace [D25]', () => {
     const events = ownRequests().filter(({ objectRef }) => objectRef?.resource === 'events');
     expect(new Set(events.map(({ verb }) => verb))).toEqual(new Set(['create']));
   });
 
-  it('D27: it is done with a Lumigo once that is gone: no write after the finalizer, no error in the log', async () => {
+  it('it stops with a deleted Lumigo: no write after the finalizer, and no error [D27]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('done');
     await bench.activate(namespace);

@@ -58,7 +58,6 @@ const plan = (seen: ObservedNamespace, ms = 0) => planNamespace(seen, { ms, iso:
 const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.do);
 const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
 
-/** What of the acting Lumigo follows from what is seen, step by step through its life. */
 describe('a Lumigo', () => {
   const cases: readonly [title: string, seen: ObservedNamespace, expected: readonly string[]][] = [
     ['gets our finalizer first', observed([known(lumigo({ finalizers: [] }))]), ['add-finalizer']],
@@ -86,13 +85,13 @@ describe('a Lumigo', () => {
   ];
   it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
 
-  it('F3: does not go while a workload merely waits for its turn, however long that takes', () => {
+  it('keeps its finalizer while a workload only waits, however long that takes [F3]', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
     expect(actions(seen, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');
     expect(changes(seen, 100 * DEADLINE_MS)).toEqual(['a']);
   });
 
-  it('F3: goes when all that is left has refused for longer than the deadline, and wakes for that moment', () => {
+  it('is released after a deadline if only refusing workloads remain, and wakes for it [F3]', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })]);
     const failure = { policy: seen.policy, count: 9, refusedSince: 0, retryAt: 10 * DEADLINE_MS, problem: 'no' };
     const refusing = { ...seen, workloads: [instrumented('a', { failure })] };
@@ -106,7 +105,7 @@ describe('a Lumigo', () => {
     expect(actions(unanswered, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');
   });
 
-  it('F3: shows the progress of a removal', () => {
+  it('shows the progress of a removal [F3]', () => {
     const seen = observed(
       [known(lumigo(going), { listed: [entry('a'), entry('b')] })],
       [instrumented('a'), instrumented('b')],
@@ -115,7 +114,7 @@ describe('a Lumigo', () => {
     expect(JSON.stringify(action)).toContain('This Lumigo resource is being deleted. 2 workloads wait for a change');
   });
 
-  it('has its status written once, also where an earlier definition does not keep all of it', () => {
+  it('has its status written once, also if an earlier definition drops a part of it', () => {
     const [first] = plan(observed([known(lumigo())])).lumigoes;
     const status = first?.do === 'write-status' ? first.status : {};
     const { secretVersion: _dropped, ...kept } = status;
@@ -127,7 +126,7 @@ describe('a Lumigo', () => {
     [1, 1_000],
     [10, 1_000],
     [100, 10_000],
-  ])('of %d namespaces under way says by numbers how far it is every %d ms: ten a second in all', (underWay, ms) => {
+  ])('with %d namespaces in progress updates its counts every %d ms: ten a second in all', (underWay, ms) => {
     const seen = { ...observed([known(lumigo())], [workload('a'), workload('b'), workload('c')]), underWay };
     const [first] = plan(seen).lumigoes;
     const status = first?.do === 'write-status' ? first.status : {};
@@ -138,7 +137,7 @@ describe('a Lumigo', () => {
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
   });
 
-  it('has its status written at most once a second, also if another writer contradicts it at once [F71]', () => {
+  it('has its status written at most once a second, also if another writer overwrites it [F71]', () => {
     const seen = observed([known(lumigo())]);
     const [first] = plan(seen).lumigoes;
     const said = first?.do === 'write-status' ? first.status : {};
@@ -148,7 +147,7 @@ describe('a Lumigo', () => {
     expect(actions(observed([written]), 6_000)).toEqual(['write-status']);
   });
 
-  it('waits longer each time before it writes the same status against another writer, 5 minutes at most [F71]', () => {
+  it("waits longer each time before it overwrites another writer's status, up to 5 minutes [F71]", () => {
     const [first] = plan(observed([known(lumigo())])).lumigoes;
     const said = first?.do === 'write-status' ? first.status : {};
     const other = { ...said, instrumentedResourcesCount: 7 };
@@ -157,13 +156,13 @@ describe('a Lumigo', () => {
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
-    // News of its own is not held up by that.
+    // The wait does not apply to a changed status.
     const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), untold: 0 };
     const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });
 
-  it('says how many workloads exceed the size limit, under the policy that they were checked for [F20]', () => {
+  it('counts the workloads that exceed the size limit, under the policy of their check [F20]', () => {
     const seen = observed([known(lumigo({}, ready))]);
     const said = (settled: ObservedWorkload['settled']) =>
       JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, settled })] }).lumigoes);
@@ -171,7 +170,7 @@ describe('a Lumigo', () => {
     expect(said(undefined)).not.toContain('size limit');
   });
 
-  it('lists how far each is, and writes a list in which only that differs at most every ten seconds', () => {
+  it('lists the state of each, and writes changes of states alone at most every ten seconds', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
     const state: ObservedWorkload['state'] = {
       ...{ kind: 'verified', until: 0, progress: { available: 2, at: 0 }, template: '' },
@@ -188,7 +187,7 @@ describe('a Lumigo', () => {
     ]);
   });
 
-  it('F10: says that injections send to another installation', () => {
+  it('reports injections that send to another installation [F10]', () => {
     const away = instrumented('a', { elsewhere: 'http://old' });
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
     const [action] = plan({ ...seen, workloads: [{ ...away, settled: seen.policy }] }).lumigoes;
@@ -197,13 +196,13 @@ describe('a Lumigo', () => {
 });
 
 describe('the workloads of a namespace', () => {
-  it('are not touched before the list of an earlier leader is read', () => {
+  it('are not changed before the list of an earlier leader is read', () => {
     const there = [workload('a')];
     expect(changes(observed([known(lumigo({}, ready), { listed: undefined })], there))).toEqual([]);
     expect(changes(observed([known(lumigo({}, ready))], there))).toEqual(['a']);
   });
 
-  it('are not taken out before the list says what is instrumented: a removal leaves no other trace to tell of', () => {
+  it('are removed from only after the list has them, because a removal leaves no other trace', () => {
     const there = [instrumented('a')];
     const unlisted = observed([known(lumigo(going))], there);
     expect(changes(unlisted)).toEqual([]);
@@ -211,13 +210,13 @@ describe('the workloads of a namespace', () => {
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
   });
 
-  it('have the API server asked whether their Lumigo is gone before anything is taken from them', () => {
+  it('stay until the API server confirms that their Lumigo no longer exists', () => {
     const orphaned = observed([], [instrumented('a')]);
     expect(plan(orphaned)).toMatchObject({ changes: [], confirmGone: true, wakeAt: 10_000 });
     expect(changes({ ...orphaned, isLumigoGone: true })).toEqual(['a']);
   });
 
-  it('the same is planned from the same', () => {
+  it('are planned the same from the same input', () => {
     const seen = observed([known(lumigo({}, ready))], [workload('a'), instrumented('b')]);
     expect(plan(seen)).toEqual(plan(seen));
   });

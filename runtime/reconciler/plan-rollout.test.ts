@@ -11,7 +11,7 @@ const policy: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
 };
 
-/** Milliseconds of the monotonic clock, and the same moment for people. */
+/** Milliseconds of the monotonic clock, and the same moment in ISO format. */
 const NOW = { ms: 1_000_000, iso: '2026-11-22T12:00:00Z' };
 
 const risk = { rank: 0, pods: 2 } as const;
@@ -63,7 +63,6 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   return { ...planned, does: [...done, ...noted] };
 }
 
-/** What is known of the workloads of a namespace, and what is done. */
 const cases: readonly [string, readonly ObservedWorkload[], readonly string[], Partial<ObservedRollout>?][] = [
   ['an unknown workload is read', [workload('a')], ['read a']],
   ['the next one is chosen once all are known', [workload('a', queued), workload('b')], ['read b']],
@@ -142,21 +141,21 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
 describe('a rollout', () => {
   it.each(cases)('%s', (_title, there, expected, more = {}) => expect(plan(there, more).does).toEqual(expected));
 
-  it('wants its turn while something is under way or could be', () => {
+  it('wants a turn while a workload is in progress or could be', () => {
     const wants = (...there: ObservedWorkload[]) => plan(there).rollout.wantsTurn;
     expect([wants(), wants(workload('a', blocked)), wants(workload('a', untested))]).toEqual([false, false, false]);
     expect([wants(workload('a', queued)), wants(workload('a', rolling))]).toEqual([true, true]);
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', queued))).toBe(false);
   });
 
-  it('is planned again by itself where the cluster halts it', () => {
+  it('is planned again by itself if the cluster halts it', () => {
     const halted = plan([workload('a', queued)], { injector: 'failing' });
     expect(halted.rollout.summary.halted).toBe('workloads of several namespaces were reverted');
     expect(halted.wakeAt).toBe(NOW.ms + 60_000);
     expect(plan([workload('a', queued)]).wakeAt).toBe(Infinity);
   });
 
-  it('tells the webhook what it knows of the injector [F67]', () => {
+  it("reports the injector's health to the webhook [F67]", () => {
     const report = (injector: ObservedRollout['injector'], ...there: ObservedWorkload[]) =>
       plan(there, { injector }).rollout.report?.health;
     expect(report('unknown', workload('a', rolling))).toBe('unverified');
@@ -166,7 +165,7 @@ describe('a rollout', () => {
     expect(report('failing')).toBe('failing');
   });
 
-  it('counts the reverts that this leader has seen by themselves [F65]', () => {
+  it('counts separately the reverts that this leader has seen [F65]', () => {
     const found: WorkloadState = { ...injectorFailed, isFound: true };
     const { tally } = plan([workload('a', found), workload('b', reverted), workload('c', reverting)]).rollout;
     expect(tally).toMatchObject({ reverted: 3, injectorFailed: 1, witnessed: 2 });
@@ -179,7 +178,7 @@ describe('a rollout', () => {
     expect(plan(there).progress).toMatchObject({ instrumented: 2, older: 1 });
   });
 
-  it('wakes when the first of its states does', () => {
+  it('wakes with the first of its states', () => {
     expect(plan([workload('a', rolling), workload('b', blocked)]).wakeAt).toBe(NOW.ms + 5_000);
   });
 });

@@ -33,7 +33,6 @@ const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, pro
 const undone = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
 const MINUTE = 60_000;
 
-/** What is seen, under which policy, at what time: and what is done. */
 const cases: readonly [
   title: string,
   workload: ObservedWorkload,
@@ -131,7 +130,7 @@ describe('a workload', () => {
     expect(step.reason).not.toBe('');
   });
 
-  it('F4: is written at most three times in ten minutes and five times in a day, whatever another writer does', () => {
+  it('is written three times in ten minutes and five times a day at most [F4]', () => {
     const writes: number[] = [];
     for (let at = 0, repeats = 0; at < 24 * 60 * MINUTE; repeats += 1) {
       writes.push(at);

@@ -16,7 +16,7 @@ import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
 
-/** Pod mode against a real API server, whose controllers make the pods; no kubelet runs them. */
+/** Controllers create the pods, and no kubelet runs them. */
 let operator: OperatorBench;
 let kubectl: Tool;
 let folder: string;
@@ -40,10 +40,9 @@ async function podsIn(namespace: string): Promise<KubernetesObject[]> {
   return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-/** The API server injects the pods of this namespace. */
 const whenInjecting = (namespace: string, expected = true) => whenPodsAreInjected(operator.bench, namespace, expected);
 
-/** Labels and annotations, without what the controllers count in them. */
+/** The controllers' own counters are not compared. */
 function own({ metadata }: Pick<Workload, 'metadata'>) {
   const { [generationOfDaemonSet]: _generation, [revision]: _revision, ...notes } = metadata.annotations ?? {};
   return { labels: metadata.labels, notes };
@@ -52,7 +51,7 @@ const generationOfDaemonSet = 'deprecated.daemonset.template.generation';
 const revision = 'deployment.kubernetes.io/revision';
 
 describe('in Pod mode', () => {
-  it('pods are injected as they are created, whatever makes them, and what opts out is not', async () => {
+  it('pods are injected on creation, whatever creates them, unless they opt out', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('pods');
     await bench.activate(namespace, podMode);
@@ -73,7 +72,7 @@ describe('in Pod mode', () => {
     });
   });
 
-  it('D48: a repeated apply and a diff of the sources show nothing, before, during and after', async () => {
+  it('a repeated apply and a diff of the sources show nothing before, during and after [D48]', async () => {
     const { bench, cluster } = operator;
     const namespace = await bench.namespace('gitops');
     const replicated = (kind: typeof deployment | typeof statefulSet, name: string): Manifest => {
@@ -97,7 +96,7 @@ describe('in Pod mode', () => {
       );
     const before = await specs();
     const inSync = async () => {
-      // A difference is an exit status of 1.
+      // `kubectl diff` exits with 1 if there is a difference.
       expect(kubectl('diff', '--server-side', '--field-manager=a-tool', '-f', file)).toBe('');
       for (const source of sources) await apply(cluster.client, source, 'a-tool');
       expect(await specs()).toEqual(before);
@@ -117,7 +116,7 @@ describe('in Pod mode', () => {
   });
 
   it.each(mutableKinds)(
-    'a %s loses what its template had, to the byte, and gets it back in Workload mode',
+    "a %s loses its template's injection, to the byte, and gets it back in Workload mode",
     async (_, kind) => {
       const { bench } = operator;
       const namespace = await bench.namespace('modes');
@@ -137,7 +136,7 @@ describe('in Pod mode', () => {
     },
   );
 
-  it('the pods that come of a change from Workload mode have the injection at once', async () => {
+  it('the new pods of a change from Workload mode have the injection at once', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('changed');
     await bench.activate(namespace);
@@ -166,7 +165,7 @@ describe('the status in Pod mode', () => {
     return (await runInContainer(cluster, installation, ['explain', `pod/${name}`, '-n', namespace])).stdout;
   };
 
-  it('counts the pods without the injection that a restart would inject, and says how to restart them', async () => {
+  it('counts the pods that a restart would inject, and says how to restart them', async () => {
     const { bench, cluster } = operator;
     const namespace = await bench.namespace('counted');
     for (const name of ['shop', 'bank']) {

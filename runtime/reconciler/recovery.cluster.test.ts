@@ -12,8 +12,8 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
-describe('while the webhook is away', () => {
-  it('D12, D30: workloads are created all the same, and instrumented once it is back', async () => {
+describe('while the webhook is down', () => {
+  it('workloads are created all the same, and instrumented once it is back [D12, D30]', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('away');
     await bench.activate(namespace);
@@ -28,7 +28,7 @@ describe('while the webhook is away', () => {
     );
   });
 
-  it('an opt-out is caught up with, too', async () => {
+  it('an opt-out takes effect once it is back', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('caught-up');
     await bench.activate(namespace);
@@ -40,7 +40,7 @@ describe('while the webhook is away', () => {
     await bench.whenInstrumented(deployment, namespace, 'app', false);
   });
 
-  it('a rollback to a template without the injection is mended', async () => {
+  it('a rollback to a template without the injection is injected again', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('rolled-back');
     await bench.create(workloadOf(deployment, namespace, 'app'));
@@ -57,7 +57,7 @@ describe('while the webhook is away', () => {
 });
 
 describe('a manager that is killed', () => {
-  it('in the middle of 200 workloads: nothing is lost, and nothing is told twice', async () => {
+  it('loses nothing and duplicates no event in the middle of 200 workloads', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('killed');
     const names = Array.from({ length: 200 }, (_, index) => `app-${index}`);
@@ -90,7 +90,7 @@ describe('a manager that is killed', () => {
     );
   });
 
-  it('while another stands by: the other takes over within the life of the Lease', async () => {
+  it('is replaced by its standby within the duration of the Lease', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('heir');
     const standby = await operator.startAnother();

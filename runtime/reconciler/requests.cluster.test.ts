@@ -3,7 +3,6 @@ import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.t
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 
-/** What a rollout costs the API server, workload by workload, where pods run. */
 let operator: OperatorBench;
 const stages = new RolloutStages();
 beforeAll(async () => {
@@ -23,7 +22,7 @@ const sent = (): readonly AuditEntry[] =>
     ({ stage, objectRef }) => stage !== 'ResponseStarted' && objectRef?.resource !== 'leases',
   );
 
-it('costs at most four requests for each workload whose pods run, and one each second', async () => {
+it('costs at most four requests for each workload with running pods, and one each second', async () => {
   const names = Array.from({ length: WORKLOADS }, (_, index) => `app-${index}`);
   const stage = await stages.make(operator, 'many', Object.fromEntries(names.map((name) => [name, {}])));
   stage.become('ready', ...names);
@@ -39,7 +38,7 @@ it('costs at most four requests for each workload whose pods run, and one each s
   }
   const seconds = (performance.now() - started) / 1_000;
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
-  // Of these there is one a second, however many workloads there are.
+  // These requests are sent once a second, for any number of workloads.
   const timed = (counts['patch lumigoes/status'] ?? 0) + (counts['get secrets'] ?? 0);
   process.stderr.write(
     `      ${((all - timed) / WORKLOADS).toFixed(2)} requests for each workload in ${seconds.toFixed(0)} s: ${JSON.stringify(counts)}\n`,

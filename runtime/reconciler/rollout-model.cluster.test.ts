@@ -8,8 +8,8 @@ import { REPLICAS } from '../../sandbox/testing/workloads.ts';
 import { annotations } from '../contract.ts';
 
 /**
- * Whatever a namespace's users, its pods and the machines do, in whatever order: sandbox/testing/rollout-judge.ts says what must
- * never be seen, at any moment, and docs/use/rollout.md where all of it ends.
+ * sandbox/testing/rollout-judge.ts defines what must never happen at any moment, and docs/use/rollout.md how all of it
+ * ends.
  */
 const now: Version = { version: '1.0.0', image: 'injector:1' };
 const config = { version: now.version, injectorImage: now.image };
@@ -25,7 +25,6 @@ afterAll(() => operator?.stop());
 
 const names = ['a', 'b', 'c', 'd'] as const;
 
-/** What is known of the world before it is changed: of each workload whether it is there. */
 interface Model {
   readonly there: Set<string>;
   isManaged: boolean;
@@ -35,9 +34,8 @@ interface Model {
 type Command = fc.AsyncCommand<Model, RolloutWorld>;
 
 interface Row {
-  /** May be done to a model; left out: to any. */
+  /** Returns if the step is possible. Default: always. */
   readonly may?: (model: Model, name: string) => boolean;
-  /** What it makes of the model. */
   readonly then?: (model: Model, name: string) => void;
   readonly run: (world: RolloutWorld, name: string) => Promise<void>;
 }
@@ -45,12 +43,11 @@ interface Row {
 const isThere = ({ there }: Model, name: string): boolean => there.has(name);
 let versions = 0;
 
-/** Something that happens at once. */
 const happens = (run: (world: RolloutWorld, name: string) => void): Row => ({
   run: (world, name) => Promise.resolve(run(world, name)),
 });
 
-/** An operator starts in the place of one that was killed. */
+/** An operator replaces one that was killed. */
 const starts = (version?: Version): Row => ({
   may: ({ isManaged }) => !isManaged,
   then: (model) => void (model.isManaged = true),
@@ -68,7 +65,7 @@ const metadataWith = (key: string) => {
   return { metadata: { annotations: { [key]: `${versions}` } } };
 };
 
-/** What can happen; a name twice happens twice as often. */
+/** A repeated row happens more often. */
 const rows: Readonly<Record<string, Row>> = {
   'all programs run': happens((world) => world.allPrograms({})),
   'the injector can be pulled': happens((world) => world.image(true)),
@@ -150,7 +147,7 @@ const commands = fc.commands(
 );
 
 it(
-  'affects few workloads, reverts exactly and settles, whatever tenants, pods and machines do [F58]',
+  'affects few workloads, reverts exactly and settles, whatever happens around it [F58]',
   async () => {
     const property = fc.asyncProperty(commands, async (cmds) => {
       const world = await RolloutWorld.make(operator, now, names);

@@ -4,7 +4,7 @@ import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { annotations, labels } from '../contract.ts';
 
-/** Rollouts as a namespace's users see them: real controllers make the pods, and the test says what becomes of these. */
+/** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
 const stages = new RolloutStages();
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(() => operator?.stop());
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 
 describe('a rollout', () => {
-  it('begins with one workload, and goes on with more as their pods become available', async () => {
+  it('begins with one workload, and continues with more as their pods become available', async () => {
     const stage = await stages.make(operator, 'waves', deployments('a', 'b', 'c', 'd'));
     await stage.activate();
     await stage.whenInstrumented('a');
@@ -41,7 +41,7 @@ describe('a rollout', () => {
     await stage.whenSaid({ status: 'True', reason: 'Complete' });
   });
 
-  it('reverts what cannot start exactly, halts, says why, and goes on if its user asks for it [F58]', async () => {
+  it('reverts exactly what cannot start, halts with a reason, and continues on request [F58]', async () => {
     const stage = await stages.make(operator, 'missing', deployments('a', 'b'));
     const before = await stage.read('a');
     stage.become('no-injector-image', 'a');
@@ -62,7 +62,7 @@ describe('a rollout', () => {
     expect(await stage.revertOf('a')).toBeUndefined();
   });
 
-  it('goes on where it was when the operator is killed, with workloads that roll out and reverted ones', async () => {
+  it('continues after the operator is killed, with workloads in progress and reverted ones', async () => {
     const stage = await stages.make(operator, 'killed', deployments('a', 'b', 'c'));
     await stage.activate();
     await stage.whenInstrumented('a');
@@ -97,7 +97,7 @@ describe('a rollout', () => {
     await stage.whenReverted('a', 'Crash');
   });
 
-  it('waits for what is paused or fails, and does not wait for what has no pods', async () => {
+  it('waits for workloads that are paused or fail, and not for those without pods', async () => {
     const stage = await stages.make(operator, 'blocked', {
       fails: {},
       paused: { spec: { paused: true } },
@@ -117,14 +117,14 @@ describe('a rollout', () => {
     await stage.whenInstrumented('fails', 'still');
   });
 
-  it('reverts what does not become available in time', async () => {
+  it('reverts a workload that does not become available in time', async () => {
     const stage = await stages.make(operator, 'slow', deployments('a'));
     await stage.activate();
     await stage.whenReverted('a', 'NotReady');
     expect((await stage.revertOf('a'))?.evidence).toContain('within 15 seconds');
   });
 
-  it('carries an update in the same way, and leaves what others had if the first one fails', async () => {
+  it('applies an update in the same way, and keeps other injections if the first one fails', async () => {
     const stage = await stages.make(operator, 'update', deployments('a', 'b'));
     const before = await stage.read('a');
     stage.become('ready', 'a', 'b');

@@ -7,8 +7,8 @@ import { injector, labels, workloadKinds } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /**
- * Tools that apply on the API server's side (Flux, Argo CD, `kubectl apply --server-side`) take away what they no longer name, unless
- * another manager owns it: what the reconciler wrote it owns, what the webhook wrote nobody does.
+ * Server-side apply (Flux, Argo CD, kubectl) removes a field that the tool no longer names, unless another manager owns
+ * it. The reconciler owns its fields, and the webhook owns none.
  */
 const { deployment } = workloadKinds;
 let operator: OperatorBench;
@@ -25,12 +25,12 @@ const container = (name: string, preload?: string) => ({
 
 const applied = (manifest: Manifest) => apply(operator.cluster.client, manifest, 'a-tool');
 
-describe.each(['reconciler', 'webhook'])('of a workload that the %s has instrumented a tool', (who) => {
-  /** Applied before there is a webhook to call, or after. */
+describe.each(['reconciler', 'webhook'])('a tool that applies a workload instrumented by the %s', (who) => {
+  /** Applies before the webhook is registered, or after. */
   const first = (manifest: Manifest) =>
     who === 'webhook' ? applied(manifest) : operator.withoutWebhook(() => applied(manifest));
 
-  it('can take away a variable that the injection has joined, and a container', async () => {
+  it('can remove a variable that the injection has extended, and a container', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('gitops');
     await bench.activate(namespace);
@@ -65,8 +65,8 @@ describe.each(['reconciler', 'webhook'])('of a workload that the %s has instrume
   });
 });
 
-describe('what the documents say of an opt-in that a tool no longer names', () => {
-  it('ends where the tool has set the label since, and stays where the reconciler was the last to set it', async () => {
+describe('an opt-in that a tool no longer names', () => {
+  it('ends if the tool has set the label last, and stays if the reconciler has', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('lone');
     await bench.secret(namespace);

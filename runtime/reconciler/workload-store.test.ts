@@ -21,7 +21,7 @@ const metadata = (more: object = {}) => ({
 const sizeOf = (store: WorkloadStore): number => store.in('shop').length;
 
 describe('the workload store', () => {
-  it('reports a change only where something that matters changed', () => {
+  it('reports a change only if a relevant field changed', () => {
     const store = new WorkloadStore(() => 0);
     expect(store.upsert(deployment, metadata())?.changed).toBe(true);
     expect(store.upsert(deployment, metadata({ resourceVersion: '11' }))?.changed).toBe(false);
@@ -32,14 +32,14 @@ describe('the workload store', () => {
     expect(store.upsert(deployment, metadata({ resourceVersion: '14', generation: 2, ...stamp }))?.changed).toBe(true);
   });
 
-  it('does not go back to what an older answer says', () => {
+  it('ignores older answers', () => {
     const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));
     expect(store.upsert(deployment, metadata({ resourceVersion: '19', generation: 4 }))?.changed).toBe(false);
     expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(5);
   });
 
-  it('nor to what it says of an object that another of the same name has replaced', () => {
+  it('ignores answers about an object that another of the same name has replaced', () => {
     const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ uid: 'u2', resourceVersion: '20' }));
     expect(store.upsert(deployment, metadata({ resourceVersion: '19' }))?.changed).toBe(false);
@@ -47,14 +47,14 @@ describe('the workload store', () => {
     expect(store.upsert(deployment, metadata({ resourceVersion: '19' }), true)?.workload.uid).toBe('u1');
   });
 
-  it('F6: takes what a list shows, also where it is older: a store that was restored from a backup has lower versions', () => {
+  it('accepts an older version from a list, because a restored backup has lower ones [F6]', () => {
     const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));
     expect(store.upsert(deployment, metadata({ resourceVersion: '7', generation: 2 }), true)?.changed).toBe(true);
     expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(2);
   });
 
-  it('F8: counts what is instrumented as it goes', () => {
+  it('counts instrumented workloads as they change [F8]', () => {
     const store = new WorkloadStore(() => 0);
     const label = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
     store.upsert(deployment, metadata({ ...label }));
@@ -66,7 +66,7 @@ describe('the workload store', () => {
     expect(sizeOf(store)).toBe(1);
   });
 
-  it('F1: what was found out holds until the workload changes', () => {
+  it('keeps facts until the workload changes [F1]', () => {
     const store = new WorkloadStore(() => 7);
     const policy = { state: 'none' } as const;
     const seen = store.upsert(deployment, metadata())?.workload;
@@ -79,7 +79,7 @@ describe('the workload store', () => {
     expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ settled: undefined, write: { touchedAt: 7 } });
   });
 
-  it('takes a workload that was deleted and made anew for another one', () => {
+  it('distinguishes a deleted workload from a new one of the same name', () => {
     const store = new WorkloadStore(() => 0);
     const first = store.upsert(deployment, metadata())?.workload;
     const second = store.upsert(deployment, metadata({ uid: 'u2', resourceVersion: '30' }));
@@ -91,7 +91,7 @@ describe('the workload store', () => {
     expect(store.namespaces()).toEqual([]);
   });
 
-  it('D18, D23: does not keep what a controller owns', () => {
+  it('does not keep objects that a controller owns [D18, D23]', () => {
     const store = new WorkloadStore(() => 0);
     const owned = (apiVersion: string, kind: string) => ({
       ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true }],

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** A workload whose real controller acts, and whose pods become what `outcome` says. */
+/** The workload's real controller acts, and `outcome` sets the state of its pods. */
 async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }) {
   const namespace = await bench.namespace('completion');
   const kubelet = new KubeletByHand(bench, namespace, () => outcome.now);
@@ -34,7 +34,6 @@ async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }
     namespace,
     kubelet,
     change: (body: object) => bench.merge(kind, namespace, 'app', body),
-    /** Waits until the controller says so. */
     shows: (expected: Partial<Completion>) =>
       eventually(async () => {
         expect(completionOf(await read())).toMatchObject(expected);
@@ -70,7 +69,7 @@ it('follows a Deployment through a rollout, a rollout without progress, a pause 
   await kubelet.stop();
 });
 
-it('follows a StatefulSet to its partition, and sees that OnDelete replaces nothing', async () => {
+it('follows a StatefulSet to its partition, and knows that OnDelete replaces nothing', async () => {
   const outcome: { now: Outcome } = { now: 'ready' };
   const { kubelet, change, shows } = await world(
     statefulSet,

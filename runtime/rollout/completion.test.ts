@@ -4,7 +4,7 @@ import type { Workload } from '../api/objects.ts';
 import { workloads } from '../contract.ts';
 import { completionOf, type Completion } from './completion.ts';
 
-/** Specs and statuses that real controllers wrote on a real API server (completion.cluster.test.ts goes through the same). */
+/** Real controllers wrote these on a real API server (completion.cluster.test.ts). */
 interface Recorded {
   readonly title: string;
   readonly kind: string;
@@ -21,14 +21,14 @@ const workload = (kind: string, spec: object, status: object, generation = 1): W
 });
 
 describe('the completion of a recorded status', () => {
-  it.each(recorded.map((row) => [`a ${row.kind} that ${row.title}`, row] as const))('of %s', (_title, row) =>
+  it.each(recorded.map((row) => [`a ${row.kind} that ${row.title}`, row] as const))('is known for %s', (_title, row) =>
     expect(completionOf(workload(row.kind, row.spec, row.status, row.generation))).toEqual(row.expected),
   );
 });
 
 const steady = { observedGeneration: '1', replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
 
-/** Statuses in the form that Argo Rollouts documents, and what no controller writes. */
+/** Argo Rollouts documents this form. No controller writes some of the statuses. */
 const written: readonly [title: string, workload: Workload, expected: Partial<Completion>][] = [
   ['an Argo Rollout that runs', workload('Rollout', { replicas: 2 }, steady), { kind: 'complete' }],
   [
@@ -63,7 +63,7 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
 ];
 
 describe('the completion', () => {
-  it.each(written)('of %s', (_title, seen, expected) => expect(completionOf(seen)).toMatchObject(expected));
+  it.each(written)('is known for %s', (_title, seen, expected) => expect(completionOf(seen)).toMatchObject(expected));
 
   it('is progressing if the status has not seen the generation yet', () =>
     expect(completionOf(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({

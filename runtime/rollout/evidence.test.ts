@@ -8,7 +8,6 @@ const app = (more: Partial<ContainerStatus>): PodStatus => ({ containerStatuses:
 const waiting = (reason: string, message = '') => ({ state: { waiting: { reason, message } } });
 const ended = (exitCode: number, more: object = {}) => ({ lastState: { terminated: { exitCode, ...more } } });
 
-/** What a pod with an injection shows, and what that is taken for. */
 const cases: readonly [title: string, status: PodStatus, cause: string | undefined][] = [
   ['nothing yet', {}, undefined],
   ['an injector that is being pulled', injector(waiting('PodInitializing')), undefined],
@@ -39,10 +38,10 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
   ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), 'CannotStart'],
 ];
 
-describe('what speaks against an injection', () => {
+describe('the evidence against an injection', () => {
   it.each(cases)('%s', (_title, status, cause) => expect(evidenceIn(status)?.cause).toBe(cause));
 
-  it('names container, reason, exit code and last output, without a token and without what steers a terminal', () => {
+  it('names container, reason, exit code and last output, without token or control sequences', () => {
     const words = `boom \u001b[31m t_${'0'.repeat(21)}\n`;
     const status = { ...app({ restartCount: 3, ...waiting('CrashLoopBackOff'), ...ended(3, { message: words }) }) };
     expect(evidenceIn(status)?.message).toBe(
@@ -109,16 +108,15 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
   ],
 ];
 
-describe('one look at the pods of a generation', () => {
+describe('a check of the pods of a generation', () => {
   it.each(rows)('%s', (_title, pods, cause) => expect(look(pods).evidence?.cause).toBe(cause));
 
-  it('sees that a pod got past the injector', () => {
+  it('notices that a pod has passed the injector', () => {
     const past = pod({
       status: { initContainerStatuses: [{ name: 'lumigo-injector', state: { terminated: { exitCode: 0 } } }] },
     });
     expect([look([noImage, past]).ran, look([noImage, killed]).ran]).toEqual([true, false]);
   });
 
-  it('names the pod that it is about', () =>
-    expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));
+  it('names its pod', () => expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));
 });

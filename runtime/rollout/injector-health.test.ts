@@ -45,7 +45,7 @@ describe('a namespace', () => {
   ] as const)('%s', (_title, own, cluster, expected) => expect(haltOf(own, cluster)).toEqual(expected));
 });
 
-it('a namespace that fails does so alone [F65]', () => {
+it('a namespace that fails halts alone [F65]', () => {
   expect(healthFor(halted, 'verified')).toBe('failing');
   expect(healthFor(calm, 'verified')).toBe('verified');
   expect(healthFor({ ...calm, untested: 1 }, 'untried')).toBe('tried');

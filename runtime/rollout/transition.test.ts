@@ -67,11 +67,10 @@ const wake = (state: WorkloadState, wakeAt: number) => ({ ...state, wakeAt }) as
 const look = (evidence: Evidence, at: number) => ({ look: { evidence, at } });
 const progress = (available: number, at: number) => ({ progress: { available, at } });
 
-/** Each row: a state, what is observed and when (in milliseconds), and what follows. */
+/** Times are in milliseconds. */
 type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: number, to: object, action?: Action];
 
 const rows: readonly Row[] = [
-  // Before the injection.
   ['a healthy workload is queued', idle, due(complete), 0, queued],
   ['one that runs and is paused is blocked', idle, due({ ...complete, isPaused: true }), 0, blocked],
   ['a paused one is blocked', idle, due({ kind: 'paused' }), 0, { ...blocked, reason: 'Paused' }],
@@ -98,7 +97,6 @@ const rows: readonly Row[] = [
   ['or is verified, where it has the injection', next, status(complete), 0, { kind: 'verified' }],
   ['a blocked one that changes is read soon', blocked, touched, 1_000, wake(blocked, 6_000)],
   ['a blocked one is read again in time', blocked, time, 5 * minute, {}, 'read'],
-  // The injection is written.
   ['it rolls', next, injected(), 0, rolling],
   ['a new leader finds one that runs [D41]', idle, injected(complete), 0, wake(verified, LATE_MS)],
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, first],
@@ -119,14 +117,13 @@ const rows: readonly Row[] = [
     5_000,
     { ...rolling, ...progress(0, 5_000), wakeAt: 25_000 },
   ],
-  // A leader that comes later.
+  // A new leader finds these states.
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, idle],
   ['a revert is known from its annotation', idle, before(4 * minute), 0, wake(found, 6 * minute)],
   ['a time in the future puts nothing off [F65]', idle, before(-9 * hour), 0, found],
   ['a forged age brings only its own retry forward [F65]', idle, before(9 * hour), 0, wake(found, 0)],
   ['what is queued again stays queued', { ...queued, attempt: 1 }, before(0), 0, { ...queued, attempt: 1 }],
-  // A further change.
   ['a further change waits until the injection is judged', rolling, due(complete), 0, rolling],
   ['a verified one is queued for it', verified, due(complete), 0, queued],
   ['so is one whose pods cannot show how it fares', untested, due(complete), 0, queued],
@@ -149,7 +146,7 @@ const rows: readonly Row[] = [
   ['not before', rolling, time, 9_999, rolling],
   ['a change puts the read off', wake(rolling, 20_000), touched, 12_000, wake(rolling, 22_000)],
   ['but for half of the deadline at most', wake(rolling, 151_000), touched, 150_500, wake(rolling, 151_000)],
-  // Kubernetes' status is the judge.
+  // Kubernetes' status decides in these cases.
   [
     'a status complete for the soak verifies',
     rolling,
@@ -208,7 +205,7 @@ const rows: readonly Row[] = [
     5_000,
     { ...rolling, ...progress(2, -2_000), ...look(crash, -1), wakeAt: 25_000 },
   ],
-  // Two looks.
+  // Evidence counts only if two checks see it.
   ['one look convicts nothing [F64]', rolling, pods(crash), 20_000, wake(looked, 40_000)],
   ['nor does a second look too early [F64]', looked, pods(crash), 39_999, wake(looked, 40_000)],
   ['a second look that agrees reverts', looked, pods(crash), 40_000, wake(reverting, 40_000), 'revert'],
@@ -231,7 +228,6 @@ const rows: readonly Row[] = [
     10_000,
     { kind: 'rolling', look: { evidence: { cause: 'PodsRefused' }, at: 10_000 } },
   ],
-  // Late failures.
   ['a verified one that changes is read', verified, touched, 30_000, wake(verified, 10_000)],
   ['one that lost all pods is looked at', verified, still, 30_000, {}, 'look-at-pods'],
   ['one that lost a pod is not', verified, status(progressing(1)), 30_000, wake(verified, 50_000)],
@@ -245,7 +241,6 @@ const rows: readonly Row[] = [
   ],
   ['it is read for two minutes', verified, time, LATE_MS, over],
   ['and not any more after that', over, touched, LATE_MS + 1, over],
-  // The revert, and what follows.
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
   ['its broken pods are evicted', hanging, time, 5_000, {}, 'evict'],
@@ -297,7 +292,6 @@ const history = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(observations, fc.nat(30_000)), { minLength: 1, maxLength: 60 }))
   .map(([isInjected, steps]) => (isInjected ? [[injected() as Observation, 0] as const, ...steps] : steps));
 
-/** Every transition of a history, with the time at which it happened. */
 function follow(steps: readonly (readonly [Observation, number])[]) {
   let [state, now] = [idle, 0];
   return steps.map(([seen, afterMs]) => {
@@ -309,7 +303,7 @@ function follow(steps: readonly (readonly [Observation, number])[]) {
   });
 }
 
-/** Returns when a workload is reverted that is unavailable and available in turn, for these times; Infinity for never. */
+/** Returns the time of the revert, or Infinity, for a workload that is available and unavailable in turn. */
 function flap(upMs: number, downMs: number, evidence: Evidence | undefined): number {
   const periodMs = upMs + downMs;
   const isUp = (now: number) => now % periodMs >= downMs;
@@ -328,8 +322,8 @@ function flap(upMs: number, downMs: number, evidence: Evidence | undefined): num
   return Infinity;
 }
 
-describe('any history of a workload', () => {
-  it('convicts by two looks 20 s apart, or by the deadline, and by nothing else [F64]', () => {
+describe("a workload's state in any history", () => {
+  it('leads to a revert by two checks 20 s apart or by the deadline, and by nothing else [F64]', () => {
     let convictions = 0;
     fc.assert(
       fc.property(history, (steps) => {
@@ -349,7 +343,7 @@ describe('any history of a workload', () => {
   it.each([
     ['crashes', crash],
     ['is not ready for long', undefined],
-  ])('reverts a workload that %s and is available for a moment again and again', (_title, evidence) => {
+  ])('leads to a revert if the workload %s and is available for moments', (_title, evidence) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 150 }), (up, down) => {
         expect(flap(up * 1_000, down * 1_000, evidence)).toBeLessThanOrEqual(
@@ -359,7 +353,7 @@ describe('any history of a workload', () => {
     );
   });
 
-  it('leaves no state from which time leads nowhere, but those that wait for a change', () => {
+  it('always changes with time, unless it waits for a change', () => {
     fc.assert(
       fc.property(history, (steps) => {
         const last = follow(steps).at(-1);

@@ -45,15 +45,15 @@ describe('the next turns', () => {
     ['all go where the injector runs', { verified: 1 }, 100],
   ] as const)('%s', (_title, standing, expected) => expect(turns(standing, many(100, 4))).toBe(expected));
 
-  it('leave those without pods until the others went [F67]', () =>
+  it('skip those without pods until the others had theirs [F67]', () =>
     expect(nextTurns([waiting('cron', 4), waiting('shop', 0)], none, 50).map(({ name }) => name)).toEqual(['shop']));
 
-  it('are those that risk least: by rank, then by pods, then by name', () => {
+  it('are those with the least risk: by rank, then by pods, then by name', () => {
     const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];
     expect(inOrder(seen).map(({ name }) => name)).toEqual(['a', 'b', 'big', 'c', 'd']);
   });
 
-  it('come for each workload in few waves', () => {
+  it('reach each workload in few waves', () => {
     expect(wavesOf(10, 50)).toEqual([1, 2, 6, 1]);
     expect(wavesOf(100, 50)).toEqual([1, 2, 6, 18, 50, 23]);
     expect(wavesOf(1_000, 50)).toHaveLength(24);

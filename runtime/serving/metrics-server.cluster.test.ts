@@ -13,7 +13,6 @@ import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { paths } from '../contract.ts';
 import { issueServing } from '../certificates/issue.ts';
 
-/** F25: metrics for those alone whom the API server lets read them. */
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ controllerManager: false, audit: true, settings: { metrics: { secure: true } } });
@@ -29,7 +28,7 @@ interface Scrape {
   readonly token?: string;
 }
 
-/** Reads metrics over TLS as Prometheus does, on a connection of its own. Returns the fingerprint of the certificate too. */
+/** Opens a new TLS connection as Prometheus does. Returns the certificate's fingerprint too. */
 async function scrape({ port, path, ca, token }: Scrape): Promise<Answer & { certificate: string | undefined }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let certificate: string | undefined;
@@ -39,7 +38,6 @@ async function scrape({ port, path, ca, token }: Scrape): Promise<Answer & { cer
   return { ...(await answerTo(sent.end())), certificate };
 }
 
-/** Makes a ServiceAccount, with the right to read metrics or without; resolves with a token of it. */
 async function scraper(name: string, isAllowed: boolean): Promise<string> {
   const { bench, cluster } = operator;
   await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } });
@@ -59,7 +57,7 @@ async function allow(name: string): Promise<void> {
   });
 }
 
-/** The same token with another end, signed as the API server signs. */
+/** Returns the token with another expiry, signed with the API server's key. */
 function endingAt(token: string, seconds: number): string {
   const [head = '', body = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
@@ -78,13 +76,13 @@ const asked = (resource: string) =>
 
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
 
-describe('F25: metrics with `metrics.secure`', () => {
-  it('are not for whoever has no token', async () => {
+describe('metrics with `metrics.secure` [F25]', () => {
+  it('are refused without a token', async () => {
     for (const path of [paths.metrics, paths.telemetryProxyMetrics])
       expect(await get(undefined, path)).toMatchObject({ status: 401, text: expect.stringContaining('need a token') });
   });
 
-  it('are for an account that may get /metrics, both kinds, and the API server is asked once', async () => {
+  it('are served to an account that may get /metrics, both kinds, with one token review', async () => {
     const token = await scraper('prometheus', true);
     const before = asked('tokenreviews').length;
     expect(await get(token)).toMatchObject({ status: 200, text: expect.stringContaining('lumigo_operator_leader') });
@@ -94,7 +92,7 @@ describe('F25: metrics with `metrics.secure`', () => {
     expect(asked('tokenreviews').length - before).toBe(1);
   });
 
-  it('are not for an account without the right, until it has it', async () => {
+  it('are refused to an account without the right, until it has it', async () => {
     const token = await scraper('curious', false);
     const { status, text } = await get(token);
     expect([status, text]).toEqual([
@@ -112,18 +110,18 @@ describe('F25: metrics with `metrics.secure`', () => {
       () => Promise.resolve(`${Buffer.from('{"alg":"RS256"}').toString('base64url')}.e30.AA`),
     ],
     ['ended', async () => endingAt(await scraper('late', true), inSeconds(-60))],
-  ])('are not for a token that is %s', async (_case, token) => {
+  ])('are refused for a token that is %s', async (_case, token) => {
     expect(await get(await token())).toMatchObject({
       status: 401,
       text: expect.stringContaining('send a current one'),
     });
   });
 
-  it('are for a token whose end was moved the other way, so it was the end that counted', async () => {
+  it('are served for a token with an extended expiry, so the expiry alone decides', async () => {
     expect((await get(endingAt(await scraper('early', true), inSeconds(600)))).status).toBe(200);
   });
 
-  it('are shown with the certificate of the webhook, and with a new one as soon as that is there', async () => {
+  it('are served with the certificate of the webhook, and with a new one at once', async () => {
     const { certificates } = operator.manager();
     const { authority } = operator.installation;
     const before = (await get()).certificate;
@@ -133,13 +131,13 @@ describe('F25: metrics with `metrics.secure`', () => {
     await eventually(async () => expect((await get()).certificate).not.toBe(before));
   });
 
-  it('took the two rights that are granted for it, and no other', () => {
+  it('use the two rights that are granted for them, and no other', () => {
     for (const resource of ['tokenreviews', 'subjectaccessreviews']) expect(asked(resource)).not.toEqual([]);
     const all = operatorRequests(operator.cluster, operator.installation);
     expect(all.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
   });
 
-  it('are for nobody new while the API server is away: 503, and for none for good', async () => {
+  it('are refused to new clients with 503 while the API server is down, and not for longer', async () => {
     const { cluster } = operator;
     const [known, stranger] = [await scraper('known', true), await scraper('stranger', true)];
     expect((await get(known)).status).toBe(200);
@@ -148,7 +146,7 @@ describe('F25: metrics with `metrics.secure`', () => {
     await eventually(() => expect(cluster.client.get(someone)).rejects.toThrow());
     expect((await get(stranger)).status).toBe(503);
     expect((await get(stranger)).text).toContain('try again');
-    // Of whom it has said so within a minute, they are still.
+    // Clients that it accepted within the last minute still have access.
     expect((await get(known)).status).toBe(200);
     await back;
     await eventually(async () => expect((await get(stranger)).status).toBe(200));

@@ -21,7 +21,7 @@ async function serve(listener: RequestListener): Promise<number> {
 
 const registry = { metrics: () => Promise.resolve('up 1\n'), contentType: 'text/plain; version=0.0.4' };
 
-/** A listener that lets everybody in, or nobody, before a telemetry proxy that answers as is given. */
+/** The verdict applies to every request. */
 async function scrapes(
   verdict: Verdict,
   telemetryProxy: RequestListener = (_asked, answer) => void answer.end('otel 1\n'),
@@ -48,13 +48,13 @@ function ask(port: number, path: string, method = 'GET') {
 const refused: Verdict = { status: 401, message: 'send a token' };
 
 describe('a scrape', () => {
-  it("gets the manager's metrics and, on a path of their own, the telemetry proxy's", async () => {
+  it("returns the manager's metrics and, on another path, the telemetry proxy's", async () => {
     const port = await scrapes(undefined);
     expect(await ask(port, '/metrics')).toMatchObject({ status: 200, text: 'up 1\n' });
     expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({ status: 200, text: 'otel 1\n' });
   });
 
-  it('that is refused gets neither, and a sentence that says what to do', async () => {
+  it('returns neither if it is refused, but a sentence with the solution', async () => {
     const asked: string[] = [];
     const port = await scrapes(refused, (request) => void asked.push(request.url ?? ''));
     for (const path of ['/metrics', '/metrics/telemetry-proxy']) {
@@ -66,7 +66,7 @@ describe('a scrape', () => {
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
-    'that is a %s is none: it is told to be a GET',
+    'is refused if it is a %s, with a hint to use GET',
     async (method) => {
       const { status, headers, text } = await ask(await scrapes(undefined), '/metrics', method);
       expect([status, headers['allow']]).toEqual([405, 'GET']);
@@ -82,14 +82,14 @@ describe('a scrape', () => {
     '/metrics/telemetry-proxy/../../debug',
     '/__proto__',
     '/constructor',
-  ])('of %s leads nowhere, whoever asks', async (path) => {
+  ])('finds nothing at %s, whatever its token', async (path) => {
     const { status, text } = await ask(await scrapes(undefined), path);
     expect([status, text]).toEqual([404, expect.stringContaining('get /metrics or /metrics/telemetry-proxy')]);
   });
 });
 
 describe("the telemetry proxy's metrics", () => {
-  it('are missed with a sentence where it is down, or answers something else', async () => {
+  it('are replaced by a sentence if it is down, or answers otherwise', async () => {
     const down = await serve(
       scrapeListener({ registry, telemetryProxyPort: 1, access: { judge: () => Promise.resolve(undefined) } }),
     );
@@ -101,7 +101,7 @@ describe("the telemetry proxy's metrics", () => {
       });
   });
 
-  it('are cut off where there is no end of them', async () => {
+  it('are cut off if they do not end', async () => {
     let sent = 0;
     const port = await scrapes(undefined, (_asked, answer) => {
       const more = () => {
@@ -114,7 +114,7 @@ describe("the telemetry proxy's metrics", () => {
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 
-  it('are asked for without what the scraper sent, his token above all', async () => {
+  it("are requested without the scraper's headers, its token above all", async () => {
     const seen: unknown[] = [];
     const port = await scrapes(undefined, ({ headers }, answer) => {
       seen.push(headers);

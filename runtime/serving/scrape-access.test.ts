@@ -4,7 +4,6 @@ import { ScrapeAccess, type Verdict } from './scrape-access.ts';
 
 const forbidden: Verdict = { status: 403, message: 'no' };
 
-/** Access in front of an answer that the test gives; counts what was asked, and what was logged. */
 function accessTo(answer: (token: string) => Promise<Verdict>) {
   const asked: string[] = [];
   const log: string[] = [];
@@ -23,9 +22,9 @@ function accessTo(answer: (token: string) => Promise<Verdict>) {
 
 const statusOf = (verdict: Verdict) => verdict?.status ?? 200;
 
-describe('who may read metrics', () => {
+describe('access to metrics', () => {
   it.each([undefined, '', 'Bearer', 'Bearer ', 'Basic YWJj', 'abc', 'Bearer a b'])(
-    'is nobody with the header %j, and the API server is not asked',
+    'is refused for the header %j, and the API server is not asked',
     async (header) => {
       const { access, asked } = accessTo(() => Promise.resolve(undefined));
       expect(await access.judge(header)).toMatchObject({
@@ -36,7 +35,7 @@ describe('who may read metrics', () => {
     },
   );
 
-  it('is asked once a minute of one who may, and after ten seconds again of one who may not', async () => {
+  it('is checked once a minute for an accepted token, and every ten seconds for a refused one', async () => {
     const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
     for (let second = 0; second < 60; second += 5) {
       expect([statusOf(await judge('good')), statusOf(await judge('bad'))]).toEqual([200, 403]);
@@ -48,7 +47,7 @@ describe('who may read metrics', () => {
     expect(asked.filter((token) => token === 'good')).toHaveLength(2);
   });
 
-  it('changes with what the API server says, whichever way', async () => {
+  it("changes with the API server's answer, in both directions", async () => {
     let verdict: Verdict = undefined;
     const { judge, pass } = accessTo(() => Promise.resolve(verdict));
     expect(statusOf(await judge('a'))).toBe(200);
@@ -60,13 +59,13 @@ describe('who may read metrics', () => {
     expect(statusOf(await judge('a'))).toBe(200);
   });
 
-  it('is asked once where many ask the same at once', async () => {
+  it('is checked once for concurrent requests with the same token', async () => {
     const { asked, judge } = accessTo(() => Promise.resolve(undefined));
     expect(await Promise.all(Array.from({ length: 50 }, () => judge('a')))).toEqual(Array(50).fill(undefined));
     expect(asked).toEqual(['a']);
   });
 
-  it('is nobody while the API server is away, which is remembered of nobody and logged once', async () => {
+  it('is refused while the API server is down, which is not cached and is logged once', async () => {
     let isAway = true;
     const { judge, log, pass } = accessTo(() =>
       isAway ? Promise.reject(new Error('nothing listens there')) : Promise.resolve(undefined),
@@ -82,8 +81,8 @@ describe('who may read metrics', () => {
   });
 });
 
-describe('what is remembered of tokens', () => {
-  it('is bounded, and who is refused pushes out nobody who is let in', async () => {
+describe('the cache of tokens', () => {
+  it('is bounded, and refused tokens do not displace accepted ones', async () => {
     const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
     const strangers = async (from: number, to: number) => {
       for (let number = from; number < to; number += 1) {
@@ -92,7 +91,7 @@ describe('what is remembered of tokens', () => {
       }
     };
     await judge('good');
-    // Each is remembered for ten seconds, so a hundred of them are known at any time.
+    // Each is cached for ten seconds, so a hundred are known at any time.
     await strangers(0, 400);
     asked.length = 0;
     await judge('good');
@@ -103,7 +102,7 @@ describe('what is remembered of tokens', () => {
     expect(asked).toEqual(['bad-0']);
   });
 
-  it('is of the last 256 of each sort, however fast they come', async () => {
+  it('keeps the last 256 of each sort, however fast they arrive', async () => {
     const { asked, judge, pass } = accessTo(() => Promise.resolve(undefined));
     for (let number = 0; number < 300; number += 1) {
       pass(70);
@@ -120,8 +119,8 @@ describe('what is remembered of tokens', () => {
   });
 });
 
-describe('tokens of which nothing is known', () => {
-  it('are asked about four at once, and none of those who were let in before waits for them', async () => {
+describe('unknown tokens', () => {
+  it('are checked four at once, and tokens that were accepted before do not wait for them', async () => {
     const waiting: (() => void)[] = [];
     let isHeld = false;
     const { asked, judge, pass } = accessTo(() =>
@@ -139,7 +138,7 @@ describe('tokens of which nothing is known', () => {
     expect(statuses).toEqual([200, 200, 200, 200, ...Array<number>(96).fill(503)]);
   });
 
-  it('are asked about sixteen times a second, whoever sends them', async () => {
+  it('are checked sixteen times a second, for all senders together', async () => {
     const { judge, pass } = accessTo(() => Promise.resolve(forbidden));
     const statuses: number[] = [];
     for (let number = 0; number < 100; number += 1) statuses.push(statusOf(await judge(`stranger-${number}`)));

@@ -33,7 +33,7 @@ interface Answered {
   readonly isReused: boolean;
 }
 
-/** A client that keeps one connection, like the API server. Returns how to send a request on it. */
+/** Keeps one connection, like the API server. */
 function client(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.certificate });
   agents.push(agent);
@@ -51,7 +51,7 @@ function client(port: number) {
     });
 }
 
-/** Opens connections that never send a byte, 100 at once. Resolves when all but the newest `kept` of them are closed. */
+/** Opens 100 connections at once that never send a byte. Resolves when all but the newest `kept` of them are closed. */
 async function flood(port: number, count: number, kept: number): Promise<void> {
   const opened: Socket[] = [];
   while (opened.length < count) {
@@ -69,7 +69,7 @@ const times = <T>(count: number, value: T): T[] => Array.from({ length: count },
 const reused = { status: 200, connection: 'keep-alive', isReused: true };
 
 describe('the TLS server', () => {
-  it('answers while it drains and ends each connection with the answer, so that none is closed under a request [D41]', async () => {
+  it('answers while it stops and closes each connection with its answer, not earlier [D41]', async () => {
     const port = await serve(8, (_request, response) => void response.end('answered'));
     const ask = client(port);
     expect(await ask()).toEqual({ ...reused, isReused: false });
@@ -80,7 +80,7 @@ describe('the TLS server', () => {
     await closed;
   });
 
-  it('closes the oldest of 600 silent connections beyond its 512, and none that sent a request or waits for an answer', async () => {
+  it('closes the oldest silent connections above 512, and none with a request or a response', async () => {
     let answer: (() => void) | undefined;
     const port = await serve(512, (request, response) => {
       request.resume().on('end', () => {
@@ -107,7 +107,7 @@ describe('the TLS server', () => {
     expect(answers).toEqual(times(4, reused));
   });
 
-  it('closes the idle connection whose last request is the oldest when clients that send requests are too many', async () => {
+  it('closes the connection that is idle for longest if too many clients send requests', async () => {
     const port = await serve(8, (_request, response) => void response.end('answered'));
     const clients = times(8, port).map(client);
     for (const ask of clients) await ask();

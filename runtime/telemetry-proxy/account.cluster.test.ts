@@ -9,7 +9,6 @@ import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
 
-/** As whom the collector asks the API server, and what it may do there. */
 let telemetry: TelemetryBench;
 let collector: Client;
 let namespace = '';
@@ -41,7 +40,7 @@ const whoIs = async (client: Client): Promise<unknown> => {
   return (object['status'] as { userInfo: { username: string } }).userInfo.username;
 };
 
-describe("F26: the collector's identity", () => {
+describe("the collector's identity [F26]", () => {
   it("is its own, not the manager's", async () => {
     const { name, namespace: own } = telemetry.installation.settings;
     expect(await whoIs(collector)).toBe(`system:serviceaccount:${own}:${name}-telemetry-proxy`);
@@ -53,7 +52,7 @@ describe("F26: the collector's identity", () => {
     await telemetry.whenCollecting(namespace);
   });
 
-  it('reads no Secret, changes no workload, and gets nobody a token', async () => {
+  it('reads no Secret, changes no workload, and requests no token for others', async () => {
     const { name, namespace: own } = telemetry.installation.settings;
     const secret = { ...core, plural: 'secrets', namespace, name: 'lumigo-credentials' };
     await expect(collector.get(secret)).rejects.toMatchObject(forbidden);
@@ -65,14 +64,14 @@ describe("F26: the collector's identity", () => {
     await expect(request).rejects.toMatchObject(forbidden);
   });
 
-  it('takes from the manager what only the collector needs', async () => {
+  it('replaces rights of the manager that only the collector needs', async () => {
     const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
     const manager = clientWith(() => readFileSync(file, 'utf8'));
     await expect(firstOf(manager, 'events')).rejects.toMatchObject(forbidden);
   });
 });
 
-describe("F26: the collector's token", () => {
+describe("the collector's token [F26]", () => {
   const optionsFor = (name: string) => {
     const { cluster, installation } = telemetry;
     const folder = join(cluster.dir, name);
@@ -81,7 +80,7 @@ describe("F26: the collector's token", () => {
     return { config, client: cluster.client, authority: cluster.ca, folder, file };
   };
 
-  it('is written for its user alone, with what a program in a pod finds beside it', async () => {
+  it('is written for its user alone, with the files that a program in a pod finds beside it', async () => {
     const { folder, file, ...options } = optionsFor('written');
     expect(await writeAccount(options)).toBe(600);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -89,7 +88,7 @@ describe("F26: the collector's token", () => {
     expect(readFileSync(join(folder, accountFiles.namespace), 'utf8')).toBe(options.config.operatorNamespace);
   });
 
-  it('is renewed before it ends, and what the manager asks for with it goes on', async () => {
+  it('is renewed before it expires, and requests with it continue', async () => {
     const { folder: _folder, file, ...options } = optionsFor('renewed');
     const stop = new AbortController();
     const keeping = keepAccount({ ...options, logger: pino({ level: 'silent' }), signal: stop.signal, renewAt: 0.002 });
@@ -99,7 +98,7 @@ describe("F26: the collector's token", () => {
     const own = { server: new URL(server), ca, authorization: () => Promise.resolve(undefined) };
     const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
     const before = await whoIs(client);
-    // Two of one second are the same text.
+    // Two tokens of the same second have the same text.
     await eventually(() => expect(read()).not.toBe(first));
     expect(await whoIs(client)).toBe(before);
     stop.abort();

@@ -10,7 +10,6 @@ import { everyKind, podOf, workloadOf } from '../../sandbox/testing/workloads.ts
 import { configurationFile } from './files.ts';
 import { tokensFile } from './render.ts';
 
-/** A real collector, API server and sink: what of a namespace is sent, under whose token, from when until when. */
 let telemetry: TelemetryBench;
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false, audit: true });
@@ -20,10 +19,9 @@ afterAll(() => telemetry?.stop());
 const within5s = { timeoutMs: 5_000 };
 const { deployment } = workloadKinds;
 
-/** What arrived of a namespace. */
 const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
 
-/** Waits until nothing of a namespace arrives any more although things happen there; resolves with how long that took. */
+/** Resolves with the time until nothing of the namespace arrives any more, although changes continue. */
 async function whenSilent(namespace: string, withinMs = 10_000): Promise<number> {
   const started = Date.now();
   for (let quietSince = Date.now(), count = arrivedOf(namespace).length; Date.now() - quietSince < 2_000;) {
@@ -37,7 +35,7 @@ async function whenSilent(namespace: string, withinMs = 10_000): Promise<number>
 }
 
 describe('Kubernetes events and object versions', () => {
-  it('of all eight kinds are sent when they are created, changed and deleted, under the token of their namespace', async () => {
+  it("cover all eight kinds, from creation to deletion, with their namespace's token", async () => {
     const { bench, activate, whenCollecting } = telemetry;
     const namespace = await activate('kinds', tokenOf(1));
     expect(await whenCollecting(namespace)).toBeLessThan(5_000);
@@ -66,7 +64,7 @@ describe('Kubernetes events and object versions', () => {
 
   const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
 
-  it('say what they are and where they come from', async () => {
+  it('name their kind and their origin', async () => {
     const { activate, whenCollecting, bench, cluster } = telemetry;
     const namespace = await activate('described', tokenOf(2), { tracing: { injection: { enabled: false } } });
     await whenCollecting(namespace);
@@ -88,7 +86,7 @@ describe('Kubernetes events and object versions', () => {
     }, within5s);
   });
 
-  it('F56: come with a heartbeat, which is the Lumigo itself', async () => {
+  it('are sent with a heartbeat, which is the Lumigo itself [F56]', async () => {
     const { activate, whenCollecting } = telemetry;
     const [namespace, other] = [await activate('beating', tokenOf(0x56)), await activate('still', tokenOf(0x57), off)];
     await whenCollecting(namespace);
@@ -102,14 +100,14 @@ describe('Kubernetes events and object versions', () => {
     expect(beats(other)).toEqual([]);
   });
 
-  it('D36: what was there before is sent once, so that every event finds the versions it refers to', async () => {
+  it("include once what existed before, so that each event finds its object's versions [D36]", async () => {
     const { bench, activate, whenCollecting } = telemetry;
     const namespace = await activate('before', tokenOf(3), off);
     await bench.create(workloadOf(deployment, namespace, 'old'));
     const before = await bench.get(deployment, namespace, 'old');
     await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
     await whenCollecting(namespace);
-    // What was there is listed one kind after the other.
+    // The collector lists existing objects one kind after the other.
     await eventually(
       () => expect(arrivedOf(namespace).map(({ resource }) => resource)).toContain('deployments'),
       within5s,
@@ -156,8 +154,8 @@ describe('Kubernetes events and object versions', () => {
     expect(await whenSilent(namespace)).toBeLessThan(5_000);
   });
 
-  // A Secret can only be read again and again (runtime/credentials/plan-reading.ts): within 15 s, and five to act.
-  it('D39: end within twenty seconds when the token becomes invalid', async () => {
+  // A Secret is not watched: it is read every 15 s, and takes effect within 5 s (runtime/credentials/plan-reading.ts).
+  it('end within twenty seconds when the token becomes invalid [D39]', async () => {
     const { bench, activate, whenCollecting } = telemetry;
     const namespace = await activate('invalid', tokenOf(4));
     await whenCollecting(namespace);
@@ -165,7 +163,7 @@ describe('Kubernetes events and object versions', () => {
     expect(await whenSilent(namespace, 25_000)).toBeLessThan(20_000);
   });
 
-  it('follow a token that is rotated', async () => {
+  it('use a rotated token', async () => {
     const { bench, activate, whenCollecting } = telemetry;
     const namespace = await activate('rotated', tokenOf(5));
     await whenCollecting(namespace);
@@ -179,7 +177,7 @@ describe('Kubernetes events and object versions', () => {
     );
   });
 
-  it('D15: go on when a duplicate Lumigo is deleted', async () => {
+  it('continue when a duplicate Lumigo is deleted [D15]', async () => {
     const { bench, activate, whenCollecting, whenSettled } = telemetry;
     const namespace = await activate('duplicate', tokenOf(7));
     await whenCollecting(namespace);
@@ -192,7 +190,7 @@ describe('Kubernetes events and object versions', () => {
     await eventually(() => expect(arrivedOf(namespace).length).toBeGreaterThan(before), within5s);
   });
 
-  it('D35: of namespaces that look like numbers, truth or nothing arrive under their own tokens', async () => {
+  it('have the right token if a namespace is named like a number, a boolean or null [D35]', async () => {
     const { bench, whenCollecting } = telemetry;
     const names = ['1e3', 'null', 'true', '0x10', 'yes'];
     for (const name of names) await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -207,8 +205,8 @@ describe('Kubernetes events and object versions', () => {
   });
 });
 
-describe('what is kept where', () => {
-  it('D31, D34: tokens stand in files that nobody else can read, and nowhere in a log', async () => {
+describe('the stored data', () => {
+  it('has tokens only in files that no other user can read, and never in a log [D31, D34]', async () => {
     const { collector, activate, manager } = telemetry;
     await activate('secret', tokenOf(8));
     const { folder, logFile } = collector();
@@ -218,15 +216,15 @@ describe('what is kept where', () => {
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
   });
 
-  it('D34: what a collector finds that starts again holds no token and waits for nobody', async () => {
-    // While a reload lasts it is another one.
+  it('has no token for a new collector, which starts without delay [D34]', async () => {
+    // The process changes during a reload.
     await eventually(() => {
       const text = readFileSync(configurationFile({ telemetryProxyDirectory: telemetry.collector().folder }), 'utf8');
       expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
     }, within5s);
   });
 
-  it('D33: once collecting, it collects again soon after it crashed', async () => {
+  it('lets a collector continue soon after it crashed [D33]', async () => {
     const { collector, activate, whenCollecting } = telemetry;
     const namespace = await activate('crash', tokenOf(9));
     await whenCollecting(namespace);
@@ -242,12 +240,12 @@ describe('what is kept where', () => {
     );
   });
 
-  it('D36: there is one watch for each kind, however many namespaces there are', () => {
+  it('comes from one watch for each kind, for any number of namespaces [D36]', () => {
     const watches = readAudit(telemetry.cluster).filter(
       ({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'),
     );
     expect(watches.length).toBeGreaterThan(collectedKinds.length);
-    // None is of a namespace: each covers the cluster.
+    // Each watch covers the whole cluster.
     expect(watches.filter(({ requestURI }) => requestURI.includes('/namespaces/'))).toEqual([]);
   });
 });

@@ -9,7 +9,6 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** Traces and logs on their way through a real collector to a sink: who may send, what is added, and that nothing is lost. */
 let telemetry: TelemetryBench;
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
@@ -29,7 +28,7 @@ const within5s = { timeoutMs: 5_000 };
 let counter = 0x1000;
 const ids = (count: number): string[] => Array.from({ length: count }, () => spanId(counter++));
 
-/** Again while there is no answer, as an SDK does: a reload cuts connections off. */
+/** Retries without an answer as an SDK does, because a reload closes connections. */
 const sendTo = (path: 'traces' | 'logs', token: string | undefined, body: object) =>
   eventually(() => post(`${telemetry.collector().url}/v1/${path}`, body, { token }), within5s);
 
@@ -57,7 +56,7 @@ describe('senders', () => {
     expect((await sendTo('logs', token, logOf({}, 'x'))).status).toBe(401);
   });
 
-  it('D37: with the token of an active Lumigo get through, each under its own', async () => {
+  it('with the token of an active Lumigo are accepted, each under its own [D37]', async () => {
     const [shop, bank] = [ids(50), ids(50)];
     expect((await send(tokenOf(1), shop)).status).toBe(200);
     expect((await send(tokenOf(2), bank)).status).toBe(200);
@@ -70,7 +69,7 @@ describe('senders', () => {
     );
   });
 
-  it('that speak gRPC are let in, or not, just the same', async () => {
+  it('with gRPC are accepted or refused by the same rules', async () => {
     const { grpcPort } = telemetry.collector();
     const spans = ids(5);
     for (const token of [undefined, tokenOf(999)])
@@ -82,7 +81,7 @@ describe('senders', () => {
     );
   });
 
-  it('get their logs through as well', async () => {
+  it('can send logs as well', async () => {
     const { sink } = telemetry;
     const sent = await sendTo('logs', tokenOf(1), logOf({}, 'a line of the log'));
     expect(sent.status).toBe(200);
@@ -92,7 +91,7 @@ describe('senders', () => {
     }, within5s);
   });
 
-  it('are let in by the label of a single resource, and out again when that is gone', async () => {
+  it('are accepted by the label of a single resource, until that is removed', async () => {
     const { bench } = telemetry;
     const namespace = await bench.namespace('single');
     await bench.secret(namespace, tokenOf(3), 'own');
@@ -103,12 +102,12 @@ describe('senders', () => {
     await eventually(async () => expect((await send(tokenOf(3), ids(1))).status).toBe(401), within5s);
   });
 
-  it('that run with a token that was replaced may go on for a while, as those with the new one may', async () => {
+  it('with a replaced token are accepted for a while, as are those with the new one', async () => {
     const { bench, activate, whenSettled } = telemetry;
     const namespace = await activate('rotated', tokenOf(4));
     await eventually(async () => expect((await send(tokenOf(4), ids(1))).status).toBe(200), within5s);
     await bench.secret(namespace, tokenOf(5));
-    // The Secret is read every 15 seconds; and a reload may be on its way.
+    // The Secret is read every 15 seconds, and a reload may be in progress.
     await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), { timeoutMs: 20_000 });
     await whenSettled();
     expect((await send(tokenOf(4), ids(1))).status).toBe(200);
@@ -117,7 +116,7 @@ describe('senders', () => {
       await eventually(async () => expect((await send(token, ids(1))).status).toBe(401), within5s);
   });
 
-  it('come and go without a reload while nothing is collected for them', async () => {
+  it('start and end without a reload while nothing is collected for them', async () => {
     const { activate, whenSettled } = telemetry;
     const before = await whenSettled();
     await activate('quiet', tokenOf(6), { infrastructure: { enabled: false } });
@@ -126,7 +125,7 @@ describe('senders', () => {
   });
 });
 
-/** A pod of a Deployment, at an address. Gives back its uid. */
+/** Creates a pod of a Deployment with an IP address. Returns its uid. */
 async function podAt(address: string, namespace: string, app: string): Promise<string> {
   const { bench, cluster } = telemetry;
   const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
@@ -153,14 +152,14 @@ async function podAt(address: string, namespace: string, app: string): Promise<s
   return object.metadata.uid ?? '';
 }
 
-describe('what is forwarded', () => {
+describe('forwarded data', () => {
   let [namespace, others, uid, other] = ['', '', '', ''];
   beforeAll(async () => {
     const { activate } = telemetry;
     namespace = await activate('enriched', tokenOf(7));
     others = await activate('others', tokenOf(9));
     other = await podAt('127.0.0.2', others, 'vault');
-    // Where everything here is sent from.
+    // All senders of this test have this address.
     uid = await podAt('127.0.0.1', namespace, 'cart');
     await eventually(async () => expect((await send(tokenOf(7), ids(1))).status).toBe(200), within5s);
     await telemetry.whenSettled();
@@ -170,7 +169,7 @@ describe('what is forwarded', () => {
     await telemetry.cluster.client.delete(ref);
   });
 
-  it('says which pod it comes from, of which workload, in which cluster, and by which operator', async () => {
+  it('has its pod, workload and cluster, and the operator', async () => {
     await eventually(async () => {
       const spans = ids(1);
       await send(tokenOf(7), spans);
@@ -193,12 +192,12 @@ describe('what is forwarded', () => {
     ['address', () => ({ 'k8s.pod.ip': '127.0.0.2' })],
     ['uid', () => ({ 'k8s.pod.uid': other })],
     ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': 'vault-5b7f9c6d8f-abcde' })],
-  ])("F28: tells nobody of another's pod who claims its %s", async (_claim, claimed) => {
+  ])("has nothing of another's pod if the sender claims its %s [F28]", async (_claim, claimed) => {
     const spans = ids(1);
     await send(tokenOf(7), spans, claimed());
     await whenAllArrived(spans);
     const [span] = arrived(spans);
-    // The pods are known in the order in which they were made, and what was said stays as it was said.
+    // The pods are known in order of creation, and the sender's attributes stay.
     expect(span?.resource).toMatchObject({ 'k8s.deployment.name': 'cart', ...claimed() });
     const told = Object.entries(span?.resource ?? {}).filter(([key]) => !(key in claimed()));
     expect(JSON.stringify(told)).not.toContain('vault');
@@ -206,15 +205,15 @@ describe('what is forwarded', () => {
   });
 });
 
-/** Which spans stand in no queue of the collector. */
+/** Returns the spans that are in no queue of the collector. */
 function notOnDisk(spans: readonly string[]): readonly string[] {
   const { queueFolder } = telemetry.collector();
   const queues = readdirSync(queueFolder).map((name) => readFileSync(join(queueFolder, name)));
   return spans.filter((span) => !queues.some((queue) => queue.includes(Buffer.from(span, 'hex'))));
 }
 
-describe('nothing is lost', () => {
-  it('while Lumigo is away for 30 seconds, the collector is reloaded, restarted and Lumigo refuses one token', async () => {
+describe('no data is lost', () => {
+  it('while Lumigo is down for 30 s, the collector reloads and restarts, and a token is refused', async () => {
     const { sink, collector, activate, bench, metric } = telemetry;
     const { port } = sink;
     await sink.close();
@@ -222,14 +221,14 @@ describe('nothing is lost', () => {
     const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
     const early = ids(100);
     expect((await send(tokenOf(1), early)).status).toBe(200);
-    // A reload in the middle of it.
+    // The next line causes a reload in the middle of the outage.
     const namespace = await activate('meanwhile', tokenOf(8));
     await eventually(async () =>
       expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),
     );
     const later = ids(100);
     await eventually(async () => expect((await send(tokenOf(2), later)).status).toBe(200), within5s);
-    // What was acknowledged is on disk a fifth of a second later.
+    // Acknowledged data is on disk a fifth of a second later.
     await eventually(() => expect(notOnDisk(later)).toEqual([]), within5s);
     const restarts = collector().restarts();
     collector().crash();
@@ -246,7 +245,7 @@ describe('nothing is lost', () => {
     await bench.deleteLumigo(namespace);
   });
 
-  it('of a token, when Lumigo refuses another one', async () => {
+  it('under one token when Lumigo refuses another one', async () => {
     const { sink } = telemetry;
     sink.refused.add(tokenOf(2));
     const [refused, accepted] = [ids(20), ids(20)];

@@ -13,7 +13,6 @@ const wait = { kind: 'wait' };
 const cut = { kind: 'cut' };
 const reload = (...names: readonly string[]) => ({ kind: 'reload', namespaces: of(...names) });
 
-/** Returns the reloads that follow when ten namespaces toggle collection, each `afterMs` after the one before. */
 function reloadsUnder(
   toggles: readonly { readonly afterMs: number; readonly index: number }[],
   durations: Iterator<number>,
@@ -72,7 +71,7 @@ describe('the collector', () => {
       fc.property(toggles, tookMs, (given, durations) => {
         const interruptions = reloadsUnder(given, durations);
         reloads += interruptions.length;
-        // From the start of each reload until the start of a later one.
+        // The share is measured from each reload's start to each later one's.
         for (const [index, { startedAt }] of interruptions.entries())
           for (const { startedAt: endedAt } of interruptions.slice(index + 1)) {
             const within = interruptions.filter((each) => each.startedAt >= startedAt && each.startedAt < endedAt);
@@ -84,7 +83,7 @@ describe('the collector', () => {
     expect(reloads).toBeGreaterThan(300);
   });
 
-  it('has time to read a namespace as a whole', () => {
+  it('has time to read a whole namespace', () => {
     expect(initialMs(1)).toBe(12_000);
     expect(initialMs(200)).toBeGreaterThan((200 * 7 * 1_000) / 5);
   });
@@ -101,9 +100,11 @@ describe('a configuration that failed', () => {
     ['forwarding if nothing worked before', [], reload()],
     ['forwarding if it is the one that worked before', ['a', 'b'], reload()],
     ['forwarding if what worked is the same without the namespaces that ended', ['a', 'b', 'c'], reload()],
-  ])('gives way to %s', (_case, lastGood, step) => expect(planStep(failed(...lastGood), wanted, 2_000)).toEqual(step));
+  ])('is replaced by %s', (_case, lastGood, step) =>
+    expect(planStep(failed(...lastGood), wanted, 2_000)).toEqual(step),
+  );
 
-  it('gives way to no namespace whose Lumigo resource is another one [F75]', () => {
+  it('is not replaced by a namespace with a new Lumigo resource [F75]', () => {
     expect(stillWanted(of('a'), [{ name: 'a', token: 'token of a', lumigo: 'another uid' }])).toEqual([]);
   });
 
@@ -114,7 +115,7 @@ describe('a configuration that failed', () => {
     expect(planStep(state, of('c'), 2_000)).toEqual(reload('c'));
   });
 
-  it('is tried ever more rarely, but always within five minutes', () => {
+  it('is tried less often each time, but at least every five minutes', () => {
     const again = afterFailure(failed(), wanted, 9_000);
     expect(again.failure).toMatchObject({ inARow: 2, at: 9_000 });
     expect(afterFailure(again, of('c'), 9_500).failure).toMatchObject({ inARow: 1, at: 9_500 });

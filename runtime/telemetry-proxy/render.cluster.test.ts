@@ -9,7 +9,6 @@ import { render, serialize } from './render.ts';
 import { collection, collectionOf, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
-/** The real collector's opinion of whatever is rendered. */
 let otelcol = '';
 let folder = '';
 beforeAll(async () => {
@@ -27,7 +26,7 @@ function validate(given: ProxySettings, collected: Collection | undefined): stri
 }
 
 describe('otelcol validate', () => {
-  it('D35: accepts whatever can be rendered', () => {
+  it('accepts every configuration that can be rendered [D35]', () => {
     fc.assert(
       fc.property(settings, fc.option(collection, { nil: undefined }), (given, collected) => {
         expect(validate(given, collected)).toBe('');
@@ -55,7 +54,7 @@ describe('otelcol validate', () => {
     );
   });
 
-  it('refuses what is wrong, so that its consent means something', () => {
+  it('refuses an invalid configuration, so that its consent is meaningful', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
     expect(validate({ ...given, telemetryProxyQueueLaneSize: '0' }, undefined)).toContain('queue_size');

@@ -5,14 +5,14 @@ import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { render, serialize } from './render.ts';
 
-/** What ends a text in JSON, YAML or the collector's own language, and what begins a variable. */
+/** These characters end a text in JSON, YAML or the collector's own language, or begin a variable. */
 const hostile = fc.oneof(
   fc.constantFrom('"', '\\', '${env:HOME}', '$$', '\n- x: y', '") where true\nset(body, "', '}}', '# x', '\u2028'),
   fc.string({ unit: 'binary' }),
 );
 
 it(
-  "fuzz: a name changes no more of the collector's configuration than the text in which it stands",
+  "fuzz: a name changes no more of the collector's configuration than the text that has it",
   () =>
     fc.assert(
       fc.property(settings, collection, hostile, hostile, (given, collected, clusterName, namespace) => {
@@ -21,11 +21,11 @@ it(
         );
         const rendered = render({ ...given, clusterName }, { ...collected, namespaces, initial: [] });
         const text = serialize(rendered);
-        // The collector takes two dollar signs for one, and one for the beginning of a variable.
+        // The collector reads two dollar signs as one, and one as the beginning of a variable.
         expect(text.replaceAll('$$', '')).not.toContain('$');
         const plain = text.replaceAll('$$', '$');
         expect(parse(plain)).toEqual(JSON.parse(JSON.stringify(rendered)));
-        // A namespace's name has no such characters, as the API server sees to it; a cluster's is anybody's.
+        // The API server allows no such characters in a namespace's name, but a cluster's name may have them.
         const harmless = render({ ...given, clusterName: 'c' }, { ...collected, namespaces, initial: [] });
         expect(rendered.service).toEqual(harmless.service);
         expect(statementsOf(rendered)).toEqual(statementsOf(harmless));
@@ -35,7 +35,7 @@ it(
   fuzzTimeoutMs,
 );
 
-/** Everything written in the collector's own language, but for the quoted texts in it. */
+/** Quoted texts are left out. */
 const statementsOf = (configuration: object): string[] =>
   [...JSON.stringify(configuration).matchAll(/"(?:statements|log_statements|trace_statements)":\[[^\]]*\]/g)].map(
     ([text]) => text,

@@ -56,7 +56,7 @@ describe("the collector's configuration", () => {
     );
   });
 
-  it('D36: watches each kind once, whatever the number of namespaces', () => {
+  it('watches each kind once, for any number of namespaces [D36]', () => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
         fc.pre(collected.namespaces.length > 0);
@@ -69,7 +69,7 @@ describe("the collector's configuration", () => {
     );
   });
 
-  it('holds no token but those of what it collects, and none where it only forwards', () => {
+  it('contains only tokens of namespaces that it collects, and none if it only forwards', () => {
     fc.assert(
       fc.property(settings, (given) => {
         expect(serialize(render(given, undefined))).not.toMatch(/t_[0-9a-f]{21}/);
@@ -77,7 +77,7 @@ describe("the collector's configuration", () => {
     );
   });
 
-  it('does not wait for the API server where it only forwards', () => {
+  it('does not wait for the API server if it only forwards', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
     expect(serialize(render(given, undefined))).not.toContain('wait_for_metadata');
@@ -87,7 +87,7 @@ describe("the collector's configuration", () => {
     expect(render(given, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(given, undefined));
   });
 
-  it('F25: has its own metrics where the manager alone finds them, where they are for a few', () => {
+  it('has its own metrics on loopback for the manager alone if they are restricted [F25]', () => {
     fc.assert(
       fc.property(settings, (given) => {
         const { metrics } = render(given, undefined).service.telemetry as {

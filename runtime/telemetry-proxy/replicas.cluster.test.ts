@@ -7,7 +7,6 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { isAlive } from '../../sandbox/run.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
-/** Two replicas with a collector each: who collects, what happens when that one goes, and when a reload fails. */
 let telemetry: TelemetryBench;
 let second: Manager;
 let squatter: Server | undefined;
@@ -26,7 +25,6 @@ const LEASE_MS = 15_000;
 const send = (url: string, token: string) =>
   post(`${url}/v1/traces`, spansOf({}, ['00000000000000aa']), { token }).catch(() => ({ status: 0, text: '' }));
 
-/** How often each event of a namespace arrived, by name. */
 const arrivals = (namespace: string): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const { namespace: of, object, change } of telemetry.sink.objects)
@@ -36,7 +34,7 @@ const arrivals = (namespace: string): Map<string, number> => {
 };
 
 describe('of two replicas', () => {
-  it('both let senders in and one collects; another takes over within the lease when that one is killed, once', async () => {
+  it('both accept senders and one collects, and another replaces it within the Lease, once', async () => {
     const { activate, bench, whenCollecting, collector, killManager } = telemetry;
     const namespace = await activate('shared', tokenOf(1));
     await whenCollecting(namespace);
@@ -45,7 +43,7 @@ describe('of two replicas', () => {
     for (const url of [collector().url, other?.url ?? ''])
       await eventually(async () => expect((await send(url, tokenOf(1))).status).toBe(200));
     await eventually(() => expect(arrivals(namespace).get('before')).toBe(1));
-    // Time enough for the same from the other one.
+    // The other replica has enough time to send the same.
     await sleep(1_500);
     expect([...arrivals(namespace)].filter(([name, count]) => name === 'before' && count !== 1)).toEqual([]);
     expect(await second.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0);
@@ -71,10 +69,10 @@ describe('of two replicas', () => {
   });
 });
 
-describe('a configuration that the collector does not take', () => {
-  it('D34: is told in a condition, an event and a metric; traces go on, the last good one too, and it is tried again', async () => {
+describe('a configuration that the collector refuses', () => {
+  it('is reported and tried again, while traces and the last good one continue [D34]', async () => {
     const { bench, activate, manager, whenCollecting } = telemetry;
-    // The replica that was started last stands by; the second leads.
+    // The replica that was started last stands by, and the second leads.
     const leads = (await second.metric('lumigo_operator_leader')) === 1 ? second : manager();
     const { collector } = leads;
     if (collector === undefined) throw new Error('no collector');
@@ -83,7 +81,7 @@ describe('a configuration that the collector does not take', () => {
     const reloads = () => leads.metric('lumigo_operator_telemetry_proxy_reloads_total');
     const before = await reloads();
 
-    // Only a collector that collects listens there. It stops listening when the last namespace goes.
+    // A collector listens on this port only while it collects.
     for (const namespace of await collected()) await switchEvents(namespace, false);
     await eventually(async () => expect(await leads.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0));
     await telemetry.whenSettled();
@@ -130,7 +128,7 @@ const switchEvents = (namespace: string, enabled: boolean) =>
   telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled } } } });
 
 describe('the end of a pod', () => {
-  it('is not held up by a telemetry proxy that does not stop when it is told to', async () => {
+  it('is not delayed by a telemetry proxy that does not stop', async () => {
     const manager = second;
     const pid = second.collector?.pid() ?? 0;
     process.kill(pid, 'SIGSTOP');
@@ -141,7 +139,7 @@ describe('the end of a pod', () => {
     await eventually(() => expect(isAlive(pid)).toBe(false));
   });
 
-  it('F25: nobody can announce by a request, and a manager that goes alone leaves its telemetry proxy at work', async () => {
+  it('has no endpoint, and a manager that stops alone leaves its telemetry proxy running [F25]', async () => {
     const manager = telemetry.manager();
     const { collector } = manager;
     if (collector === undefined) throw new Error('no collector');

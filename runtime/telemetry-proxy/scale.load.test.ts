@@ -10,7 +10,6 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 
-/** Many namespaces: each one's objects under its own token, and no trace lost while they come and go. */
 let telemetry: TelemetryBench;
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false, audit: true });
@@ -20,7 +19,7 @@ afterAll(() => telemetry?.stop());
 const { deployment } = workloadKinds;
 const injection = { tracing: { injection: { enabled: false } } };
 
-/** Resident memory of a process, in MB. */
+/** Unit: MB. */
 const residentMb = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
 
@@ -36,7 +35,7 @@ async function inTurns<T>(items: readonly T[], work: (item: T, index: number) =>
 }
 
 describe('200 namespaces', () => {
-  it('D32: have their objects sent under their own tokens; those of others are never sent', async () => {
+  it('have their objects sent under their own tokens, and those of others are never sent [D32]', async () => {
     const { bench, sink, cluster, collector } = telemetry;
     const names = Array.from({ length: 200 }, (_, index) => `tenant-${index}`);
     const others = Array.from({ length: 20 }, (_, index) => `other-${index}`);
@@ -76,12 +75,12 @@ describe('200 namespaces', () => {
     );
     const begun = watches.filter(({ stage }) => stage === 'ResponseStarted').length;
     const ended = watches.filter(({ stage }) => stage === 'ResponseComplete').length;
-    // One for each kind; and, for traces and for logs, pods and ReplicaSets, by which senders are known.
+    // Each kind has one watch. Traces and logs also watch pods and ReplicaSets to identify senders.
     expect(begun - ended).toBeLessThanOrEqual(collectedKinds.length + 4);
     report(`collector with 200 namespaces of 200 tokens: ${residentMb(collector().pid())} MB`);
   });
 
-  it('D33: of which 100 are switched on and off cost no span of 1,000 a second', async () => {
+  it('lose no span of 1,000 a second while 100 of them switch on and off [D33]', async () => {
     const { sink, collector, bench, metric } = telemetry;
     await telemetry.whenSettled();
     const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
@@ -107,7 +106,8 @@ describe('200 namespaces', () => {
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
     expect(flow.sent()).toBeGreaterThan(15_000);
-    // An exporter waits for 10 s by default. Five are what Go's HTTP server waits for where a connection has just come and bears no request yet.
+    // An exporter waits for 10 s by default. Go's HTTP server waits for five if a new connection has sent no request
+    // yet.
     expect(at(1)).toBeLessThan(8_000);
   });
 });

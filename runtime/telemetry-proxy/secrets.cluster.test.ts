@@ -9,7 +9,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** Two replicas, and how often both together ask for Secrets. */
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false, audit: true });
@@ -27,7 +26,7 @@ const secretRef = (namespace: string, name = 'lumigo-credentials') => ({
   name,
 });
 
-/** What a change takes on its way from one replica's status to the other's file, beside the interval of reading. */
+/** A change takes this long from one replica's status to the other's file, in addition to the interval of reading. */
 const CARRIED_MS = 2_000;
 
 const requests = (): number =>
@@ -37,7 +36,6 @@ const requests = (): number =>
 const letInBy = (replica: string): readonly string[] =>
   readFileSync(join(operator.cluster.dir, replica, 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split('\n');
 
-/** Waits until both replicas let a token in, or neither does. */
 const whenLetIn = (token: string, expected: boolean, timeoutMs: number) =>
   eventually(() => expect(replicas.map((replica) => letInBy(replica).includes(token))).toEqual([expected, expected]), {
     timeoutMs,
@@ -52,14 +50,13 @@ const whenError = (namespace: string, reason: string, timeoutMs: number) =>
     { timeoutMs },
   );
 
-/** Requests for Secrets by both replicas in a minute without a change. */
 async function requestsPerMinute(): Promise<number> {
   const before = requests();
   await sleep(60_000);
   return requests() - before;
 }
 
-describe('where there is one Lumigo', () => {
+describe('with one Lumigo', () => {
   let namespace = '';
   beforeAll(async () => {
     namespace = await operator.bench.namespace('one');
@@ -67,23 +64,23 @@ describe('where there is one Lumigo', () => {
     await whenLetIn(tokenOf(1), true, 10_000);
   });
 
-  it('F9: two replicas ask for its Secret at most four times a minute', async () => {
+  it('two replicas read its Secret at most four times a minute [F9]', async () => {
     expect(await requestsPerMinute()).toBeLessThanOrEqual(4);
   });
 
-  it('F9: a token that is replaced acts on both within 15 s, and the former one is let in still', async () => {
+  it('a replaced token takes effect on both in 15 s, and the former one stays accepted [F9]', async () => {
     await operator.bench.secret(namespace, tokenOf(2));
     await whenLetIn(tokenOf(2), true, 15_000 + CARRIED_MS);
     await whenLetIn(tokenOf(1), true, 0);
   });
 
-  it('F9: whoever changes the Lumigo has its Secret read at once', async () => {
+  it('a change of the Lumigo makes both read its Secret at once [F9]', async () => {
     await operator.bench.secret(namespace, tokenOf(3));
     await operator.bench.changeLumigo(namespace, { metadata: { annotations: { read: 'now' } } });
     await whenLetIn(tokenOf(3), true, 5_000);
   });
 
-  it('F9: one that is taken away shuts out within 15 s, and acts within 5 s when it is back', async () => {
+  it('a deleted token is refused within 15 s, and accepted within 5 s when it is back [F9]', async () => {
     await operator.cluster.client.delete(secretRef(namespace));
     await whenError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
     await whenLetIn(tokenOf(3), false, CARRIED_MS);
@@ -95,7 +92,7 @@ describe('where there is one Lumigo', () => {
   });
 });
 
-describe('where there are 60, and as many workloads with a Secret of their own', () => {
+describe('with 60 Lumigo resources, and as many workloads with a Secret of their own', () => {
   const COUNT = 60;
   let single = '';
   beforeAll(async () => {
@@ -113,21 +110,21 @@ describe('where there are 60, and as many workloads with a Secret of their own',
       for (const base of [100, 200]) await whenLetIn(tokenOf(base + index), true, 30_000);
   }, 120_000);
 
-  it('F9: two replicas together ask at most once a second', async () => {
+  it('two replicas together send at most one request a second [F9]', async () => {
     expect(await requestsPerMinute()).toBeLessThanOrEqual(60);
   });
 
-  it('F9: an awaited Secret is not held up by the others', async () => {
+  it('an awaited Secret is not delayed by the others [F9]', async () => {
     const namespace = await operator.bench.namespace('awaited');
     await operator.bench.lumigo(namespace);
     await whenError(namespace, 'SecretNotFound', 5_000);
-    // It is looked for by its turn from now on, not because it is new.
+    // From now on it is read in turn, no longer as a new one.
     await sleep(10_000);
     await operator.bench.secret(namespace, tokenOf(5));
     await whenLetIn(tokenOf(5), true, 5_000);
   });
 
-  it('F9: who rolls a workload out with another token of its own has it read at once by both', async () => {
+  it("a workload's rollout with another token of its own makes both read it at once [F9]", async () => {
     const { bench } = operator;
     await bench.secret(single, tokenOf(6), 'own-0');
     await bench.merge(deployment, single, 'app-0', { spec: { paused: true } });

@@ -42,7 +42,7 @@ function seeing() {
 }
 
 describe('workloads that are traced by their own labels', () => {
-  it('name their Secret, or leave it at the default', () => {
+  it('name their Secret, or use the default', () => {
     const { optIns, show } = seeing();
     show({ [labels.autoTrace]: 'true' });
     expect([...optIns.sources(everywhere)]).toEqual([
@@ -52,7 +52,7 @@ describe('workloads that are traced by their own labels', () => {
     expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key', revision: 'u/1' }]);
   });
 
-  it('F14: an empty label says nothing', () => {
+  it('ignore an empty label [F14]', () => {
     const { optIns, show } = seeing();
     show({ [labels.autoTrace]: 'true', [labels.tokenSecret]: '', [labels.tokenKey]: '' });
     expect([...optIns.sources(everywhere)]).toMatchObject([
@@ -60,7 +60,7 @@ describe('workloads that are traced by their own labels', () => {
     ]);
   });
 
-  it('are known once they are instrumented too, when the label is ours', () => {
+  it('are known also once they are instrumented, when the label is ours', () => {
     const { optIns, show } = seeing();
     const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
     show(
@@ -70,7 +70,7 @@ describe('workloads that are traced by their own labels', () => {
     expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token', revision: 'u/1' }]);
   });
 
-  it('are not the ReplicaSets of a Deployment, which hands its annotations on to them', () => {
+  it('are not the ReplicaSets of a Deployment, which inherit its annotations', () => {
     const optIns = new OptIns(() => undefined);
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
@@ -88,7 +88,7 @@ describe('workloads that are traced by their own labels', () => {
     expect([...optIns.sources(everywhere)]).toEqual([]);
   });
 
-  it('are forgotten when the label or the workload goes, and where they do not count', () => {
+  it('are forgotten without the label or the workload, and if they do not count', () => {
     const { optIns, show, handler, changes } = seeing();
     show({ [labels.autoTrace]: 'true' });
     show({ [labels.autoTrace]: 'true' });

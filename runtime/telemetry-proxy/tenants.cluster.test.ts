@@ -9,9 +9,9 @@ import { alerts } from '../../infra/constructs/alerts.ts';
 import { panels } from '../../infra/constructs/dashboard.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
-/** Many tenants share one telemetry proxy; what happens to the data of one is nothing to those of other lanes. */
+/** Many tenants share one telemetry proxy. Data of one must not affect those of other lanes. */
 let telemetry: TelemetryBench;
-/** Of one of the quiet ones. */
+/** The namespace belongs to a quiet tenant. */
 let namespace: string;
 const laneOf = (token: string): string => createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
 const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => tokenOf(0x7e_0000 + index));
@@ -20,7 +20,7 @@ const quiet = others.filter((token) => laneOf(token) !== laneOf(noisy)).slice(0,
 beforeAll(async () => {
   telemetry = await startTelemetry({
     controllerManager: false,
-    // So small that the noisy one fills it.
+    // The noisy tenant fills a queue of this size.
     config: { telemetryProxyQueueLaneSize: '64Ki' },
   });
   for (const [index, token] of [noisy, ...quiet].entries())
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => telemetry?.stop());
 
-/** Milliseconds from the sending of a span until it has arrived, by tenant; each of the quiet ones sends five a second. */
+/** Returns the milliseconds from the sending of each span until its arrival. Each quiet tenant sends five a second. */
 async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[]> {
   const { sink, collector } = telemetry;
   const sentAt = new Map<string, number>();
@@ -53,7 +53,7 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
   return [...sentAt].map(([id, sent]) => (at.get(id) ?? Infinity) - sent).toSorted((a, b) => a - b);
 }
 
-/** The names of the collector's metrics that say something, and those that alerts and the dashboard ask for. */
+/** Returns the collector's metrics with a value, and those that alerts and the dashboard query. */
 async function metricNames() {
   const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().metricsPort}/metrics`)).text();
   const asked = JSON.stringify([alerts, panels]).match(/otelcol_[a-z_]+/g) ?? [];
@@ -78,13 +78,14 @@ describe('data of other lanes is not delayed', () => {
     const { served, asked } = await metricNames();
     expect(asked.length).toBe(6);
     expect(served).toEqual(expect.arrayContaining(asked));
-    // What its lane has no room for is dropped: senders that wait would fill the memory, and shut out all others.
+    // The proxy drops what exceeds the lane's queue, because waiting senders would fill the memory and block all
+    // others.
     expect([flow.repeated(), Math.max(...flow.latencies) < 5_000]).toEqual([0, true]);
     expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
   });
 });
 
-describe('whoever begins something and does not go on', () => {
+describe('a sender that does not finish its request', () => {
   const head = 'POST /v1/traces HTTP/1.1\r\nhost: proxy\r\ncontent-length: 100000\r\n';
   const http = ({ url }: Collector) => Number(new URL(url).port);
   let enabled = false;
@@ -96,12 +97,12 @@ describe('whoever begins something and does not go on', () => {
     ['HTTP, within the body', http, `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`, 15_000],
     ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 30_000],
     ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 4_000],
-  ])('does not keep the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
+  ])('does not prevent the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
     const { collector, bench, whenSettled } = telemetry;
     const before = await whenSettled();
     enabled = !enabled;
     await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
-    // The reload waits until the changes have been quiet for a moment.
+    // A reload starts only after a quiet period.
     const hanging = connect(port(collector()), '127.0.0.1').on('error', () => undefined);
     hanging.write(text);
     const flow = startFlow(collector().url, [quiet[0] ?? ''], 100);

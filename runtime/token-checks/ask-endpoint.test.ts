@@ -13,8 +13,8 @@ async function answering(listener: RequestListener): Promise<string> {
 }
 const { signal } = new AbortController();
 
-describe('F29: the endpoint, asked about a token', () => {
-  it('gets an OTLP request without a span under it, and its status is the answer', async () => {
+describe('the request to an endpoint about a token [F29]', () => {
+  it('is an OTLP request without a span, and its status is the answer', async () => {
     const seen: object[] = [];
     const url = await answering((request, response) => {
       const { method, url: path, headers } = request;
@@ -27,7 +27,7 @@ describe('F29: the endpoint, asked about a token', () => {
     ]);
   });
 
-  it('is not followed elsewhere', async () => {
+  it('does not follow a redirect', async () => {
     let requests = 0;
     const url = await answering((_request, response) => {
       requests += 1;
@@ -37,7 +37,7 @@ describe('F29: the endpoint, asked about a token', () => {
     expect(requests).toBe(1);
   });
 
-  it('that is not there, or hangs until nobody waits any more, says nothing', async () => {
+  it('has no result if the endpoint is down, or does not answer before the end', async () => {
     expect(await askEndpoint('http://127.0.0.1:9', 't_x', signal)).toBe(0);
     const stop = new AbortController();
     const url = await answering(() => stop.abort());

@@ -14,7 +14,7 @@ describe('the result of the token checks', () => {
     expect(tokenSeen(place, asked('accepted'))).toEqual({ accepted: 'working' });
   });
 
-  it('says which Secret has the token that the endpoint refuses, and how [F29]', () => {
+  it('names the Secret with the refused token, and the status of the refusal [F29]', () => {
     const { accepted } = tokenSeen(place, asked('refused'));
     expect(accepted).toMatchObject({
       reason: 'TokenRefused',

@@ -4,7 +4,7 @@ import { askAt, firstDue, heard, type Asked } from './plan-checks.ts';
 const after = (...statuses: number[]): Asked | undefined =>
   statuses.reduce<Asked | undefined>((before, status) => heard(status, 0, before), undefined);
 
-describe('F29: what Lumigo answers about a token', () => {
+describe('the verdict about a token [F29]', () => {
   it.each([
     ['one that it takes', [200], 'accepted'],
     ['one that it refuses twice', [401, 403], 'refused'],
@@ -24,7 +24,7 @@ describe('F29: what Lumigo answers about a token', () => {
   });
 });
 
-describe('F29: a token is asked about', () => {
+describe('the next request about a token is due [F29]', () => {
   it.each([
     ['at once, where it never was', undefined, -Infinity],
     ['every five minutes while it is taken', after(200), 300_000],
@@ -36,8 +36,8 @@ describe('F29: a token is asked about', () => {
   });
 });
 
-describe('of what is due', () => {
-  it('the first is done first, and what is never done before all else', () => {
+describe('the next check', () => {
+  it('is the first that is due, and one that was never done before all others', () => {
     expect(firstDue([3, 1, 2], (item) => item, 2)).toBe(1);
     expect(firstDue([3, -Infinity, 1], (item) => item, 2)).toBe(-Infinity);
     expect(firstDue([3, Infinity], (item) => item, 2)).toBeUndefined();

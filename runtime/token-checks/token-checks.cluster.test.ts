@@ -4,14 +4,13 @@ import { post, spanId, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
-/** What becomes of tokens, with a real collector and a sink that refuses some of them. */
 let telemetry: TelemetryBench;
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
 });
 afterAll(() => telemetry?.stop());
 
-/** Again while there is no answer, as an SDK does: a reload cuts connections off. */
+/** Retries without an answer as an SDK does, because a reload closes connections. */
 const send = async (token: string): Promise<number> =>
   (await eventually(() => post(`${telemetry.collector().url}/v1/traces`, spansOf({}, [spanId(7)]), { token }))).status;
 
@@ -26,7 +25,7 @@ const whenIs = (namespace: string, type: string, expected: object, timeoutMs = 3
 const eventsOf = async (namespace: string, reason: string) =>
   (await telemetry.bench.events(namespace, 'lumigo')).filter((event) => event.reason === reason);
 
-/** Everything that anybody could read of the operator: its log, its metrics, a Lumigo and its events. */
+/** Others may read the operator's log, its metrics, a Lumigo and its events. */
 async function everythingSaid(namespace: string): Promise<string> {
   const { manager, bench } = telemetry;
   const metrics = await (await fetch(`http://127.0.0.1:${manager().metricsPort}/metrics`)).text();
@@ -34,8 +33,8 @@ async function everythingSaid(namespace: string): Promise<string> {
   return `${readFileSync(manager().logFile, 'utf8')}${metrics}${JSON.stringify(said)}`;
 }
 
-describe('F29: a token that Lumigo refuses', () => {
-  it('shows at the Lumigo whose it is, until it is taken', async () => {
+describe('a token that Lumigo refuses [F29]', () => {
+  it('is reported in the Lumigo that names it, until Lumigo accepts it', async () => {
     const { activate, sink, metric } = telemetry;
     sink.refused.add(tokenOf(2));
     const shop = await activate('shop', tokenOf(1));

@@ -10,14 +10,17 @@ import { atOnce } from '../async/at-once.ts';
 import { workloadKinds } from '../contract.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
 
-/** Far more than fit one after the other into the time that an account which is being deleted is believed. */
+/** One after the other, so many writes would exceed the time for which a deleted account still has its rights. */
 const WORKLOADS = Number(process.env['LUMIGO_REMOVED_WORKLOADS'] ?? 300);
-/** What each answer to a manager takes, from before the removal on: the leader cannot be done when it is told to end, and 300 writes after each other take more than the bound. */
+/**
+ * Each answer to a manager is delayed, in milliseconds, so that the leader cannot finish before it is stopped, and 300
+ * sequential writes exceed the bound.
+ */
 const SLOW_MS = WORKLOADS > 300 ? 0 : 120;
 const MOST_MS = 30_000;
-/** What a leader has under way when it ends. */
+/** A leader has at most this number of writes in progress when it stops. */
 const IN_FLIGHT = 16;
-/** So long after it was told to end a leader may still send what it had begun. */
+/** A leader may send a write that it has begun for this time after the signal. */
 const STOPPING_MS = 1_000;
 
 let operator: OperatorBench;
@@ -51,7 +54,7 @@ async function instrumentMany(): Promise<{ namespace: string; count: () => Promi
   return { namespace, count };
 }
 
-/** Changes of workloads, without the probe's. */
+/** The probe's changes are left out. */
 const changes = (): AuditEntry[] =>
   operatorRequests(operator.cluster, operator.installation).filter(
     ({ verb, objectRef, requestURI }) =>
@@ -61,7 +64,7 @@ const changes = (): AuditEntry[] =>
 const processOf = ({ user }: AuditEntry): string => String(user.extra?.['authentication.kubernetes.io/credential-id']);
 
 describe('a removal with many workloads', () => {
-  it('F42: is done by one of two replicas, many at a time, while the account that is being deleted is believed', async () => {
+  it('is done by one of two replicas, many at a time, while the account has its rights [F42]', async () => {
     const { client } = operator.cluster;
     const { namespace, count } = await instrumentMany();
     const late = await removeInstrumentation(client, ({ metadata }) => metadata.namespace === namespace, 0);
@@ -86,8 +89,8 @@ describe('a removal with many workloads', () => {
     if (WORKLOADS > 300) process.stderr.write(`${WORKLOADS} workloads: ${tookMs} ms, left ${await count()}\n`);
     expect(await count()).toBe(0);
     const made = () => changes().slice(before);
-    // The API server writes down what it did a moment after it has answered.
-    // Others are refused (a Deployment's controller writes meanwhile) and made once more, or cut off when the leader ends.
+    // The API server writes its audit log a moment after its answer. Conflicts with a Deployment's controller are
+    // retried, and the end of the leader cuts off some requests.
     const attempted = () => made().filter(({ responseStatus }) => responseStatus?.code !== 409);
     const namesOf = (entries: readonly AuditEntry[]) => new Set(entries.map(({ objectRef }) => objectRef?.name));
     await eventually(() => expect(namesOf(attempted()).size).toBe(WORKLOADS));

@@ -9,7 +9,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
 
-/** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
+/** However the operator is removed, no injection must remain. */
 let operator: OperatorBench;
 beforeEach(async () => {
   operator = await startOperator();
@@ -20,7 +20,7 @@ const { deployment } = workloadKinds;
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {
-  it('is there while there is something to clean up: a Lumigo, or what was opted in by label', async () => {
+  it('exists while there is a Lumigo or an opt-in by label to clean up', async () => {
     const { bench } = operator;
     await whenProtected(operator, false);
     const namespace = await instrumentedAndProtected(operator);
@@ -30,7 +30,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await whenProtected(operator, true);
   });
 
-  it('ends with the last manager, so that nothing waits for one that there is not', async () => {
+  it('is removed with the last manager, so that nothing waits for a missing one', async () => {
     await instrumentedAndProtected(operator);
     const another = await operator.startAnother();
     await operator.stopManager();
@@ -42,7 +42,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await protection(operator)).toEqual([false, false, false]);
   });
 
-  it('takes nothing from anybody where only its account was deleted, or only its Deployment', async () => {
+  it('removes no injection if only the account or only the Deployment was deleted', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
@@ -59,7 +59,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('D42, F41: keeps the operator able to clean up when all its objects are deleted at once', async () => {
+  it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumented(operator);
     const alone = await bench.namespace('alone');
@@ -71,7 +71,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.label(deployment, alone, 'app')).toBe('true');
   });
 
-  it('D42: keeps it able to when its namespace is deleted and nothing else', async () => {
+  it('keeps it able to when its namespace is deleted and nothing else [D42]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
@@ -80,11 +80,11 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     for (const each of own) await whenGone(cluster, each);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await expect(bench.readLumigo(namespace)).rejects.toThrow('not found');
-    // What was left over goes without a manager, and the operator can be installed again.
+    // The remaining objects can be deleted without a manager, and the operator can be installed again.
     await destroy(cluster, [installation.manifests], () => Promise.resolve());
   });
 
-  it('D42: keeps it able to where Argo CD deletes wave by wave', async () => {
+  it('keeps it able to if Argo CD deletes wave by wave [D42]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const waveOf = ({ metadata }: Manifest): number =>
@@ -95,7 +95,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('D42: holds nothing for longer than the manager can last, also where a workload refuses to be changed', async () => {
+  it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.refuseChanges(namespace, { app: 'app' });
@@ -103,7 +103,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
-  it('D42: where all its objects were deleted and no manager was left, is released from anybody’s machine', async () => {
+  it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
@@ -117,7 +117,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('is released by `lumigo uninstall` where a manager died without a word', async () => {
+  it('is released by `lumigo uninstall` if a manager was killed', async () => {
     const { cluster, installation, bench } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();

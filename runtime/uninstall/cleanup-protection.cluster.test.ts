@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** The protection as the manager's own account runs it, while there is something to clean up, through a transport that may be changed. */
+/** Runs with the manager's own account while there is something to clean up. The test may change the transport. */
 async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
   const transport = through(await managerTransport(cluster, installation));
   const installed = installedAs(installation);
@@ -41,10 +41,10 @@ async function protect(through: (transport: Transport) => Transport = (transport
 }
 
 describe('the protection of the clean-up', () => {
-  it('F61: holds all, in whatever order it learns of them, also where each comes with a list of its own', async () => {
+  it('protects all objects, in whatever order it reads them, also if each has its own list [F61]', async () => {
     const { account, end } = await protect((transport) => ({
       ...transport,
-      // As an API server before Kubernetes 1.32 answers; of the account it takes a moment longer.
+      // API servers before Kubernetes 1.32 answer like this. The list of the account takes a moment longer.
       async stream(request) {
         if (request.path.includes('serviceaccounts')) await sleep(500);
         if (request.query?.['sendInitialEvents'] === true) throw notStreamed;
@@ -58,7 +58,7 @@ describe('the protection of the clean-up', () => {
     await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
   });
 
-  it('comes back within a moment where somebody has replaced what it holds', async () => {
+  it('is restored within a moment if another writer has replaced a protected object', async () => {
     const { account, end } = await protect();
     const isProtected = async () =>
       expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer);
@@ -68,7 +68,7 @@ describe('the protection of the clean-up', () => {
     await end();
   });
 
-  it('F8: backs off where its changes are refused, instead of asking four times a second', async () => {
+  it('backs off if its changes are refused, instead of four requests a second [F8]', async () => {
     const { settings } = installation;
     const role = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles' };
     const name = `${settings.name}${suffixes.managerRole}`;

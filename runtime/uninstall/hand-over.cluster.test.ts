@@ -7,7 +7,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { installedAs, instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { protectedObjects } from './protected-objects.ts';
 
-/** The Deployment is given to another operator, as by `helm rollback`, and what that does not use is deleted. */
+/** A rollback gives the Deployment to another operator and deletes the objects that this does not use. */
 let operator: OperatorBench;
 let proxy: ApiProxy;
 beforeEach(async () => {
@@ -48,12 +48,12 @@ const whenAllGone = (): Promise<void> =>
     { timeoutMs: 30_000 },
   );
 
-describe('an operator whose Deployment is another’s now', () => {
-  it('F51: lets its account and rights go, also where they are deleted while it does', async () => {
+describe('an operator whose Deployment belongs to another one', () => {
+  it('releases its account and rights, also if they are deleted meanwhile [F51]', async () => {
     await instrumentedAndProtected(operator);
     await handOver();
     let deleted: Promise<void> | undefined;
-    // What it read of its rights is from before their deletion.
+    // The operator reads its rights from before their deletion.
     proxy.interfere = ({ method, path }) =>
       method === 'GET' && path.includes('/clusterroles/')
         ? { holdAnswer: () => (deleted ??= deleteHeld()) }
@@ -63,7 +63,7 @@ describe('an operator whose Deployment is another’s now', () => {
     await whenAllGone();
   });
 
-  it('F51: lets them go where they are deleted one after the other while it runs', async () => {
+  it('releases them if they are deleted one after the other while it runs [F51]', async () => {
     await instrumentedAndProtected(operator);
     await handOver();
     await deleteHeld(1_000);

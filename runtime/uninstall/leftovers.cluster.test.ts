@@ -10,7 +10,7 @@ import { cleanupFinalizer } from '../contract.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { protectedObjects, type ProtectedObject } from './protected-objects.ts';
 
-/** No manager, no Deployment, no node: an object that an operator held is all that is left of it. */
+/** No manager, Deployment or node remains: only an object with the operator's finalizer. */
 let cluster: ControlPlane;
 beforeAll(async () => {
   await ensureBundle();
@@ -33,9 +33,9 @@ async function leaveOnly(
 
 const uninstall = () => runCommand(['uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
 
-describe('what is left of an operator that is gone', () => {
+describe('the remains of a removed operator', () => {
   it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(
-    'F44: %s alone is found and released',
+    '%s alone is found and released [F44]',
     async (kind) => {
       const { installation, left } = await leaveOnly(kind);
       const { code, stdout, stderr } = await uninstall();
@@ -47,7 +47,7 @@ describe('what is left of an operator that is gone', () => {
     },
   );
 
-  it('F44: is named, and no success, where somebody else holds it, too', async () => {
+  it('an object is reported as a failure if it has another finalizer, too [F44]', async () => {
     const { installation, left } = await leaveOnly('ServiceAccount', 'example.com/theirs');
     const { code, stderr } = await uninstall();
     expect(code).toBe(1);

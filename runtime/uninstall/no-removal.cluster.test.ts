@@ -10,7 +10,7 @@ import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { accountOf, protectedObjects } from './protected-objects.ts';
 
-/** What looks like the removal of the operator and is none takes nothing from anybody. */
+/** These changes look like the removal of the operator. They must remove no injection. */
 let operator: OperatorBench;
 beforeEach(async () => {
   operator = await startOperator();
@@ -21,7 +21,7 @@ const { deployment } = workloadKinds;
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 describe('no removal', () => {
-  it('F43: is a rename, which removes the objects of the old name while those of the new one are there', async () => {
+  it('is a rename, which deletes the objects of the old name after it created the new ones [F43]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const successor = await install(cluster.client, { settings: { name: 'successor' } });
@@ -36,7 +36,7 @@ describe('no removal', () => {
     expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
-  it('F40: is the deletion of its account alone: the account comes back, and the pods with tokens of the new one', async () => {
+  it('is the deletion of its account alone: account and pods return, with new tokens [F40]', async () => {
     const { bench, cluster } = operator;
     const { client } = cluster;
     const namespace = await instrumentedAndProtected(operator);
@@ -60,7 +60,7 @@ describe('no removal', () => {
     );
     expect(after.metadata).toMatchObject({ labels: before.metadata.labels, annotations: before.metadata.annotations });
     expect(after).toMatchObject({ imagePullSecrets: [{ name: 'theirs' }], automountServiceAccountToken: false });
-    // What a rollout does: a pod that comes anew has a token of the account that is there now.
+    // A rollout gives the new pod a token of the present account.
     await operator.stopManager();
     await operator.startManager();
     await whenProtected(operator, true, 40_000);
@@ -69,7 +69,7 @@ describe('no removal', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
-  it('F40: is the deletion of its rights alone: they go, for whoever brings them back', async () => {
+  it('is the deletion of its rights alone, which can be created again [F40]', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const rights = protectedObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');

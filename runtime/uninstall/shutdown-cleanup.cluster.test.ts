@@ -23,10 +23,9 @@ beforeEach(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** More than a replica lets pass between two signs that it still cleans up. */
+/** Longer than the interval between two signs that a replica still cleans up. */
 const SLOW_MS = 4_000;
 
-/** All that a removal deletes, held as a manager holds it. */
 async function removeWhileHeld(): Promise<void> {
   const held = protectedObjects(installedAs(installation));
   for (const ref of held)
@@ -39,7 +38,7 @@ const letsAccountGo = ({ method, path, body }: ApiRequest): boolean =>
   method === 'PATCH' && path.endsWith(suffixes.manager) && JSON.stringify(body).includes('/metadata/finalizers');
 
 describe('the clean-up at the end', () => {
-  it('sends nothing more as an account that it has let go, however late it learns that it has', async () => {
+  it('sends nothing as a released account, however late it learns of the release', async () => {
     await removeWhileHeld();
     const transport = await managerTransport(cluster, installation);
     let letGoAt = '';
@@ -63,7 +62,7 @@ describe('the clean-up at the end', () => {
     expect(requests.filter(({ requestReceivedTimestamp: at }) => at > letGoAt)).toEqual([]);
   });
 
-  it('is done by the replica that claims it first, while the other waits until the account is released [F42]', async () => {
+  it('is done by the replica that claims it first, while the other waits for the release [F42]', async () => {
     await removeWhileHeld();
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => void lines.push(line) });

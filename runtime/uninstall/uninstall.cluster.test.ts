@@ -22,7 +22,6 @@ interface Job {
   };
 }
 
-/** The flags that the chart's hook passes, without its deadline. */
 function hookFlags(): readonly string[] {
   const job = synthesize(parseSettings({}), 'Helm').find(({ kind }) => kind === 'Job') as unknown as Job;
   const [command, ...flags] = job.spec.template.spec.containers[0].args;
@@ -39,7 +38,7 @@ async function instrumentedNamespace(spec: object = {}): Promise<string> {
   return namespace;
 }
 
-/** Makes the leader's Lease one that nothing has renewed for two minutes: a manager that runs takes it at once. */
+/** A running manager takes a Lease at once that was not renewed for two minutes. */
 async function expireLease(): Promise<void> {
   const { cluster, installation } = operator;
   const { name, namespace } = installation.settings;
@@ -59,13 +58,13 @@ async function optedIn(): Promise<string> {
 }
 
 describe('uninstall', () => {
-  it('is done at once where there is nothing', async () => {
+  it('exits at once if there is nothing to remove', async () => {
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
     expect(stdout).toContain('No Lumigo resource is left, and no injection to remove.');
   });
 
-  it('says what is stuck and why when its time is up', async () => {
+  it('reports what is stuck and why after its timeout', async () => {
     const { bench, cluster } = operator;
     const namespace = await instrumentedNamespace();
     const finalizers = async (list: string[]) =>
@@ -82,11 +81,11 @@ describe('uninstall', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('D42: without a manager it removes injections and finalizers itself', async () => {
+  it('removes injections and finalizers itself without a manager [D42]', async () => {
     const { bench } = operator;
     const [gone, kept] = [await instrumentedNamespace(), await instrumentedNamespace(keep)];
     await operator.killManager();
-    // The manager is not merely restarting.
+    // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
@@ -97,7 +96,7 @@ describe('uninstall', () => {
     await operator.startManager();
   });
 
-  it('fails as the hook of the chart while a workload refuses to change, names it, and succeeds afterwards [F91]', async () => {
+  it("fails as the chart's hook while a workload refuses changes, and succeeds later [F91]", async () => {
     const { bench } = operator;
     const namespace = await instrumentedNamespace();
     const relent = await operator.refuseChanges(namespace, { app: 'app' });
@@ -106,7 +105,7 @@ describe('uninstall', () => {
       code: 1,
       stderr: expect.stringContaining(`Deployment ${namespace}/app stays instrumented: `),
     });
-    // Helm shows what is in the log when its own time is up.
+    // Helm shows the log after its own timeout.
     expect(stdout).toContain(`Deployment ${namespace}/app stays instrumented: `);
     await relent();
     expect(await uninstall('60', hookFlags())).toMatchObject({ code: 0, stderr: '' });
@@ -114,8 +113,8 @@ describe('uninstall', () => {
     await expireLease();
   });
 
-  // The last one: it takes the Lease from the manager for a while.
-  it('D8, D9: with a manager that lives: every Lumigo goes, every injection with it, except where it is to stay', async () => {
+  // This test is the last one because it takes the Lease from the manager for a while.
+  it('deletes every Lumigo with a manager, and each injection unless it must stay [D8, D9]', async () => {
     const { bench } = operator;
     const [gone, kept, alone] = [await instrumentedNamespace(), await instrumentedNamespace(keep), await optedIn()];
     const before = await bench.templateOf(deployment, kept, 'app');
@@ -126,7 +125,6 @@ describe('uninstall', () => {
     expect(await bench.templateOf(deployment, kept, 'app')).toEqual(before);
     expect(await bench.label(deployment, alone, 'app')).toBe('true');
     expect(await bench.isInstrumented(deployment, alone, 'app')).toBe(false);
-    // D8: nothing is left of a handshake.
     const { labels: own, annotations = {} } = (await bench.get(deployment, gone, 'app')).metadata;
     expect(own).toEqual({ app: 'app' });
     expect(Object.keys(annotations).filter((key) => key.includes('lumigo'))).toEqual([]);

@@ -12,7 +12,7 @@ const lumigo = (more: object = {}): LumigoResource => ({
 const deleting = { deletionTimestamp: '2026-11-20T10:00:00Z' };
 
 describe('--uninstall', () => {
-  it('expects a manager to answer if its Lease was renewed lately', () => {
+  it('expects a manager to answer if its Lease was renewed recently', () => {
     const now = Date.parse('2026-11-20T10:00:30Z');
     const lease = { holderIdentity: 'pod', leaseDurationSeconds: 15, renewTime: '2026-11-20T10:00:01.000000Z' };
     expect(isManagerAlive(lease, now)).toBe(true);

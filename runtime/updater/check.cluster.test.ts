@@ -13,7 +13,7 @@ import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../api/objects.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
-/** The updater of the plain manifests: its own container's command and environment, and its own account. */
+/** Runs the container's own command and environment with its own account. */
 let operator: OperatorBench;
 let charts: Charts;
 let account: string;
@@ -54,7 +54,7 @@ async function check() {
     PATH: charts.bin,
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    // The settings take https:// alone, and this repository has no certificate.
+    // The settings allow only https://, and this repository has no certificate.
     ...environmentOf({ ...configOf(container), repository: charts.url }, pod),
   });
   return { code, log: `${stdout}${stderr}`, event: await eventOf(pod) };
@@ -77,15 +77,15 @@ const asUpdater = () => {
   return createClient(connectTo({ ...operator.cluster, token }));
 };
 
-describe('F60: the updater that only checks', () => {
-  it('says that there is nothing newer', async () => {
+describe('the updater in the mode `check` [F60]', () => {
+  it('reports that there is nothing newer', async () => {
     charts.publish(operatorVersion());
     const { code, log, event } = await check();
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
     expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
   });
 
-  it('tells of a newer version by an event and its log', async () => {
+  it('reports a newer version by an event and in its log', async () => {
     charts.publish(newer);
     charts.publish(`${major + 1}.0.0`);
     const { code, log, event } = await check();
@@ -101,7 +101,7 @@ describe('F60: the updater that only checks', () => {
     });
   });
 
-  it('fails where the repository does not answer, and says so', async () => {
+  it('fails if the repository does not answer, and says so', async () => {
     charts.stop();
     const { code, event } = await check();
     expect(code).toBe(1);
@@ -111,7 +111,7 @@ describe('F60: the updater that only checks', () => {
     });
   });
 
-  it('has no right beyond that', async () => {
+  it('has no other right', async () => {
     const { name, namespace } = operator.installation.settings;
     const ref = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectrulesreviews' };
     const body = {
@@ -124,7 +124,7 @@ describe('F60: the updater that only checks', () => {
     const { resourceRules } = object['status'] as {
       resourceRules: readonly { readonly apiGroups: readonly string[] }[];
     };
-    // Whoever is known may ask who he is and what he may do.
+    // Every authenticated account may query its own identity and rights.
     const own = resourceRules.filter(
       ({ apiGroups }) => !apiGroups.some((group) => /^auth(entication|orization)/.test(group)),
     );

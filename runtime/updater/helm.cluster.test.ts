@@ -6,7 +6,6 @@ import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts
 import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
 import { openHelm, type Charts, type Helm } from './helm.ts';
 
-/** The real Helm, a chart repository, a registry, and keys that GnuPG makes. */
 let repository: Repository;
 let registry: Registry;
 let helm: Helm;
@@ -27,7 +26,7 @@ afterAll(async () => {
 
 const address = () => `oci://${registry.host}/charts`;
 
-/** Publishes a version in both. The registry receives the signature beside the archive as well. */
+/** The registry gets the signature beside the archive as well. */
 function publish(version: string, signedBy?: string, tamper: (archive: string) => void = () => undefined): string {
   const archive = repository.publish(version, signedBy);
   tamper(archive);
@@ -52,7 +51,7 @@ describe.each<[string, () => Charts]>([
     await expect(charts().fetch(version, keyring)).rejects.toThrow('helm pull failed');
   });
 
-  it('and fetched as it is if the right key signed it', async () => {
+  it('and fetched unchanged if the right key signed it', async () => {
     const archive = publish('1.4.0', 'release');
     await charts().versions('*');
     expect(readFileSync(await charts().fetch('1.4.0', keyring))).toEqual(readFileSync(archive));

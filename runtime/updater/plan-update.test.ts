@@ -41,7 +41,7 @@ describe('an update', () => {
     expect(plan({ available: [] }).outcome).toBe('operatorUpToDate');
   });
 
-  it('that failed before is not tried again, until there is something newer', () => {
+  it('is not tried again after a failure, until there is something newer', () => {
     const failed = { revision: 2, status: 'failed', version: '1.3.0' };
     const history = [{ revision: 1, status: 'superseded', version: '1.2.0' }, failed, deployed('1.2.0', 3)];
     expect(plan({ history, available: ['1.2.0', '1.3.0'] })).toEqual({
@@ -75,7 +75,7 @@ describe('an update', () => {
     expect(plan({ installed: 'dev', history: undefined })).toEqual(refused("'dev' is not a semantic version"));
   });
 
-  it('never is to an older version, and never out of the range', () => {
+  it('is never to an older version, and never out of the range', () => {
     const version = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map((parts) => parts.join('.'));
     fc.assert(
       fc.property(

@@ -50,7 +50,6 @@ function post(body: string, path: string = paths.inject): Promise<{ status: numb
   });
 }
 
-/** Sends all of a body but its last byte. */
 function begin(length: number): Socket {
   const head = `POST ${paths.inject} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
   const socket = connect(port, '127.0.0.1', () => socket.write(head + ' '.repeat(length - 1)));
@@ -78,7 +77,7 @@ describe('the webhook application', () => {
     });
   });
 
-  it('refuses a second Lumigo whose review is too large to be parsed, and lets a workload of that size in [F66]', async () => {
+  it('refuses a second Lumigo too large to parse, and allows a workload of that size [F66]', async () => {
     answer = () => ({ allowed: false, code: 409, message: 'there is one' });
     const object = { metadata: { labels: { long: 'x'.repeat(1_200_000) } } };
     const body = JSON.stringify(review({ uid: 'u2', namespace: 'shop', operation: 'CREATE', object }));
@@ -101,7 +100,7 @@ describe('the webhook application', () => {
     },
   );
 
-  it('D50: allows whatever it fails to review, and says why', async () => {
+  it('allows whatever it fails to review, and says why [D50]', async () => {
     answer = () => {
       throw new Error('a bug');
     };
@@ -132,7 +131,7 @@ describe('the webhook application', () => {
 
   const large = (object: unknown) => JSON.stringify(review({ uid: 'u-1', operation: 'CREATE', object }));
 
-  it('takes a review of a megabyte', async () => {
+  it('accepts a review of a megabyte', async () => {
     answer = () => ({ allowed: true, code: 200, message: 'large' });
     expect((await post(large({ x: 'y'.repeat(1_000_000) }))).body).toMatchObject({
       response: { uid: 'u-1', allowed: true, status: { message: 'large' } },
@@ -142,7 +141,7 @@ describe('the webhook application', () => {
   it.each([
     ['6 MB, the largest that an API server sends', { x: 'y'.repeat(6_000_000) }, '1048576 are read'],
     ['a megabyte of small values', Array.from({ length: 300_000 }, () => ({})), 'many small values'],
-  ])('F21: lets %s through unread, with a warning', async (_case, object, why) => {
+  ])('allows %s unread, with a warning [F21]', async (_case, object, why) => {
     const { status, body } = await post(large(object));
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -151,7 +150,7 @@ describe('the webhook application', () => {
     expect(body).not.toHaveProperty('response.patch');
   });
 
-  it('F21: has room for so many large bodies at once, and for small ones at all times', async () => {
+  it('has room for a limited number of large bodies, and always for small ones [F21]', async () => {
     answer = () => ({ allowed: true, code: 200, message: 'fine' });
     const held = Array.from({ length: 8 }, () => begin(1024 * 1024));
     const refused = await eventually(async () => {
@@ -165,7 +164,7 @@ describe('the webhook application', () => {
     await eventually(async () => expect((await post(large({ x: 'y'.repeat(500_000) }))).status).toBe(200));
   });
 
-  it('survives half a body', async () => {
+  it('continues after half a body', async () => {
     const socket = begin(100);
     await once(socket, 'connect');
     socket.destroy();

@@ -9,9 +9,9 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { paths, workloadKinds } from '../contract.ts';
 
-/** The container's. */
+/** The container's memory limit. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
-/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/contributing/reliability.md tells of. */
+/** With LUMIGO_ATTACK_SECONDS=600 it measures what docs/contributing/reliability.md reports. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 25);
 
 let operator: OperatorBench;
@@ -28,7 +28,7 @@ const peakBytes = (pid: number) =>
   1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN);
 
 it(
-  'F21: whatever a pod without any right sends, the webhook stays up, within its memory, and answers others',
+  'the webhook stays up, within its memory, and answers others, whatever a pod sends [F21]',
   async () => {
     const { bench, cluster, installation } = operator;
     const { pid, webhookPort } = operator.manager();

@@ -18,7 +18,7 @@ const { deployment } = workloadKinds;
 const optOut = { [labels.autoTrace]: 'false' };
 
 describe('a workload that is created after the Lumigo', () => {
-  it.each(everyKind)('D1: a %s comes back instrumented, and one event says so', async (_name, kind) => {
+  it.each(everyKind)('a %s is stored instrumented, with one event [D1]', async (_name, kind) => {
     const { bench } = operator;
     const name = `new-${kind.plural}`;
     await bench.create(workloadOf(kind, shop, name));
@@ -32,9 +32,9 @@ describe('a workload that is created after the Lumigo', () => {
     });
   });
 
-  it('F53: that is opted out is in the log, at its default level and once for each change', async () => {
+  it('is in the log at its default level if it is opted out, once for each change [F53]', async () => {
     const { bench } = operator;
-    // Whose controller writes nothing meanwhile: on a conflict the API server would ask once more for the same change.
+    // No controller writes a CronJob meanwhile, so no conflict makes the API server repeat the review.
     const kind = workloadKinds.cronJob;
     const name = 'told';
     const lines = () =>
@@ -57,7 +57,7 @@ describe('a workload that is created after the Lumigo', () => {
   });
 
   it.each(mutableKinds)(
-    'D19: opting a %s out takes the injection away, opting in again brings it back',
+    'an opt-out of a %s removes the injection, and an opt-in injects again [D19]',
     async (_name, kind) => {
       const { bench } = operator;
       const name = `toggled-${kind.plural}`;
@@ -70,7 +70,7 @@ describe('a workload that is created after the Lumigo', () => {
       await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
       expect(await bench.templateOf(kind, shop, name)).toEqual(await bench.templateOf(kind, outside, name));
       expect(await bench.label(kind, shop, name)).toBe('FALSE');
-      // What comes and goes within milliseconds may be looked at only once it is over, and then there is nothing to tell.
+      // The reconciler may miss a state of a few milliseconds, so the test waits for the event.
       await told('LumigoRemovedInstrumentation');
       await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: null } } });
       expect(await bench.isInstrumented(kind, shop, name)).toBe(true);
@@ -85,7 +85,7 @@ describe('a workload that is created after the Lumigo', () => {
     },
   );
 
-  it('D24: a dry run is answered like any other, and leaves no event', async () => {
+  it('a dry run is answered like any other request, without an event [D24]', async () => {
     const { bench } = operator;
     const manifest = workloadOf(deployment, shop, 'dry');
     const { object } = await bench.client.create({ ...deployment, namespace: shop }, manifest, { dryRun: true });
@@ -95,7 +95,7 @@ describe('a workload that is created after the Lumigo', () => {
 });
 
 describe('an update', () => {
-  it('D17, D24: of something other than the template changes nothing of ours and makes no event', async () => {
+  it('changes nothing of ours and makes no event if the template stays [D17, D24]', async () => {
     const { bench } = operator;
     await bench.create(workloadOf(deployment, shop, 'annotated'));
     const before = await bench.templateOf(deployment, shop, 'annotated');
@@ -107,7 +107,7 @@ describe('an update', () => {
     await eventually(async () => expect(await bench.events(shop, 'annotated')).toHaveLength(1));
   });
 
-  it('D3: of a Job passes untouched', async () => {
+  it('does not change a Job [D3]', async () => {
     const { bench } = operator;
     const { job } = workloadKinds;
     const early = await bench.namespace('early');
@@ -121,7 +121,7 @@ describe('an update', () => {
     expect(await bench.isInstrumented(job, early, 'new')).toBe(true);
   });
 
-  it('D2: keeps fields that no client library need know', async () => {
+  it('keeps fields that no client library needs to know [D2]', async () => {
     const { bench } = operator;
     const sidecar = { name: 'sidecar', image: 'proxy:1', restartPolicy: 'Always' };
     await bench.create(workloadOf(deployment, shop, 'modern', { pod: { initContainers: [sidecar] } }));
@@ -158,13 +158,13 @@ describe('a workload of a namespace without a Lumigo', () => {
 });
 
 describe('a second Lumigo', () => {
-  it('D16: is refused where it is created, with the name of the first', async () => {
+  it('is refused on creation, with the name of the first [D16]', async () => {
     await expect(operator.bench.lumigo(shop, {}, 'second')).rejects.toThrow(
       `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
     );
   });
 
-  it('F29: is let in while the first is being deleted, acts at once, and what is instrumented stays so', async () => {
+  it('is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
     const { bench, cluster, refuseChanges } = operator;
     const namespace = await bench.namespace('succeeded');
     await bench.activate(namespace);

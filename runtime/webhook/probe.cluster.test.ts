@@ -5,7 +5,6 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloadKinds } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
-/** The condition says if the webhook is really called. */
 let operator: OperatorBench;
 let namespace: string;
 beforeAll(async () => {
@@ -13,7 +12,7 @@ beforeAll(async () => {
   namespace = await operator.bench.namespace('probed');
   await operator.bench.create(workloadOf(workloadKinds.deployment, namespace, 'app'));
   await operator.bench.activate(namespace);
-  // The probe after the first start may have come before there was a workload to try it with; the next one would be a minute later.
+  // The first probe may have preceded the first workload, and the next one would be a minute later.
   await restarted();
 });
 afterAll(() => operator?.stop());
@@ -34,13 +33,13 @@ const whenSaid = (condition: object): Promise<void> =>
     { timeoutMs: 30_000 },
   );
 
-/** Probes come a moment after the start and once a minute from then on. */
+/** A probe follows the start, and then every minute. */
 async function restarted(): Promise<void> {
   await operator.stopManager();
   await operator.startManager();
 }
 
-/** Has only the first of the two webhooks called no more, as a condition that a user added does. */
+/** Adds a condition to the first of the two webhooks that never matches. */
 async function breakInjector(): Promise<() => Promise<void>> {
   const { cluster, installation } = operator;
   const ref = { ...configurations, name: `${installation.settings.name}-injector-webhook` };
@@ -58,7 +57,7 @@ async function breakInjector(): Promise<() => Promise<void>> {
 }
 
 describe('the probe of the webhook', () => {
-  it("F29: meets the injector's own rule, so that a condition which keeps it from being called shows", async () => {
+  it("passes through the injector's own rule, so that an excluding condition is noticed [F29]", async () => {
     await whenSaid({ status: 'True', message: 'The API server reaches the injector webhook' });
     const mend = await breakInjector();
     await restarted();

@@ -8,7 +8,7 @@ describe('an answer of the API server without the echo of the webhook', () => {
     [1_010, 1, 'ProbeTimedOut'],
     [5_010, 30, 'ProbeFailed'],
     [30_010, 30, 'ProbeTimedOut'],
-  ])('F12: after %d ms where it waits for %d s says %s', (tookMs, timeoutSeconds, reason) => {
+  ])('after %d ms with a timeout of %d s means %s [F12]', (tookMs, timeoutSeconds, reason) => {
     expect(unreachable(tookMs, timeoutSeconds)).toMatchObject({ reason });
   });
 });

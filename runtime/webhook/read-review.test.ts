@@ -9,7 +9,6 @@ const pod = (more: object) => workloadOf(deployment, 'shop', 'app', { pod: more 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const app = { name: 'app', image: 'app:1' };
 
-/** Returns the object, and the one before it, as they are read from a review. */
 function read(object: unknown) {
   const bytes = Buffer.from(JSON.stringify({ ...reviewType, request: { uid: 'u', object, oldObject: object } }));
   const request = readReview({ bytes, length: bytes.length });

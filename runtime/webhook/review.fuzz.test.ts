@@ -15,7 +15,7 @@ import { reviewWorkload } from './injector.ts';
 import { readReview } from './read-review.ts';
 import { reviewType, writeReview } from './review.ts';
 
-/** What anybody may send, and may write into an object. */
+/** Attackers can send any body, and namespace editors can write any object. */
 
 const active: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
@@ -59,7 +59,6 @@ afterEach(() => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-/** Reads a body, and reviews it if it has a request. */
 function answered(bytes: Uint8Array | string, policy: NamespacePolicy = active) {
   const whole = Buffer.from(bytes as string);
   const request = readReview({ bytes: whole, length: whole.length });
@@ -69,7 +68,7 @@ const reviewOf = (request: unknown) => JSON.stringify({ ...reviewType, request }
 
 describe('fuzz: a review', () => {
   it(
-    'of any bytes, and of any JSON, is answered or refused with a sentence',
+    'is answered or refused with a sentence, for any bytes and any JSON',
     () =>
       fc.assert(
         fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(reviewOf)), (bytes) => {
@@ -84,7 +83,7 @@ describe('fuzz: a review', () => {
   );
 
   it(
-    'of any object is allowed, and its patch is one that can be applied',
+    'is allowed for any object, and its patch can be applied',
     () =>
       fc.assert(
         fc.property(requests, policies, (request, policy) => {
@@ -100,7 +99,7 @@ describe('fuzz: a review', () => {
     fuzzTimeoutMs,
   );
 
-  it('as deep or as wide as a body can be does not end the process', () => {
+  it('ends no process, at the maximum depth and width of a body', () => {
     const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const shapes = [
       deep(10_000),
@@ -122,7 +121,7 @@ describe('fuzz: a review', () => {
   });
 });
 
-describe('fuzz: what stands on an object', () => {
+describe('fuzz: the annotations of an object', () => {
   const record = templates.map(
     (template) => JSON.parse(injected(template).metadata?.annotations?.[annotations.injection] ?? '{}') as unknown,
   );
@@ -133,7 +132,7 @@ describe('fuzz: what stands on an object', () => {
   );
 
   it(
-    'whatever the record says, removal comes to an end, and what it leaves is no injection',
+    'lead to a removal that ends and leaves no injection, whatever the record says',
     () =>
       fc.assert(
         fc.property(templates, texts, (template, text) => {
@@ -152,7 +151,7 @@ describe('fuzz: what stands on an object', () => {
   );
 
   it(
-    'any stamp is read or is none',
+    'have a valid stamp or none',
     () =>
       fc.assert(
         fc.property(

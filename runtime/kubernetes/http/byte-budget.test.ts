@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bounds, ByteBudget, nextPageSize } from './byte-budget.ts';
 
 describe('a byte budget', () => {
-  it('never gives out more than it has, and serves everyone in the order of arrival [F66]', async () => {
+  it('never grants more than it has, and serves readers in the order of arrival [F66]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 10 }), { maxLength: 20 }), async (asked) => {
         const budget = new ByteBudget(10);
@@ -27,7 +27,7 @@ describe('a byte budget', () => {
     );
   });
 
-  it('gives nothing at once to a reader who would overtake another', async () => {
+  it('grants nothing at once to a reader that would overtake another', async () => {
     const budget = new ByteBudget(10);
     const giveBack = await budget.take(6);
     const waiting = budget.take(6);

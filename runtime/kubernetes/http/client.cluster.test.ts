@@ -42,7 +42,7 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('an eviction', () => {
-  it('that two disruption budgets bear upon has failed, though it is answered with 201', async () => {
+  it('fails if two disruption budgets apply to the pod, although the status is 201', async () => {
     const own = { namespace: 'default', name: 'guarded-twice' };
     const pods = { group: '', version: 'v1', plural: 'pods', ...own };
     const labels = { app: own.name };
@@ -80,7 +80,7 @@ describe('an eviction', () => {
 });
 
 describe('a guarded patch', () => {
-  it('changes the object that was read, and is a conflict once that is another', async () => {
+  it('changes the object that was read, and is a conflict if that has changed', async () => {
     const { metadata } = await made('guarded');
     const ref = { ...configMaps, name: 'guarded' };
     const paint = (colour: string) =>
@@ -90,7 +90,7 @@ describe('a guarded patch', () => {
     expect((await client.get(ref)).data).toEqual({ colour: 'green' });
   });
 
-  it('is told apart from a patch that does not fit; a failed `test` is not, which is why it is not used', async () => {
+  it('is distinguishable from a patch that does not fit, unlike a failed `test`', async () => {
     const { metadata } = await made('tested');
     const ref = { ...configMaps, name: 'tested' };
     const unfit = guarded(metadata.resourceVersion, [{ op: 'remove', path: '/data/missing' }]);
@@ -101,7 +101,7 @@ describe('a guarded patch', () => {
     expect(await Promise.all(answers)).toMatchObject([{ status: 422 }, { status: 422 }]);
   });
 
-  it('does not touch an object of the same name that took its place', async () => {
+  it('does not change an object of the same name that replaced it', async () => {
     const { metadata } = await made('replaced');
     const ref = { ...configMaps, name: 'replaced' };
     await client.delete(ref, { preconditions: { uid: metadata.uid } });
@@ -113,7 +113,7 @@ describe('a guarded patch', () => {
 });
 
 describe('writes', () => {
-  it('a dry run answers what would be, and stores nothing', async () => {
+  it('are answered and not stored in a dry run', async () => {
     const { object } = await client.create(configMaps, configMap('dry'), { dryRun: true });
     expect(object.metadata.uid).toMatch(/-/);
     expect(isNotFound(await rejection(client.get({ ...configMaps, name: 'dry' })))).toBe(true);
@@ -124,7 +124,7 @@ describe('writes', () => {
     expect((await client.get({ ...configMaps, name: 'dry' })).data).toEqual({ colour: 'red' });
   });
 
-  it('answers with metadata only where asked', async () => {
+  it('are answered with metadata only if asked', async () => {
     const options = { metadataOnly: true };
     const { object } = await client.create(configMaps, configMap('bare'), options);
     const ref = { ...configMaps, name: 'bare' };
@@ -136,7 +136,7 @@ describe('writes', () => {
     expect((await client.get(ref)).data).toMatchObject({ a: 'b' });
   });
 
-  it('applies as one manager among others, and takes a field over only by force', async () => {
+  it('apply as one manager among others, and take over a field only by force', async () => {
     const ref = { ...configMaps, name: 'applied' };
     const body = (colour: string) => configMap('applied', { colour });
     await client.patch(ref, { kind: 'apply', body: body('red') }, { fieldManager: 'one' });
@@ -146,7 +146,7 @@ describe('writes', () => {
     expect(object.data).toEqual({ colour: 'blue' });
   });
 
-  it('passes on what the server warns of', async () => {
+  it("pass on the server's warnings", async () => {
     const misspelt = { ...configMap('warned'), dta: { a: 'b' } };
     const { warnings } = await client.create(configMaps, misspelt, { fieldValidation: 'Warn' });
     expect(warnings).toEqual(['unknown field "dta"']);
@@ -154,7 +154,7 @@ describe('writes', () => {
     expect((strict as Error).message).toContain('unknown field "dta"');
   });
 
-  it('a whole object goes back with fields that this program has never heard of', async () => {
+  it('keep the fields of a whole object that this program does not know', async () => {
     await cluster.client.create(
       { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },
       boxDefinition,
@@ -189,20 +189,20 @@ describe('lists', () => {
     return found;
   };
 
-  it('come whole, in pages of the asked size', async () => {
+  it('are complete, in pages of the requested size', async () => {
     const before = requests.length;
     expect(new Set(await names(500)).size).toBe(count);
     expect(requests.slice(before).map(({ verb }) => verb)).toEqual(['list', 'list', 'list']);
   });
 
-  it('go on where they were when the server has forgotten their moment', async () => {
+  it('continue if the server no longer has their resource version', async () => {
     let compacted = false;
     const found = await names(500, async () => {
       if (compacted) return;
       compacted = true;
       await made('newer-than-the-list');
       await etcdAt(cluster.etcd).compact();
-      // The API server itself remembers for longer than etcd does.
+      // The API server itself keeps versions for longer than etcd does.
       await cluster.restartApiServer();
     });
     expect(requests.filter(({ code }) => code === 410)).toHaveLength(1);
@@ -212,7 +212,7 @@ describe('lists', () => {
 });
 
 describe('a server that is too busy', () => {
-  it('is left alone for as long as it asks, and then has the request again', async () => {
+  it('gets the request again after its Retry-After, and none before', async () => {
     const flowcontrol = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1' };
     const levels = { ...flowcontrol, plural: 'prioritylevelconfigurations' };
     const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterrolebindings' };
@@ -236,14 +236,14 @@ describe('a server that is too busy', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  it('speaks the server’s words, and no credential', async () => {
+describe('errors', () => {
+  it('have the server’s words, and no credential', async () => {
     const error = await rejection(client.get({ ...configMaps, name: 'nowhere' }));
     expect(error).toBeInstanceOf(ApiError);
     expect((error as Error).message).toBe('configmaps "nowhere" not found');
   });
 
-  it('asks for new credentials once when the server refuses them', async () => {
+  it('lead to new credentials once if the server refuses them', async () => {
     const good = authorization;
     const asked: boolean[] = [];
     const renewing = createTransport(
@@ -264,7 +264,7 @@ describe('what goes wrong', () => {
     renewing.close();
   });
 
-  it('repeats what does no harm when a kept connection turns out to be closed, and nothing else', async () => {
+  it('lead to a repetition of safe requests alone if a kept connection is closed', async () => {
     const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
     const codes: number[] = [];
     const cut = createTransport(
@@ -293,7 +293,7 @@ describe('what goes wrong', () => {
     await proxy.close();
   });
 
-  it('names the place that does not answer', async () => {
+  it('name the server that does not answer', async () => {
     const nowhere = createTransport({ server: new URL('https://127.0.0.1:1'), authorization }, { userAgent: 'test' });
     const error = await rejection(createClient(nowhere).get({ ...configMaps, name: 'a' }));
     expect(error).toMatchObject({ name: 'ConnectionError', code: 'ECONNREFUSED' });
@@ -301,20 +301,20 @@ describe('what goes wrong', () => {
     nowhere.close();
   });
 
-  it('does not trust another authority', async () => {
+  it('report another authority, which is not trusted', async () => {
     const suspicious = createTransport({ server: new URL(cluster.server), authorization }, { userAgent: 'test' });
     const error = await rejection(createClient(suspicious).get({ ...configMaps, name: 'a' }));
     expect((error as Error).message).toContain('its certificate is not signed by the CA of the credentials');
     suspicious.close();
   });
 
-  it('refuses to address a collection where one object is meant', async () => {
+  it('report a collection if one object is needed', async () => {
     expect(await rejection(client.delete(configMaps))).toBeInstanceOf(TypeError);
     expect(await rejection(client.get(configMaps))).toBeInstanceOf(TypeError);
   });
 });
 
-/** A definition has its effect a moment after it is accepted. */
+/** A definition is in effect a moment after it is accepted. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const outcome = await attempt().then(
@@ -354,7 +354,7 @@ const binding = {
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'busy' }],
 };
-/** One seat, none to borrow, no queue: of requests at the same time all but one are refused with 429. */
+/** With one seat, none to borrow and no queue, all but one of concurrent requests get status 429. */
 const priorityLevel = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
   kind: 'PriorityLevelConfiguration',

@@ -16,7 +16,7 @@ afterAll(() => rm(directory, { recursive: true }));
 const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '6443' };
 
 describe('inCluster', () => {
-  it('reads what the kubelet mounts', async () => {
+  it('reads the files that the kubelet mounts', async () => {
     await write('token', 'one\n');
     const connection = await inCluster({ directory, env });
     expect([connection.server.href, connection.ca, connection.namespace]).toEqual([
@@ -27,7 +27,7 @@ describe('inCluster', () => {
     expect(await connection.authorization()).toBe('Bearer one');
   });
 
-  it('follows the token as the kubelet renews it: within a minute, and at once when the old one is refused', async () => {
+  it('reads a renewed token within a minute, and at once if the old one is refused', async () => {
     let now = 0;
     await write('token', 'one');
     const connection = await inCluster({ directory, env, now: () => now });
@@ -40,13 +40,13 @@ describe('inCluster', () => {
     expect(await connection.authorization(true)).toBe('Bearer three');
   });
 
-  it('takes an IPv6 address', async () => {
+  it('accepts an IPv6 address', async () => {
     await write('token', 'one');
     const connection = await inCluster({ directory, env: { ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' } });
     expect(connection.server.href).toBe('https://[fd00::1]:6443/');
   });
 
-  it('says what is missing, and what to do outside a cluster', async () => {
+  it('says which file is missing, and what to do outside a cluster', async () => {
     await expect(inCluster({ directory, env: {} })).rejects.toThrow(/KUBERNETES_SERVICE_HOST is not set.*--kubeconfig/);
     await expect(inCluster({ directory: join(directory, 'none'), env })).rejects.toThrow(
       /none\/(ca\.crt|token) cannot be read \(ENOENT\).*--kubeconfig/,

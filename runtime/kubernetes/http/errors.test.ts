@@ -4,7 +4,7 @@ import { apiErrorOf, isAlreadyExists, isConflict, isGone, isNotFound } from './e
 const refusal = { status: 409, subject: 'POST /api/v1/namespaces/shop/events' };
 
 describe('apiErrorOf', () => {
-  it('is what the Status says', () => {
+  it('returns the reason and message of the Status', () => {
     const error = apiErrorOf(
       {
         kind: 'Status',
@@ -21,7 +21,7 @@ describe('apiErrorOf', () => {
     expect(error.hasCause('FieldValueInvalid')).toBe(false);
   });
 
-  it('F29: quotes no token, and nothing that steers a terminal', () => {
+  it('quotes no token, and no control sequence of a terminal [F29]', () => {
     const token = `t_${'0123456789abcdef01234'}`;
     const message = `spec.env: Invalid value: "${token}\u001b[31m": must be a Secret`;
     const quoted = apiErrorOf({ code: 422, reason: 'Invalid', message }, refusal).message;
@@ -29,7 +29,7 @@ describe('apiErrorOf', () => {
   });
 
   it.each([['<html>Bearer s3cret</html>'], [undefined], [{ error: 's3cret' }]])(
-    'says so, and quotes nothing, where no API server answered: %j',
+    'says so, and quotes nothing, if no API server answered: %j',
     (body) => {
       const { message } = apiErrorOf(body, { ...refusal, status: 502 });
       expect(message).toContain('POST /api/v1/namespaces/shop/events failed with status 502');
@@ -39,14 +39,14 @@ describe('apiErrorOf', () => {
 });
 
 describe('predicates', () => {
-  it('tell a conflict from what exists already, which have the same status', () => {
+  it('distinguish a conflict from an object that exists already, which have the same status', () => {
     const exists = apiErrorOf({ code: 409, reason: 'AlreadyExists' }, refusal);
     const conflict = apiErrorOf({ code: 409, reason: 'Conflict' }, refusal);
     expect([exists, conflict].map(isAlreadyExists)).toEqual([true, false]);
     expect([exists, conflict].map(isConflict)).toEqual([false, true]);
   });
 
-  it('hold for an ApiError only', () => {
+  it('are true for an ApiError only', () => {
     expect(isNotFound(Object.assign(new Error('no such file'), { status: 404 }))).toBe(false);
     expect(isGone(apiErrorOf({ code: 410, reason: 'Expired' }, refusal))).toBe(true);
   });

@@ -8,7 +8,7 @@ import { bounds } from './byte-budget.ts';
 import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { linesOf } from './reading.ts';
 
-/** As an answer's bytes come, in whatever pieces. */
+/** The bytes of an answer are delivered in arbitrary pieces. */
 async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise<string[]> {
   const lines: string[] = [];
   const bytes = Readable.from(chunks, { objectMode: false });
@@ -23,7 +23,7 @@ describe('an answer', () => {
     ['whole', `${head}2\r\n{}\r\n0\r\n\r\n`, '{}'],
     ['cut off', `${head}2\r\n{`, 'aborted'],
     ['garbled in the same piece as its head', `${head}no length\r\n`, 'aborted'],
-  ])('that is %s is told as it is', async (_what, bytes, told) => {
+  ])('is reported as it is if it is %s', async (_what, bytes, told) => {
     const server = createServer((socket) => void socket.once('data', () => socket.end(bytes))).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -37,8 +37,8 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer that is larger than what is read', () => {
-  it('is refused, and gives its share of the budget back [F66]', async () => {
+describe('an answer larger than the limit', () => {
+  it('is refused, and releases its share of the budget [F66]', async () => {
     const size = 300_000;
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -61,7 +61,7 @@ describe('an answer that is larger than what is read', () => {
 });
 
 describe('linesOf', () => {
-  it('gives the same lines however the bytes are cut, characters of several bytes included', async () => {
+  it('returns the same lines however the bytes are divided, also within a character', async () => {
     const text = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', '')));
     await fc.assert(
       fc.asyncProperty(text, fc.array(fc.nat()), async (lines, cuts) => {
@@ -73,14 +73,14 @@ describe('linesOf', () => {
     );
   });
 
-  it('skips a line that is longer than what is read, and goes on after it [F66]', async () => {
+  it('skips a line longer than the limit, and continues after it [F66]', async () => {
     const skipped: number[] = [];
     const chunks = Array.from({ length: 20 }, () => Buffer.alloc(100_000, 'x'));
     expect(await split([Buffer.from('one\n'), ...chunks, Buffer.from('\ntwo\n')], skipped)).toEqual(['one', 'two']);
     expect(skipped).toEqual([2_000_000]);
   });
 
-  it('keeps an unfinished line to itself', async () =>
+  it('does not return an unfinished line', async () =>
     expect(await split([Buffer.from('whole\nhal')])).toEqual(['whole']));
 
   it('takes time in proportion to a long line, not to its square', async () => {
@@ -92,7 +92,7 @@ describe('linesOf', () => {
       return performance.now() - started;
     };
     await seconds(1000);
-    // 16 times the bytes; the square would be 256 times the time, and gigabytes copied.
+    // The input is 16 times as large. Quadratic time would be 256 times as long, with gigabytes copied.
     expect(await seconds(16_000)).toBeLessThan(Math.max(await seconds(1000), 2) * 100);
   });
 });
@@ -105,14 +105,14 @@ describe('parseWarnings', () => {
       'two',
     ]));
 
-  it('is not misled by commas, codes and quotes inside a text', () =>
+  it('accepts commas, codes and quotes inside a text', () =>
     expect(parseWarnings([String.raw`299 - "say \"299 - no\", then \\ stop"`])).toEqual([
       String.raw`say "299 - no", then \ stop`,
     ]));
 
-  it('leaves a cache alone', () => expect(parseWarnings(['110 proxy "Response is stale"'])).toEqual([]));
+  it('ignores the warning of a cache', () => expect(parseWarnings(['110 proxy "Response is stale"'])).toEqual([]));
 
-  it('gives back whatever text was quoted', () => {
+  it('returns whatever text was quoted', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (texts) => {
         const header = texts.map((text) => `299 - "${text.replace(/["\\]/g, String.raw`\$&`)}"`).join(', ');

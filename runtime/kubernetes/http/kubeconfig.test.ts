@@ -64,12 +64,12 @@ describe('fromKubeconfig', () => {
     expect(await connection.authorization()).toBe('Bearer from-the-file');
   });
 
-  it('asks the plugin of a cloud', async () => {
+  it('runs the plugin of a cloud', async () => {
     const connection = await fromKubeconfig({ path: path(), context: 'plugin' });
     expect(await connection.authorization()).toBe('Bearer from-the-plugin');
   });
 
-  it('lists the contexts there are', () =>
+  it('lists the contexts that exist', () =>
     expect(fromKubeconfig({ path: path(), context: 'production' })).rejects.toThrow(
       /has no context 'production'\. Its contexts: staging, plugin\./,
     ));

@@ -17,7 +17,7 @@ describe('resourcePath', () => {
     [{ group: '', version: 'v1', plural: 'namespaces', name: 'shop' }, '/api/v1/namespaces/shop'],
   ])('%j', (ref, path) => expect(resourcePath(ref)).toBe(path));
 
-  it('no name leads out of its place', () => {
+  it('no name leads to another path', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (name) => {
         fc.pre(name !== '.' && name !== '..');
@@ -29,17 +29,17 @@ describe('resourcePath', () => {
     );
   });
 
-  it.each(['', '.', '..'])('refuses the name %j, which would address something else', (name) =>
+  it.each(['', '.', '..'])('refuses the name %j, which would address another resource', (name) =>
     expect(() => resourcePath({ ...pods, namespace: 'shop', name })).toThrow(TypeError),
   );
 });
 
 describe('queryString', () => {
-  it('leaves out what is undefined and escapes the rest', () =>
+  it('omits undefined values and escapes the rest', () =>
     expect(queryString({ watch: true, limit: 5, continue: undefined, labelSelector: 'a in (b,c)' })).toBe(
       '?watch=true&limit=5&labelSelector=a%20in%20(b%2Cc)',
     ));
-  it('is empty for nothing', () => expect(queryString({ a: undefined }) + queryString(undefined)).toBe(''));
+  it('is empty for no parameters', () => expect(queryString({ a: undefined }) + queryString(undefined)).toBe(''));
 });
 
 describe('requestKind', () => {

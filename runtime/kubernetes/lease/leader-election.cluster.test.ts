@@ -33,7 +33,7 @@ const namespace = 'default';
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 500 };
 const lasts = times.leaseDurationMs;
 
-/** Who led from when until when, by this machine's one clock. */
+/** Start and end of a term, by this machine's one clock. */
 interface Term {
   readonly identity: string;
   readonly from: number;
@@ -82,7 +82,7 @@ function stand(identity: string, options: Partial<ElectionOptions> & { transport
   return candidate;
 }
 
-/** One that waits for its turn, and how to wait until it has looked at the lease so often: once each period at the most. */
+/** The candidate reads the Lease at most once each period. */
 function standLooking(identity: string): Candidate & { readonly hasLooked: (times: number) => Promise<void> } {
   const requests: string[] = [];
   const candidate = stand(identity, { transport: transportTo(new URL(cluster.server).port, requests) });
@@ -109,7 +109,7 @@ const read = async (): Promise<Lease> =>
     name: lease,
   })) as Lease;
 
-/** A candidate in a process of its own, which can be killed. */
+/** A separate process can be killed. */
 async function standElsewhere(identity: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../../../sandbox/testing/candidate.ts', import.meta.url));
   const election = JSON.stringify({ namespace, name: lease, identity, times });
@@ -133,11 +133,11 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 describe('two candidates', () => {
-  it('one leads; when it stops, the other takes over at once, and the two never overlap', async () => {
+  it('have one leader; when it stops, the other takes over at once, and terms never overlap', async () => {
     const first = stand('first');
     await leads(first);
     const second = standLooking('second');
-    // For longer than the lease lasts.
+    // This is longer than the Lease lasts.
     await second.hasLooked(lasts / times.retryPeriodMs + 2);
     expect([first.terms.length, second.terms.length]).toEqual([1, 0]);
     await first.stop();
@@ -151,7 +151,7 @@ describe('two candidates', () => {
     expect((await read()).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
   });
 
-  it('a leader that is killed is followed when its lease has run out, and not before', async () => {
+  it('have a successor of a killed leader once its Lease has expired, and not before', async () => {
     const leader = await standElsewhere('killed');
     const successor = standLooking('successor');
     await successor.hasLooked(2);
@@ -163,7 +163,7 @@ describe('two candidates', () => {
     expect(waited).toBeLessThan(lasts + times.retryPeriodMs + 1_500);
   });
 
-  it('a leader that is cut off stops before the other starts', async () => {
+  it('stop a leader without a connection before the other starts', async () => {
     const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
     cleanUp.push(() => proxy.close());
     const cutOff = stand('cut-off', { transport: transportTo(String(proxy.port)) });
@@ -180,7 +180,7 @@ describe('two candidates', () => {
     expect(termOf(cutOff, 1).from).toBeGreaterThan(termOf(other).until);
   });
 
-  it('a leader whose work fails makes way', async () => {
+  it('replace a leader whose work fails', async () => {
     const transport = transportTo(new URL(cluster.server).port);
     let failures = 0;
     const failing = stand('failing', {
@@ -199,7 +199,7 @@ describe('two candidates', () => {
 });
 
 describe('one candidate', () => {
-  it('killed and started again under its own name, it goes on at once', async () => {
+  it('continues at once if it is killed and started again under its own name', async () => {
     await kill(await standElsewhere('pod-0'));
     const started = performance.now();
     const again = stand('pod-0');
@@ -209,7 +209,7 @@ describe('one candidate', () => {
     expect((await read()).spec).toMatchObject({ leaseTransitions: 0 });
   });
 
-  it('renews with one request a period, and keeps what others wrote on the lease', async () => {
+  it("renews with one request a period, and keeps other writers' fields of the Lease", async () => {
     const requests: string[] = [];
     const leader = stand('modest', { transport: transportTo(new URL(cluster.server).port, requests) });
     await leads(leader);
@@ -228,7 +228,7 @@ describe('one candidate', () => {
     expect(leader.terms).toHaveLength(1);
   });
 
-  it('outlasts an API server that is away for less than the renewal may take', async () => {
+  it('outlasts an API server that is down for less than the renewal deadline', async () => {
     const patient = { leaseDurationMs: 30_000, renewDeadlineMs: 25_000, retryPeriodMs: 1_000 };
     const leader = stand('patient', { times: patient });
     await leads(leader);
@@ -238,7 +238,7 @@ describe('one candidate', () => {
     expect(leader.terms).toMatchObject([{ until: Infinity }]);
   });
 
-  it('refuses times that let two lead at once', () => {
+  it('refuses durations that let two lead at once', () => {
     const { signal } = new AbortController();
     const election = { client: cluster.client, namespace, name: lease, identity: 'hasty', signal };
     const hasty = elect({

@@ -10,7 +10,7 @@ const lease = (spec: Lease['spec'] | undefined, resourceVersion = '1'): Lease =>
 const heldByA = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2030-01-01T00:00:00.000000Z' };
 
 describe('planLease', () => {
-  it('makes the Lease that is not there', () => expect(planLease(undefined, 0, 'b', times)).toBe(0));
+  it('creates a missing Lease', () => expect(planLease(undefined, 0, 'b', times)).toBe(0));
 
   it.each([
     ['given back', { ...heldByA, holderIdentity: '' }],
@@ -20,7 +20,7 @@ describe('planLease', () => {
     expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0),
   );
 
-  it('takes the Lease of another no earlier than that lasts, counted from when its last change was seen', () => {
+  it("takes another holder's Lease only after its duration, counted from its last seen change", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(120_000), fc.nat(120_000), (seconds, since, now) => {
         const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds }), since };
@@ -31,7 +31,7 @@ describe('planLease', () => {
     );
   });
 
-  it('does not care what time the holder thinks it is', () => {
+  it("ignores the holder's clock", () => {
     const plans = ['1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z'].map((renewTime) =>
       planLease({ lease: lease({ ...heldByA, renewTime }), since: 0 }, 14_999, 'b', times),
     );
@@ -47,10 +47,10 @@ describe('seeLease', () => {
   });
 });
 
-describe('what is written', () => {
+describe('the written Lease', () => {
   const now = new Date('2030-01-01T00:00:05.120Z');
 
-  it('a change of hands is counted and dated', () =>
+  it('has the number of the transition and its time', () =>
     expect(heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier' }, 'b', times, now)).toEqual({
       holderIdentity: 'b',
       leaseDurationSeconds: 15,
@@ -59,13 +59,13 @@ describe('what is written', () => {
       leaseTransitions: 5,
     }));
 
-  it('a renewal changes the time and nothing else', () => {
+  it('has a new time and no other change on a renewal', () => {
     const before = heldSpec(undefined, 'b', times, now);
     const later = new Date('2030-01-01T00:00:10Z');
     expect(heldSpec(before, 'b', times, later)).toEqual({ ...before, renewTime: '2030-01-01T00:00:10.000000Z' });
   });
 
-  it('a Lease given back has no holder, keeps what else it says, and can be had at once', () => {
+  it('has no holder after a release, keeps its other fields, and can be taken at once', () => {
     const spec = releasedSpec({ ...heldByA, leaseTransitions: 4 }, now);
     expect(spec).toMatchObject({ holderIdentity: '', leaseTransitions: 4 });
     expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0);

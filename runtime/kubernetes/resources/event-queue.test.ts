@@ -14,7 +14,7 @@ const event = (namespace: string, uid: string, key: string): QueuedEvent => ({
   regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: uid, uid, resourceVersion: '1' },
 });
 
-/** A queue whose posts are recorded. The API server refuses those of the namespace `refuses`. */
+/** The API server refuses posts of the namespace `refuses`. */
 function queueOf({ refuses = '' }: { refuses?: string } = {}) {
   const posted: string[] = [];
   const drained: string[] = [];
@@ -112,7 +112,7 @@ describe('the queue of events', () => {
     await running;
   });
 
-  it('F2: posts nothing between two terms, and what waits in the next one', async () => {
+  it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
     const { queue, add, post, posted, drained } = queueOf();
     add('shop', 'a', '1');
     await turn();
@@ -126,7 +126,7 @@ describe('the queue of events', () => {
     end.abort();
   });
 
-  it('tries again although timers fire up to a millisecond early', async () => {
+  it('retries although timers run up to a millisecond early', async () => {
     const end = new AbortController();
     const queues = Array.from({ length: 30 }, () => queueOf());
     for (const { queue, add, post } of queues) {

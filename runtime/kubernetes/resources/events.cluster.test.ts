@@ -7,7 +7,7 @@ import { type EventDetails, eventObject, postEvent } from './events.ts';
 
 let cluster: ControlPlane;
 beforeAll(async () => {
-  // Without a controller manager a namespace that is deleted stays on its way out.
+  // Without a controller manager, a deleted namespace stays in the phase Terminating.
   cluster = await startControlPlane({ controllerManager: false });
 });
 afterAll(() => cluster?.stop());
@@ -36,7 +36,7 @@ const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 describe('postEvent', () => {
-  it('posts a change once, whoever tells of it', async () => {
+  it('posts a change once, even if several replicas report it', async () => {
     await postEvent(cluster.client, event('default'));
     await postEvent(cluster.client, event('default', { instance: 'manager-1' }));
     await postEvent(cluster.client, event('default', { key: 'added/2' }));
@@ -50,7 +50,7 @@ describe('postEvent', () => {
     });
   });
 
-  it('is content when there is no place for it any more', async () => {
+  it('ignores a namespace that is being deleted', async () => {
     await postEvent(cluster.client, event('nowhere'));
     await cluster.client.create(namespaces, namespace('going'));
     await cluster.client.delete({ ...namespaces, name: 'going' });
@@ -59,7 +59,7 @@ describe('postEvent', () => {
     expect((await cluster.client.pages(ref).next()).value?.items).toEqual([]);
   });
 
-  it('says so when it may not', async () => {
+  it('reports that it has no permission', async () => {
     const transport = connectTo(cluster, { as: 'nobody' });
     const error: unknown = await postEvent(createClient(transport), event('default')).catch(
       (reason: unknown) => reason,

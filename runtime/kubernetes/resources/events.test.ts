@@ -24,7 +24,7 @@ const nameOf = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
   eventObject({ ...details, ...changes }).metadata.name ?? '';
 
 describe('eventObject', () => {
-  it('points at the workload, in its namespace, to the second', () =>
+  it('refers to the workload, in its namespace, to the second', () =>
     expect(eventObject(details)).toMatchObject({
       metadata: { namespace: 'shop' },
       involvedObject: details.regarding,
@@ -34,12 +34,12 @@ describe('eventObject', () => {
       reportingInstance: 'manager-0',
     }));
 
-  it('F29: quotes no token, and nothing that steers a terminal', () => {
+  it('quotes no token, and no control sequence of a terminal [F29]', () => {
     const message = `its volume is mounted at /\u001b[2J of t_${'0123456789abcdef01234'}`;
     expect(eventObject({ ...details, message })).toMatchObject({ message: 'its volume is mounted at /�[2J of t_…' });
   });
 
-  it('has the same name for the same change, whoever tells of it and when', () =>
+  it('has the same name for the same change, from each replica and at any time', () =>
     expect(nameOf({ now: new Date(0), version: '2', instance: 'other', message: 'else' })).toBe(nameOf({})));
 
   it.each([
@@ -48,7 +48,7 @@ describe('eventObject', () => {
     ['life of the object', { regarding: { ...details.regarding, uid: 'another' } }],
   ])('has another name for another %s', (_what, changes) => expect(nameOf(changes)).not.toBe(nameOf({})));
 
-  it('keeps the object recognisable', () => expect(nameOf({})).toMatch(/^cart\.[0-9a-f]{16}$/));
+  it('contains the name of the object', () => expect(nameOf({})).toMatch(/^cart\.[0-9a-f]{16}$/));
 
   it('always has a name that the API server accepts', () => {
     const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

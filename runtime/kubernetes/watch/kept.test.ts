@@ -7,7 +7,7 @@ const object = (uid: string, label?: string) => ({
   metadata: { namespace: 'shop', name: `pod-${uid}`, uid, resourceVersion: '1', labels: label ? { label } : {} },
 });
 
-it('what a list-watch shows is kept while there is something to keep of it, and every change of that is told', () => {
+it('a list-watch keeps objects with a kept part, and reports every change of that part', () => {
   const told: unknown[] = [];
   const kept = new Kept(
     ({ metadata }) => metadata.labels?.['label'],

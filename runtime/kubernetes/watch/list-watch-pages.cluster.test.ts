@@ -36,7 +36,7 @@ const roleNamed = (name: string) => ({
 const roles = { group: rbac, version: 'v1', plural: 'clusterroles' };
 
 describe('a server that cannot stream lists', () => {
-  it('is asked for pages instead, at once and over the same connection', async () => {
+  it('gets requests for pages instead, at once and over the same connection', async () => {
     await etcdAt(cluster.etcd).store(Array.from({ length: 1_000 }, (_, index) => roleNamed(`crowd-${index}`)));
     const store = new Map<string, Identity>();
     const restarts: string[] = [];

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../http/client.ts';
 import { listWatch, type ListWatchOptions } from '../watch/list-watch.ts';
 import type { Transport } from '../http/transport.ts';
 
-/** An API server that does not stream lists, as those before Kubernetes 1.34 do not unless somebody asks for it. */
+/** API servers before Kubernetes 1.34 stream lists only if a feature gate is on. */
 let cluster: ControlPlane;
 let transport: Transport;
 let stop: AbortController;
@@ -31,7 +31,6 @@ const put = async (name: string, colour = 'red'): Promise<void> => {
   await cluster.client.patch({ ...configMaps, name }, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
 };
 
-/** What is told, in order. */
 function watch(more: Partial<ListWatchOptions> = {}) {
   const seen: KubernetesObject[] = [];
   const handler = {
@@ -43,8 +42,8 @@ function watch(more: Partial<ListWatchOptions> = {}) {
   return { seen, ...listWatch({ ...options, handler, ...more }) };
 }
 
-describe('F61: a server that does not stream lists', () => {
-  it('is asked for a list, whose objects say what they are as those of a stream do', async () => {
+describe('a server that does not stream lists [F61]', () => {
+  it('gets a request for a list, whose objects have kind and version as those of a stream', async () => {
     await put('chosen');
     const { seen, synced } = watch();
     await synced;
@@ -56,14 +55,14 @@ describe('F61: a server that does not stream lists', () => {
     ]);
   });
 
-  it('and of metadata alone as well', async () => {
+  it('gets one for metadata alone as well', async () => {
     await put('chosen');
     const { seen, synced } = watch({ metadataOnly: true });
     await synced;
     expect(seen.map(({ kind, data }) => [kind, data])).toEqual([['PartialObjectMetadata', undefined]]);
   });
 
-  it('tells from when on to watch, also where there is nothing', async () => {
+  it('returns the version from which to watch, also without objects', async () => {
     const from: unknown[] = [];
     const stream: Transport['stream'] = (request) => {
       from.push(request.query?.resourceVersion);
@@ -75,7 +74,7 @@ describe('F61: a server that does not stream lists', () => {
     await eventually(() => expect(from.at(-1)).toMatch(/^\d+$/));
   });
 
-  it('is left as soon as somebody says so', async () => {
+  it('is no longer watched as soon as the signal is aborted', async () => {
     const { synced, stopped } = watch();
     await synced;
     stop.abort();

@@ -49,14 +49,13 @@ const put = async (name: string, colour = 'red'): Promise<void> => {
 const remove = (name: string): Promise<void> => client.delete({ ...configMaps, name });
 
 interface Watched extends ListWatch {
-  /** Everything told, in order: `+name`, `-name`, `synced`. */
+  /** Reports in order: `+name`, `-name`, `synced`. */
   readonly told: string[];
   readonly restarts: RestartCause[];
-  /** `name@resourceVersion`, as the store has it. */
+  /** Entries are `name@resourceVersion`. */
   holds(): string[];
 }
 
-/** A store as a reconciler keeps it, filled by the list-watch under test. */
 function watch(options: Partial<ListWatchOptions> = {}): Watched {
   const store = new Map<string, Identity & { resourceVersion: string }>();
   const told: string[] = [];
@@ -101,8 +100,8 @@ const agree = (...watches: readonly Watched[]): Promise<void> =>
     for (const each of watches) expect(each.holds()).toEqual(truth);
   });
 
-describe('while the connection holds', () => {
-  it('tells of everything there is, and then of every change', async () => {
+describe('a connected list-watch', () => {
+  it('reports every object, and then every change', async () => {
     await put('early');
     const watched = watch();
     await watched.synced;
@@ -128,7 +127,7 @@ describe('while the connection holds', () => {
     ]);
   });
 
-  it('a handler that throws ends nothing, and is reported once', async () => {
+  it('continues if a handler throws, which is reported once', async () => {
     const told: string[] = [];
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => void lines.push(line) });
@@ -142,12 +141,12 @@ describe('while the connection holds', () => {
     await put('thrown-at');
     await eventually(() => expect(told).toContain('thrown-at'));
     expect(told.length).toBeGreaterThan(1);
-    // Said once: whoever throws for one object may do so for ten thousand.
+    // A handler that throws for one object may do so for ten thousand.
     expect(lines.filter((line) => line.includes('not this one'))).toHaveLength(1);
     expect(watched.restarts).toEqual([]);
   });
 
-  it('stops telling when it is told to stop, and closes its connection', async () => {
+  it('stops its reports with the signal, and closes its connection', async () => {
     const later = new AbortController();
     const [watched, witness] = [watch(), watch({ signal: later.signal })];
     await Promise.all([watched.synced, witness.synced]);
@@ -161,11 +160,11 @@ describe('while the connection holds', () => {
   });
 });
 
-describe('when the connection does not hold', () => {
-  it('streams that are cut again and again miss nothing', async () => {
+describe('an interrupted list-watch', () => {
+  it('misses nothing when streams are closed again and again', async () => {
     const watches = [watch(), watch()];
     await Promise.all(watches.map(({ synced }) => synced));
-    // Where the list comes first, its end is not the beginning of the stream.
+    // The end of a list is not the start of the stream, so a streamed object proves the stream.
     await put('streamed');
     await agree(...watches);
     for (let round = 0; round < 3; round += 1) {
@@ -176,12 +175,12 @@ describe('when the connection does not hold', () => {
     }
     for (const { told, restarts } of watches) {
       expect(restarts.length).toBeGreaterThanOrEqual(3);
-      // Each came back to where it was: what was told once was not listed again.
+      // Each stream resumed at its position, so no object was listed again.
       expect(told.filter((entry) => entry === 'synced')).toHaveLength(1);
     }
   });
 
-  it('tells of a deletion and of the new object of the same name, in that order', async () => {
+  it('reports a deletion and the new object of the same name, in that order', async () => {
     await put('reborn');
     const watched = watch();
     await watched.synced;
@@ -193,7 +192,7 @@ describe('when the connection does not hold', () => {
     expect(watched.told.slice(watched.told.indexOf('synced') + 1)).toEqual(['-reborn', '+reborn']);
   });
 
-  it('a connection that falls silent is left for another', async () => {
+  it('replaces a silent connection', async () => {
     const watched = watch({ watchdogMs: 1_000 });
     await watched.synced;
     proxy.freeze(true);
@@ -203,14 +202,14 @@ describe('when the connection does not hold', () => {
     await agree(watched);
   });
 
-  it('is out of date meanwhile, and tries again at once for whoever asks', async () => {
+  it('is out of date meanwhile, and retries at once if a caller asks', async () => {
     const catchUp = new CatchUp();
     const watched = watch({ catchUp });
     await watched.synced;
     expect(catchUp.isCurrent).toBe(true);
     proxy.block(true);
     await eventually(() => expect(catchUp.isCurrent).toBe(false));
-    // After so many failures its own turn would come seconds later.
+    // After four failures its own retry would be seconds later.
     await eventually(() => expect(watched.restarts.length).toBeGreaterThanOrEqual(4));
     proxy.block(false);
     const asked = performance.now();
@@ -221,7 +220,7 @@ describe('when the connection does not hold', () => {
     expect(performance.now() - asked).toBeLessThan(1_000);
   });
 
-  it('an API server that is killed and started again is found again', async () => {
+  it('finds an API server that is killed and started again', async () => {
     const watched = watch();
     await watched.synced;
     const [restarted] = await Promise.all([cluster.restartApiServer(), put('just-before').catch(() => undefined)]);
@@ -231,8 +230,8 @@ describe('when the connection does not hold', () => {
   });
 });
 
-describe('what the server no longer remembers', () => {
-  it('is listed again: deletions that were missed are told, and those of objects that came back', async () => {
+describe('a resource version that the server no longer has', () => {
+  it('leads to a new list: missed deletions are reported, and those of recreated objects', async () => {
     for (const name of ['stays', 'goes', 'returns']) await put(name);
     const watched = watch();
     await watched.synced;
@@ -255,18 +254,19 @@ describe('what the server no longer remembers', () => {
   });
 });
 
-describe('while nothing happens', () => {
-  // A stream of an hour gets 60 bookmarks; one comes two seconds before a stream's time is up, too.
+describe('an idle list-watch', () => {
+  // A stream of an hour gets 60 bookmarks, and one more two seconds before it ends.
   const streams = 32;
   const ends = 2;
 
-  it('an hour’s worth of bookmarks carries the watches on, each over the one connection it has', async () => {
+  it('keeps its one connection over an hour’s number of bookmarks', async () => {
     const quiet = { group: '', version: 'v1', plural: 'secrets', namespace: 'default' };
     const seen = Array.from({ length: streams }, () => streamsOf(transport));
     const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
     await Promise.all(watches.map(({ synced }) => synced));
     const began = Number((await client.pages(quiet).next()).value?.resourceVersion);
-    // Other kinds change. A consistent list makes etcd report its progress, as a timer does every few seconds elsewhere.
+    // Other kinds change. A consistent list makes etcd report its progress, as a timer does every few seconds
+    // elsewhere.
     for (let index = 0; index < 20; index += 1) await put('noise', `${index}`);
     await client.pages(quiet).next();
     await eventually(
@@ -278,7 +278,7 @@ describe('while nothing happens', () => {
     );
     expect(proxy.accepted()).toBe(streams);
     const allStand = (): Promise<void> => eventually(() => expect(seen.filter(({ stands }) => !stands())).toEqual([]));
-    // One that is between two streams would notice nothing of it.
+    // A watch between two streams would not notice the bookmarks.
     await allStand();
     proxy.cut();
     const cut = () => watches.filter(({ restarts }) => restarts.includes('disconnected'));
@@ -287,7 +287,6 @@ describe('while nothing happens', () => {
     for (const { told } of watches) expect(told).toEqual(['synced']);
   });
 
-  /** The same way to the API server, and what a watch does with it. */
   function streamsOf(way: Transport) {
     const from: unknown[] = [];
     let open = 0;
@@ -316,13 +315,13 @@ describe('10,000 objects', () => {
     );
     await etcd.store(Array.from({ length: count }, (_, index) => crowd(namespace, index)));
     const crowded = { ...configMaps, namespace };
-    // The API server sees what another wrote to etcd when etcd tells it.
+    // The API server reads another writer's objects once etcd reports them.
     await eventually(async () => {
       expect((await listAll(client, crowded, { metadataOnly: true })).length).toBeGreaterThanOrEqual(count);
     });
   });
 
-  it('are kept by nobody but the caller, however often they are listed again', async () => {
+  it('are held only by the caller, however often they are listed again', async () => {
     const memory = await measureMemory(namespace);
     expect(memory.objects).toBe(count);
     const own = (memory.filled - memory.before - memory.storeAlone) / count;
@@ -331,7 +330,7 @@ describe('10,000 objects', () => {
   });
 });
 
-/** A config map as large as a small Deployment, with the managedFields that the API server sends along. */
+/** Each config map is as large as a small Deployment, with managedFields. */
 function crowd(namespace: string, index: number): StoredObject {
   const name = `object-${index}`;
   const fieldsV1 = { 'f:data': Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f:key-${at}`, {}])) };

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Identity, WatchPosition } from './watch-position.ts';
 
-/** A position over a store that holds these, and everything it tells, in order. */
 function positionOver(held: readonly Identity[] = []) {
   const told: string[] = [];
   const position = new WatchPosition({
@@ -29,7 +28,7 @@ const textOf = (each: Identity): string => `${keyOf(each)}/${each.uid}`;
 const oneOfEachName = fc.uniqueArray(identity, { selector: keyOf });
 
 describe('a list', () => {
-  it('tells exactly what is held and not shown: missing at the end, replaced just before its successor', () => {
+  it('reports the held objects that it lacks: at the end, or just before a successor', () => {
     fc.assert(
       fc.property(oneOfEachName, oneOfEachName, (held, shown) => {
         const { position, told } = positionOver(held);
@@ -66,7 +65,7 @@ describe('a line of a watch', () => {
     expect([told, position.version]).toEqual([[expected], '9']);
   });
 
-  it('a bookmark moves on, and only that which ends a streamed list ends one', () => {
+  it('a bookmark moves the position, and only the last one of a streamed list ends that', () => {
     const { position, told } = positionOver([{ namespace: '', name: 'b', uid: '2' }]);
     position.beginList();
     position.receive({ type: 'ADDED', object });
@@ -95,7 +94,7 @@ describe('a line of a watch', () => {
   });
 
   it.each([[null], [{}], [{ type: 'NEW', object }], [{ type: 'ADDED' }], ['text']])(
-    'is not skipped when it cannot be understood: %j',
+    'throws if it cannot be parsed: %j',
     (line) => expect(failureOf(line)).toMatchObject({ name: 'ApiError', status: 500 }),
   );
 });
