@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Pins a version of a package that comes from a file beside it, as tools are: a development dependency. */
+/** Pins a version of a package from a file, as a development dependency like the tools. */
 function pin(version: string): void {
   const source = join(folder, 'source', 'package');
   mkdirSync(source, { recursive: true });
@@ -34,7 +34,7 @@ function pin(version: string): void {
 }
 
 function install(environment: NodeJS.ProcessEnv = {}) {
-  // A cache of its own: npm would find there what an earlier run has installed.
+  // npm would find an earlier run's packages in the shared cache.
   const env = { ...process.env, npm_config_cache: join(folder, 'cache'), ...environment };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['sandbox/install.mjs', folder], {
     encoding: 'utf8',
@@ -47,7 +47,7 @@ const installed = (): unknown => JSON.parse(readFileSync(join(folder, 'node_modu
 const nothing = { status: 0, stdout: '', stderr: '' };
 
 describe('before anything runs', () => {
-  it('what the lock file pins is installed where it is missing, and again where another version is pinned', () => {
+  it('a missing package of the lock file is installed, as is another pinned version', () => {
     pin('1.0.0');
     const first = install({ NODE_ENV: 'production' });
     expect(first).toMatchObject({ status: 0, stdout: '' });
@@ -61,14 +61,14 @@ describe('before anything runs', () => {
     expect(install()).toEqual(nothing);
   });
 
-  it('an installation that did not come to its end is done again', () => {
+  it('an interrupted installation is repeated', () => {
     pin('1.0.0');
     mkdirSync(join(folder, 'node_modules', 'tool'), { recursive: true });
     expect(install().status).toBe(0);
     expect(installed()).toMatchObject({ version: '1.0.0' });
   });
 
-  it('what is for another platform is not missed', () => {
+  it('packages for other platforms are not missed', () => {
     pin('1.0.0');
     install();
     const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
@@ -78,7 +78,7 @@ describe('before anything runs', () => {
     expect(install()).toEqual(nothing);
   });
 
-  it('what cannot be installed ends it, with what npm says', () => {
+  it('a failed installation is an error with the message of npm', () => {
     pin('1.0.0');
     rmSync(join(folder, 'tool-1.0.0.tgz'));
     const { status, stderr } = install();

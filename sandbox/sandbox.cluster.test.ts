@@ -23,7 +23,7 @@ interface Up {
 }
 
 describe('npm run sandbox', () => {
-  it('up leaves a cluster with the operator running; status tells of it; down takes all of it away', async () => {
+  it('up starts a cluster with the operator, status shows it, and down removes all of it', async () => {
     const dir = join(folder, 'one');
     const up = await runScript(cli, ['up', '--dir', dir, '--json']);
     expect(up.code).toBe(0);
@@ -73,7 +73,7 @@ describe('npm run sandbox', () => {
     expect(stderr).toMatch(sentence);
   });
 
-  it('says what to install or to bring where there is neither Go nor a network, and starts nothing', async () => {
+  it('says what to install or provide without Go and a network, and starts nothing', async () => {
     const cache = join(folder, 'cache');
     const nowhere = { PATH: '/nonexistent', LUMIGO_SANDBOX_MIRROR: 'http://127.0.0.1:9' };
     const environment = { HOME: folder, LUMIGO_SANDBOX_CACHE: cache, ...nowhere };

@@ -72,7 +72,7 @@ const services = all('Service').map(({ metadata, spec }) => ({ name: metadata.na
 const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook, Webhook];
 
 describe('the ports', () => {
-  it('of the containers are those of the contract', () => {
+  it('match the contract in each container', () => {
     const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
     // The port `telemetryLoop` is on loopback only.
     const { telemetryLoop: _loop, ...reached } = ports;

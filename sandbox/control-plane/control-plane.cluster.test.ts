@@ -21,19 +21,19 @@ beforeAll(async () => {
 afterAll(() => Promise.all([first?.stop(), second?.stop()]));
 
 describe('a control plane', () => {
-  it('runs beside another one, and the two know nothing of each other', async () => {
+  it('runs beside another one, independently', async () => {
     await first.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'only-here' } });
     await expect(second.client.get({ ...namespaces, name: 'only-here' })).rejects.toThrow('not found');
   });
 
-  it('has its controllers: a namespace gets its service account, and goes when it is deleted', async () => {
+  it('has its controllers: a namespace gets its service account, and is deleted whole', async () => {
     const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'only-here', name: 'default' };
     await eventually(() => first.client.get(account));
     await first.client.delete({ ...namespaces, name: 'only-here' });
     await eventually(() => expect(first.client.get({ ...namespaces, name: 'only-here' })).rejects.toThrow('not found'));
   });
 
-  it('has RBAC on: who was granted nothing is refused', async () => {
+  it('has RBAC on: an account without rights is refused', async () => {
     const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name: 'default' };
     await eventually(() => first.client.get(account));
     const transport = connectTo({ ...first, token: await tokenFor(first.client, account) });
@@ -44,7 +44,7 @@ describe('a control plane', () => {
     expect(isForbidden(refused)).toBe(true);
   });
 
-  it('writes an audit log where it is asked to', () => {
+  it('writes an audit log if asked', () => {
     expect(readAudit(first).map(({ verb }) => verb)).toContain('create');
     expect(existsSync(second.auditLog)).toBe(false);
   });
@@ -57,13 +57,13 @@ describe('a control plane', () => {
     expect((await second.client.get({ ...namespaces, name: 'kept' })).metadata.name).toBe('kept');
   });
 
-  it('shows its credentials to nobody else', () => {
+  it('shows its credentials to no other user', () => {
     expect(statSync(first.kubeconfig).mode & 0o077).toBe(0);
     expect(statSync(first.dir).mode & 0o077).toBe(0);
   });
 });
 
-describe('nothing is left behind', () => {
+describe('no process or file is left', () => {
   const expectGone = (dir: string, pids: readonly number[]) =>
     eventually(() => {
       expect(pids.filter(isAlive)).toEqual([]);
@@ -78,7 +78,7 @@ describe('nothing is left behind', () => {
     await expectGone(cluster.dir, pids);
   });
 
-  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('after %s to whoever started it', async (signal) => {
+  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('after %s to the process that started it', async (signal) => {
     const parent = startScript('sandbox/testing/hold-control-plane.ts', []);
     const said = await new Promise<string>((resolve) =>
       parent.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString())),

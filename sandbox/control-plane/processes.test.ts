@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { freePorts } from './processes.ts';
 
-/** Another process asks for one of the ports of this one, with the same function. */
 const askFor = (ports: readonly number[]): string =>
   spawnSync(
     process.execPath,
@@ -18,7 +17,7 @@ const askFor = (ports: readonly number[]): string =>
     { encoding: 'utf8' },
   ).stdout.trim();
 
-it('ports are given to one process alone, also before anybody listens on them', async () => {
+it('ports are given to one process alone, also before it listens on them', async () => {
   const ports = await freePorts(2);
   const given = JSON.parse(askFor(ports)) as number[];
   expect(given).toHaveLength(1);

@@ -9,10 +9,10 @@ import { eventually } from '../testing/eventually.ts';
 import { workloadOf } from '../testing/workloads.ts';
 import { NodeTest } from './node-test.ts';
 
-/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/contributing/reliability.md tells of. */
+/** With LUMIGO_ATTACK_SECONDS=600 it measures what docs/contributing/reliability.md reports. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 20);
 const ATTACKERS = 20;
-/** Attackers have machines of their own; here they share two cores with all that they attack. */
+/** Real attackers have their own machines; here they share two cores with everything that they attack. */
 const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
 const operatorNamespace = 'lumigo-system';
 
@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-/** The attack as one text that Node.js runs. */
 async function program(): Promise<string> {
   const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
   const { outputFiles } = await build({
@@ -42,7 +41,7 @@ async function webhookAddress(): Promise<{ host: string; port: number }> {
   throw new Error('the webhook has no Service');
 }
 
-/** Asks for Deployments to be made, 4 at a time, and says how long each took and which came back without the injection. */
+/** Creates Deployments, 4 at a time. Returns how long each took and which have no injection. */
 async function creating(namespace: string, durationMs: number) {
   const { deployment: kind } = workloadKinds;
   const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];
@@ -71,7 +70,7 @@ const restartsOf = (pods: readonly PodView[]) =>
   ]);
 
 it(
-  'F21: twenty pods that attack restart no replica, and those who deploy meanwhile wait for nothing',
+  'twenty attacking pods restart no replica and delay no deployment [F21]',
   async () => {
     const { namespace } = await bench.traced('shop');
     const before = restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector));

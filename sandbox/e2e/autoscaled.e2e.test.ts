@@ -10,8 +10,8 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 
 /**
- * Pods on a real node whose requests an admission webhook lowers, as a VerticalPodAutoscaler does. Their namespaces have a quota
- * that the lowered pods fill during a rollout, and the templates ask for more than the node has.
+ * An admission webhook lowers the requests of pods, as a VerticalPodAutoscaler does. The lowered pods fill a quota
+ * during a rollout, and the templates request more than the node has.
  */
 const START_MS = 400_000;
 let bench: NodeTest;
@@ -49,7 +49,7 @@ async function startAutoscaler(namespace: string): Promise<void> {
   ends.push(end);
 }
 
-/** The quota fits two lowered pods: one more than the Deployment has, as its rollout needs. */
+/** The quota fits two lowered pods, because a rollout needs one more than the Deployment has. */
 const quotaOf = (namespace: string, lists: readonly string[]) => ({
   apiVersion: 'v1',
   kind: 'ResourceQuota',
@@ -59,7 +59,7 @@ const quotaOf = (namespace: string, lists: readonly string[]) => ({
   },
 });
 
-/** It demands of each container that its limits equal its requests. */
+/** It requires that the limits of each container equal its requests. */
 const limitRangeOf = (namespace: string) => ({
   apiVersion: 'v1',
   kind: 'LimitRange',
@@ -76,7 +76,7 @@ const limitRangeOf = (namespace: string) => ({
   },
 });
 
-/** Resolves with the amounts that the API server counts against the quota while one pod is there. */
+/** Resolves with the amounts that the API server counts against the quota while one pod exists. */
 const usedBy = (namespace: string): Promise<unknown> =>
   eventually(
     async () => {
@@ -103,7 +103,7 @@ it.each<readonly [string, Resources, readonly string[]]>([
   ['Guaranteed', { requests: asked, limits: asked }, ['requests', 'limits']],
   ['Burstable', { requests: asked }, ['requests']],
 ])(
-  'a %s pod with lowered requests counts the same with and without injection, and stays within its quota [F72]',
+  'a %s pod with lowered requests counts the same with injection, and fits its quota [F72]',
   async (qosClass, resources, lists) => {
     const namespace = qosClass.toLowerCase();
     await bench.apply(restrictedNamespace(namespace), quotaOf(namespace, lists));

@@ -17,7 +17,7 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** The installation's life from a git repository, as docs/install/gitops.md has it, by Flux's own controllers, on a real node. */
+/** Flux's own controllers apply the git repository of docs/install/gitops.md on a real node. */
 const cluster = 'clusters/production';
 let bench: NodeTest;
 let kubectl: Tool;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await bench?.stop();
 });
 
-/** What a pipeline does: synthesizes with the command of the page, and commits. */
+/** Synthesizes with the command of the page, and commits, as a pipeline does. */
 async function commitOperator(settings: object, changed: (text: string) => string = (text) => text): Promise<void> {
   const endpoint = { otlp: { url: bench.system.sink.url } };
   flux.repository.write({ [`${cluster}/lumigo-settings.yaml`]: stringify({ endpoint, ...settings }) });
@@ -67,7 +67,7 @@ function commitShop(files: Readonly<Record<string, object | undefined>>): void {
   flux.repository.commit('the shop changes');
 }
 
-/** What is not ready yet, because something that it depends on is not, Flux tries again by itself. */
+/** Flux retries by itself until all dependencies are ready. */
 async function synced(...names: readonly string[]): Promise<void> {
   await eventually(
     async () => {
@@ -77,7 +77,7 @@ async function synced(...names: readonly string[]): Promise<void> {
   );
 }
 
-/** Its workload is injected, by whoever came first, and the pods that came of it run. */
+/** The webhook or the reconciler has injected the workload, and the new pods run. */
 async function settled(): Promise<void> {
   const counted = ['get', 'lumigo', '-n', 'shop', '-o', 'jsonpath={.items[*].status.instrumentedResourcesCount}'];
   await eventually(() => Promise.resolve(expect(kubectl(...counted)).toBe('1')), { timeoutMs: 120_000 });
@@ -90,7 +90,6 @@ const seconds = async (what: string, action: () => Promise<unknown>): Promise<vo
   process.stderr.write(`      ${what}: ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
 };
 
-/** Every object that the operator's Kustomization or the shop's applied, with its version. */
 function versions(): string {
   const kinds =
     'deployment,service,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,role,rolebinding,serviceaccount,crd,priorityclass,poddisruptionbudget,lumigo,namespace,secret';
@@ -101,7 +100,7 @@ function versions(): string {
 const uidsOf = async (namespace: string, app: string) =>
   (await bench.pods(namespace, app)).map(({ metadata }) => metadata.uid);
 
-/** What both wrote since an entry of the audit log, how often each; Leases aside. */
+/** Counts the writes of both since an entry of the audit log, without Leases. */
 function writesSince(entries: number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const entry of readAudit(bench.system.node).slice(entries)) {
@@ -115,7 +114,6 @@ function writesSince(entries: number): Record<string, number> {
 
 const noted = () => readAudit(bench.system.node).length;
 
-/** Whatever of the operator belongs to no namespace, and its own. */
 const left = (): string[] =>
   kubectl(
     'get',
@@ -127,7 +125,7 @@ const left = (): string[] =>
     .filter((name) => name.includes('lumigo'));
 
 describe('Flux', () => {
-  it('installs what was synthesized and committed, and then an application with its Lumigo', async () => {
+  it('installs the synthesized and committed operator, then an application with its Lumigo', async () => {
     await commitOperator({});
     flux.apply({ ...source, spec: { ...source.spec, url: flux.url } }, lumigoOperator);
     await seconds('installed', () => synced('lumigo-operator'));
@@ -162,7 +160,7 @@ describe('Flux', () => {
     expect(writes.filter((write) => !/kustomizations|gitrepositories|events/.test(write))).toEqual([]);
   });
 
-  it('brings a setting that a commit changes, and restarts no workload', async () => {
+  it('applies a setting that a commit changes, and restarts no workload', async () => {
     const before = await uidsOf('shop', 'front');
     await commitOperator({ debug: { enabled: true } });
     await seconds('a setting', () => synced('lumigo-operator'));
@@ -179,7 +177,7 @@ describe('Flux', () => {
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
     expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
     expect(await uidsOf('shop', 'front')).toEqual(before);
-    // The new leader tells that its injection is of another version.
+    // The new leader reports that its injection is of another version.
     const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
     const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
     await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), {
@@ -192,7 +190,7 @@ describe('Flux', () => {
     ).toEqual([]);
   });
 
-  it('has nothing to write while nothing changes, nor has the operator', async () => {
+  it('writes nothing while nothing changes, like the operator', async () => {
     const quietSeconds = Number(process.env['LUMIGO_QUIET_SECONDS'] ?? 40);
     for (const each of [source, lumigoOperator, shop])
       kubectl(
@@ -210,13 +208,13 @@ describe('Flux', () => {
     await sleep(quietSeconds * 1_000);
     const writes = writesSince(entries);
     process.stderr.write(`      in ${quietSeconds} s: ${JSON.stringify(writes, null, 2)}\n`);
-    // Flux tells of each of its own reconciliations in its own namespace.
+    // Flux reports each of its own reconciliations in its own namespace.
     const isOfFlux = (write: string) => /\/status /.test(write) || write.includes(`events ${fluxNamespace}/`);
     expect(Object.keys(writes).filter((write) => !isOfFlux(write))).toEqual([]);
     flux.apply(lumigoOperator, shop, { ...source, spec: { ...source.spec, url: flux.url } });
   }, 600_000);
 
-  it('F54: leaves the Lumigo of a monitored namespace that a commit takes away to whoever deletes it', async () => {
+  it('leaves the Lumigo of a namespace that a commit no longer monitors to its users [F54]', async () => {
     await bench.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
     await commitOperator({ monitoredNamespaces: [{ namespace: 'bank' }] });
     await synced('lumigo-operator');
@@ -228,7 +226,7 @@ describe('Flux', () => {
     expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', 'name')).toBe('');
   });
 
-  it('removes the operator, and with it every injection; what still has a Lumigo in git says so', async () => {
+  it('removes the operator and every injection, and reports a Lumigo that is still in git', async () => {
     await seconds('removed', () =>
       kubectl.meanwhile('delete', 'kustomization', 'lumigo-operator', '-n', fluxNamespace, '--timeout=180s'),
     );

@@ -15,7 +15,6 @@ import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeTest } from './node-test.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
-/** The life of a Helm release on a real node, with the commands that users know. */
 let node: NodeCluster;
 let bench: NodeTest;
 let release: Tool;
@@ -35,7 +34,6 @@ afterAll(() => bench?.stop());
 const chart = 'lumigo/lumigo-operator';
 const waiting = ['--wait', '--timeout', '120s'];
 
-/** Whatever a release may leave behind. */
 function left(): string[] {
   const cluster = 'crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';
   const own = 'deployment,service,serviceaccount,role,rolebinding,secret,lease,job,cronjob,poddisruptionbudget';
@@ -48,7 +46,7 @@ const manager = 'lumigo-lumigo-operator-controller-manager';
 const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}';
 
 describe('helm', () => {
-  it('install brings two ready pods, and tells what to do next', async () => {
+  it('install creates two ready pods, and prints the next steps', async () => {
     await bench.apply(restrictedNamespace('lumigo-system'));
     await bench.apply(restrictedNamespace('bank'));
     const values = {
@@ -70,13 +68,13 @@ describe('helm', () => {
     expect(span?.resource).toMatchObject({ 'lumigo.k8s_operator.deployment_method': 'Helm' });
   });
 
-  it('install brings the monitored namespaces as well, with the token that was given', async () => {
+  it("install creates the monitored namespaces' resources as well, with the given token", async () => {
     await bench.apply(deployment('bank', 'front'));
     await bench.whenRunning('bank', 'front');
     expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', active)).toBe('True');
   });
 
-  it('upgrade restarts the operator alone, and leaves the Lumigo of a monitored namespace as it is', async () => {
+  it('upgrade restarts the operator alone, and keeps the Lumigo of a monitored namespace', async () => {
     const uidsOf = async () => [
       ...(await bench.pods('shop', 'front')).map(({ metadata }) => metadata.uid),
       kubectl('get', 'lumigo', 'lumigo', '-n', 'bank', '-o', 'jsonpath={.metadata.uid} {.metadata.generation}'),
@@ -90,7 +88,7 @@ describe('helm', () => {
     expect(await uidsOf()).toEqual(before);
   });
 
-  it('D41: upgrade and rollback bring another certificate, and the webhook misses none of 20 workloads a second meanwhile', async () => {
+  it('upgrade and rollback change the certificate, and the webhook misses no workload [D41]', async () => {
     const digest = () =>
       kubectl(
         'get',
@@ -104,7 +102,7 @@ describe('helm', () => {
     const before = digest();
     const creating = keepCreating(bench.client, 'shop');
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
-    // The pods that go drain, and those that stay have looked at the Secret.
+    // The old pods stop slowly, and the others have read the Secret by then.
     await sleep(11_000);
     const upgraded = digest();
     await release.meanwhile('rollback', 'lumigo', '2', ...waiting);
@@ -116,13 +114,13 @@ describe('helm', () => {
     expect(missed).toEqual([]);
   });
 
-  it('D42, D43: delete leaves no instrumented workload, no Lumigo, and nothing of the operator', async () => {
+  it('delete leaves no instrumented workload, no Lumigo, and nothing of the operator [D42, D43]', async () => {
     release('delete', 'lumigo', ...waiting);
     await bench.whenRunning('shop', 'front', { instrumented: false });
     expect(left()).toEqual([]);
   });
 
-  it('D42: delete does so where the manager was scaled to zero before', async () => {
+  it('delete does so if the manager was scaled to zero before [D42]', async () => {
     await reinstall();
     kubectl('scale', 'deployment', manager, '-n', 'lumigo-system', '--replicas=0');
     const pods = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'];
@@ -132,7 +130,7 @@ describe('helm', () => {
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 
-  it('D42: delete does so without its hook, too', async () => {
+  it('delete does so without its hook, too [D42]', async () => {
     await reinstall();
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '-o', 'jsonpath={.metadata.finalizers}'];
     await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(cleanupFinalizer)));
@@ -141,7 +139,7 @@ describe('helm', () => {
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 
-  it('delete fails while a workload refuses to change, shows which one, and succeeds afterwards [F91]', async () => {
+  it('delete fails while a workload refuses changes, names it, and succeeds afterwards [F91]', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
     const relent = await refuseChanges(bench.client, 'shop', { app: 'idle' });
     expect(() => release('delete', 'lumigo', '--timeout', '40s')).toThrow('Deployment shop/idle stays instrumented');
@@ -155,7 +153,7 @@ describe('helm', () => {
   });
 });
 
-/** Installs again, and waits for the namespace's workloads: one of them has no pods, and comes after one that has. */
+/** Installs again, and waits for the workloads. One of them has no pods, so its turn is after one that has. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
   await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);

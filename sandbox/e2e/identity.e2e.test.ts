@@ -7,12 +7,12 @@ import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** An attacker who broke into the telemetry proxy's container, tried in the operator's own pods. */
+/** The attacker controls the telemetry proxy's container, so the attempts run in the operator's own pods. */
 let bench: NodeTest;
 let kubectl: Tool;
 let pods: readonly PodView[];
 beforeAll(async () => {
-  // Signals end the manager dozens of times; the kubelet's own pause between restarts grows to five minutes.
+  // Signals end the manager dozens of times, and the kubelet's own pause between restarts increases to five minutes.
   const kubelet = {
     featureGates: { KubeletCrashLoopBackOffMax: true },
     crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
@@ -25,7 +25,7 @@ afterAll(() => bench?.stop());
 
 const intruder = readFileSync(new URL('intruder.py', import.meta.url), 'utf8');
 
-/** The documented ports. A replica that collects listens on all of them, any other on all but one. */
+/** A replica that collects listens on all of them, any other on all but one. */
 const usual: readonly number[] = Object.values(ports);
 
 type Files = Readonly<Record<'environ' | 'root' | 'token' | 'cwd' | 'fd' | 'maps' | 'mem', string>>;
@@ -68,10 +68,11 @@ const subjectOf = (token: string): unknown =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub?: unknown }).sub;
 
 describe("the operator's pod", () => {
-  it("opens no file, socket or trace of the manager's process to another container of the same user [F26]", async () => {
+  it("opens nothing of the manager's process to another container of the same user [F26]", async () => {
     const { user, manager, proxy, traced, listening } = await intrude<Found>(pods[0], 'doors', ['doors'], 30_000);
     expect(user).toBe(65_532);
-    // The attempts work where nothing is closed: the proxy's files are open to its user, and a process may trace its child.
+    // The attempts succeed on unprotected processes: the proxy's files are open to its user, and a process may trace
+    // its child.
     expect(Number(proxy.environ)).toBeGreaterThan(0);
     expect(subjectOf(proxy.token)).toBe('system:serviceaccount:lumigo-system:lumigo-lumigo-operator-telemetry-proxy');
     expect(traced).toEqual({ manager: 'EPERM', child: 'traced' });
@@ -80,7 +81,7 @@ describe("the operator's pod", () => {
     expect(listening.filter((socket) => !usual.includes(Number(socket)))).toEqual([]);
   });
 
-  it('enriches and collects as an account of its own, and follows what the manager signals [F26]', async () => {
+  it("enriches and collects with its own account, and reacts to the manager's signals [F26]", async () => {
     const { namespace } = await bench.traced('shop');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
@@ -95,7 +96,7 @@ describe("the operator's pod", () => {
     );
   });
 
-  it('opens no socket of the manager upon any of the 64 signals: each ends it or changes nothing [F62]', async () => {
+  it('opens no socket of the manager on any of 64 signals: each ends it or changes nothing [F62]', async () => {
     const each = pods.map((pod, index) =>
       intrude<Signalled[]>(pod, 'signals', ['signals', ports.health, usual, index + 1, pods.length], 400_000),
     );
@@ -104,7 +105,7 @@ describe("the operator's pod", () => {
     process.stderr.write(`      signals that end the manager: ${endedBy.join(' ')}\n`);
     expect(all.filter(({ opened }) => opened.length > 0)).toEqual([]);
     expect(all.map(({ signal }) => signal)).toEqual(Array.from({ length: 64 }, (_, index) => index + 1));
-    // SIGUSR1 is blocked; SIGKILL shows that the test sends what it says.
+    // The manager blocks SIGUSR1. SIGKILL shows that the test really sends signals.
     expect(endedBy).toContain(9);
     expect(endedBy).not.toContain(10);
     await whenOperatorReady(bench.system.node);

@@ -11,7 +11,7 @@ import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** An installation whose settings are changed to what clusters with firewalls and networks of their own need. */
+/** The settings are those of clusters with firewalls and their own networks. */
 const manager = 'lumigo-lumigo-operator-controller-manager';
 const GKE_PORT = 10_250;
 
@@ -43,7 +43,7 @@ interface Pod {
   status: { podIP: string; hostIP: string };
 }
 
-/** The manager's pod of the newest rollout. The one before it still runs for as long as it takes leave. */
+/** Returns the pod of the newest rollout. The one before it still runs until its grace period ends. */
 function managerPod(): Pod {
   const selector = 'app.kubernetes.io/component=controller-manager';
   const listed = kubectl('get', 'pods', '-n', 'lumigo-system', '-l', selector, '-o', 'json');
@@ -53,7 +53,7 @@ function managerPod(): Pod {
   return pod as Pod;
 }
 
-/** Until the API server has reached the webhook, which after an installation takes some seconds. */
+/** The API server reaches the webhook only some seconds after an installation. */
 const whenReached = (namespace: string) =>
   eventually(
     () => {
@@ -64,7 +64,7 @@ const whenReached = (namespace: string) =>
     { timeoutMs: 90_000, intervalMs: 1_000 },
   );
 
-/** A Deployment that the webhook injects, before any reconciler could; and its spans, which come through the telemetry proxy. */
+/** The webhook injects the Deployment before any reconciler can, and its spans pass through the telemetry proxy. */
 async function traces(namespace: string): Promise<void> {
   await bench.traced(namespace);
   await whenReached(namespace);
@@ -75,8 +75,8 @@ async function traces(namespace: string): Promise<void> {
   await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
 }
 
-describe('in a cluster that is locked down the operator', () => {
-  it('answers at the one port that the firewall of private GKE nodes lets through, without a PriorityClass', async () => {
+describe('in a restricted cluster the operator', () => {
+  it('answers at the one port that the firewall of private GKE nodes allows', async () => {
     applyWith({ ports: { webhook: GKE_PORT }, priorityClass: { create: false } });
     expect(kubectl('get', 'priorityclass', '-o', 'name')).not.toContain('lumigo');
     expect(managerPod().spec.priority).toBe(0);
@@ -86,7 +86,7 @@ describe('in a cluster that is locked down the operator', () => {
     await traces('private');
   });
 
-  it('works on the network of its node, where a control plane reaches no pods', async () => {
+  it('works on the network of its node if a control plane reaches no pods', async () => {
     // Another collector has the usual ports of this node already.
     applyWith({ hostNetwork: true, ports: { otlpHttp: 14_318, otlpGrpc: 14_317 }, priorityClass: { create: false } });
     const { status } = managerPod();
@@ -97,7 +97,7 @@ describe('in a cluster that is locked down the operator', () => {
     await traces('overlay');
   });
 
-  it('and leaves as clean as elsewhere', async () => {
+  it('and is removed as completely as elsewhere', async () => {
     kubectl('delete', '--ignore-not-found', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
     for (const namespace of ['private', 'overlay'])
       await bench.whenRunning(namespace, 'front', { instrumented: false });

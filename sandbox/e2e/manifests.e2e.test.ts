@@ -12,7 +12,6 @@ import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { initContainersOf, toolOn, type Tool } from './tools.ts';
 
-/** The life of the plain manifests on a real node, with the commands of the README. */
 let node: NodeCluster;
 let bench: NodeTest;
 let kubectl: Tool;
@@ -37,7 +36,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Whatever of the operator belongs to no namespace, and its own. */
 function left(): string[] {
   const kinds = 'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';
   return kubectl('get', kinds, '-o', 'name')
@@ -46,7 +44,7 @@ function left(): string[] {
 }
 
 describe('the plain manifests', () => {
-  it('bring an operator that needs nothing else, a certificate least of all', async () => {
+  it('install an operator that needs nothing else, such as a certificate', async () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await whenOperatorReady(node);
@@ -73,13 +71,13 @@ describe('the plain manifests', () => {
     expect(kubectl('diff', '--server-side', '-f', file)).toBe('');
   });
 
-  it('D42, D43: leave nothing when all of them are deleted at once, and no workload instrumented', async () => {
+  it('leave nothing, and no workload instrumented, when all are deleted at once [D42, D43]', async () => {
     kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=120s');
     expect(left()).toEqual([]);
     await bench.whenRunning('shop', 'front', { instrumented: false });
   });
 
-  it('D42: leave no workload instrumented and nothing stuck when their namespace is deleted first', async () => {
+  it('leave no injection and nothing stuck when their namespace is deleted first [D42]', async () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await bench.apply(deployment('shop', 'idle', { replicas: 0 }));

@@ -10,7 +10,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** An injector image that does not exist, on a real node, under requests, with the defaults of a rollout. */
+/** The injector image does not exist, and the rollout has its default settings. */
 const { cronJob: cronJobs, job: jobs } = workloadKinds;
 const LONG_MS = 300_000;
 const namespace = 'missing';
@@ -26,7 +26,6 @@ beforeAll(async () => {
 afterEach(stopFollowing);
 afterAll(() => bench?.stop());
 
-/** A pod template whose program exits with 0. */
 const shortTemplate = () => {
   const { metadata, spec } = podTemplate('short', { image: nodeImage, command: ['/nodejs/bin/node', '-e', ''] });
   return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
@@ -68,7 +67,7 @@ it(
     const reverts = after.flatMap(({ metadata }) => revertOf(metadata) ?? []);
     expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
     const { message } = (await view.condition(namespace)) ?? { message: '' };
-    // A kubelet that tries again alternates between the two.
+    // A kubelet alternates between the two reasons while it retries.
     expect(message).toMatch(/container 'lumigo-injector': (ImagePullBackOff|ErrImagePull)/);
     expect(message).toContain('lumigo.retry');
   },

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../testing/eventually.ts';
 import { finished, runScript, startScript } from '../run.ts';
 
-/** A node's life and, above all, what is left of it. */
 const folders: string[] = [];
 const folder = (): string => {
   const made = mkdtempSync(join(tmpdir(), 'lumigo-e2e-'));
@@ -22,7 +21,6 @@ const sandbox = (...args: readonly string[]) => runScript('sandbox/sandbox.ts', 
 
 const sysctls = ['kernel/panic', 'kernel/panic_on_oops', 'vm/overcommit_memory', 'vm/panic_on_oom'];
 
-/** Everything on this machine that a node could leave behind. */
 function traces(dir: string) {
   const list = (path: string) => (existsSync(path) ? readdirSync(path).toSorted() : []);
   const cgroups = list('/sys/fs/cgroup').flatMap((name) =>
@@ -44,7 +42,7 @@ function traces(dir: string) {
 }
 
 describe('npm run sandbox -- up --node', () => {
-  it('runs several side by side, and down leaves nothing of them', async () => {
+  it('starts several side by side, and down leaves nothing of them', async () => {
     const [first, second] = [folder(), folder()];
     const before = [traces(first), traces(second)];
     const started = Date.now();
@@ -66,7 +64,7 @@ describe('npm run sandbox -- up --node', () => {
   it.each([
     ['killed', 'SIGKILL'],
     ['interrupted', 'SIGINT'],
-  ] as const)('leaves nothing either when it is %s in the middle', async (_case, signal) => {
+  ] as const)('leaves nothing either if it is %s halfway', async (_case, signal) => {
     const dir = folder();
     const before = traces(dir);
     const child = startScript('sandbox/sandbox.ts', ['up', '--node', '--dir', dir]);

@@ -7,7 +7,7 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** Pod mode on a real node: the API server injects pods, with and without an operator. */
+/** The API server injects pods, with and without an operator. */
 
 const LONG_MS = 300_000;
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
@@ -24,7 +24,7 @@ afterAll(() => bench?.stop());
 
 const rolledOut = (namespace: string) => bench.condition(namespace, 'RolledOut');
 
-/** A new API server learns of the kind of a parameter within 30 s. */
+/** A new API server reads the kind of a parameter within 30 s. */
 const whenInEffect = (namespace: string): Promise<void> =>
   eventually(
     async () => {
@@ -59,7 +59,7 @@ describe('in Pod mode', () => {
   );
 
   it(
-    'a pod that is created while no operator runs is traced all the same, once there is something to send to',
+    'a pod that is created while no operator runs is traced once it has an endpoint',
     async () => {
       const { namespace } = await bench.traced('alone', podMode);
       const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');

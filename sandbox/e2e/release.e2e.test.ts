@@ -14,15 +14,15 @@ import { ensureBinaries } from '../programs/build.ts';
 import { startRegistry, type Registry } from '../registry/registry.ts';
 
 /**
- * A whole release, by the steps that the workflow runs, to a registry on loopback. What differs: images begin with Debian's packages,
- * since no registry is reachable here; Helm in the updater's image is that of this machine's architecture in both; and a key pair signs.
+ * Runs the workflow's steps against a registry on loopback. Three things differ: images begin with Debian's packages,
+ * Helm has this machine's architecture, and a key pair signs.
  */
 const version = operatorVersion();
 let folder: string;
 let registry: Registry;
 let releasing: Releasing;
 const path = process.env['PATH'];
-/** What a run that was killed has left in the storage is not this one's. */
+/** An earlier run that was killed may have left containers in the storage. */
 let leftBefore: readonly string[];
 
 beforeAll(async () => {
@@ -50,10 +50,10 @@ const containers = async (): Promise<string[]> =>
 async function releasingTo(host: string, helm: string): Promise<Releasing> {
   const publisher = {
     ...{ home: 'https://git.example/acme/operator', images: `${host}/acme`, npm: '@acme/operator', maintainers: [] },
-    // The registry serves no index: there is none by now.
+    // The registry serves no index, so the first one is new.
     charts: { index: `http://${host}/charts`, oci: `${host}/acme/charts` },
   };
-  // Where the stages of the Dockerfile would leave what they make.
+  // The stages of the Dockerfile write here.
   const stages = { build: join(folder, 'build'), helm: join(folder, 'helm-stage') };
   mkdirSync(join(stages.build, 'src', 'dist'), { recursive: true });
   cpSync(join('dist', 'runtime'), join(stages.build, 'src', 'dist', 'runtime'), { recursive: true });
@@ -82,7 +82,7 @@ async function releasingTo(host: string, helm: string): Promise<Releasing> {
   };
 }
 
-/** The changelog of a release has its section; that of the tree is still called Unreleased. */
+/** The changelog of a release has a section of its version, which the tree calls Unreleased. */
 const runStep = (name: string) => steps.find((step) => step.name === name)?.run(releasing);
 
 interface Manifest {
@@ -116,8 +116,8 @@ async function imageOf(repository: string, architecture: Architecture) {
   return { manifest, config: await ask<Config>('blobs', repository, manifest.config.digest) };
 }
 
-describe('F52: a release', () => {
-  it('makes its files, pushes, signs and verifies, by the steps of the workflow', async () => {
+describe('a release [F52]', () => {
+  it('builds its files, pushes, signs and verifies, by the steps of the workflow', async () => {
     for (const name of ['files', 'push', 'list', 'sign', 'verify']) await runStep(name);
     const files = readdirSync(releasing.folder).toSorted();
     expect(files).toEqual([
@@ -138,7 +138,7 @@ describe('F52: a release', () => {
     );
   }, 400_000);
 
-  it('leaves no container behind that images were built in, with its mount and its files', async () => {
+  it('leaves no build container, with its mount and its files', async () => {
     expect((await containers()).filter((id) => !leftBefore.includes(id))).toEqual([]);
   });
 
@@ -159,7 +159,7 @@ describe('F52: a release', () => {
     }
   });
 
-  it('has the same program in the images of both, and the Node.js of each', async () => {
+  it('has the same program in both images, and the Node.js of each architecture', async () => {
     const fileOf = async (architecture: Architecture, file: string): Promise<Buffer> => {
       const { manifest } = await imageOf('acme/lumigo-kubernetes-operator', architecture);
       const blob = `http://${registry.host}/v2/acme/lumigo-kubernetes-operator/blobs/${manifest.layers.at(-1)?.digest}`;
@@ -170,23 +170,23 @@ describe('F52: a release', () => {
       return readFileSync(join(into, file));
     };
     expect(await fileOf('amd64', 'app/main.js')).toEqual(await fileOf('arm64', 'app/main.js'));
-    // The processor that an ELF file is for: 62 is x86-64, 183 is AArch64.
+    // The field names an ELF file's processor: 62 is x86-64, 183 is AArch64.
     const processors = await Promise.all(
       architectures.map(async (each) => (await fileOf(each, 'nodejs/bin/node')).readUInt16LE(18)),
     );
     expect(processors).toEqual([62, 183]);
   }, 60_000);
 
-  it('makes the same images of the same commit again', async () => {
+  it('builds the same images of the same commit again', async () => {
     const before = await ask<Manifest>('manifests', 'acme/lumigo-kubernetes-operator', version);
     await runStep('push');
     expect(await ask<Manifest>('manifests', 'acme/lumigo-kubernetes-operator', version)).toEqual(before);
   }, 200_000);
 
-  it('is copied to another registry by the commands of docs/install/private-registry.md, with its signatures', async () => {
+  it('is copied to another registry by docs/install/private-registry.md, with signatures', async () => {
     const [copying = ''] = /while read [^`]*/.exec(readFileSync('docs/install/private-registry.md', 'utf8')) ?? [];
     const mirror = `${registry.host}/mirror`;
-    // The images of others are in no registry that can be reached here; and a name with a port cannot follow another.
+    // The other images are in no registry here, and a name with a port cannot follow another.
     const own = readFileSync(join(releasing.folder, 'images.txt'), 'utf8').split('\n').slice(0, 2);
     const names = own.map((image) => image.replace(`${registry.host}/`, ''));
     writeFileSync(join(folder, 'images.txt'), `${names.join('\n')}\n`);
@@ -197,7 +197,7 @@ describe('F52: a release', () => {
     for (const name of names) await verify(`${mirror}/${name.replace(/:[^@]*/, '')}`, releasing.signer());
   }, 100_000);
 
-  it('is not verified with a file that is another than it was, or an image that nobody signed', async () => {
+  it('is not verified if a file was changed, or an image has no signature', async () => {
     const file = join(releasing.folder, 'lumigo-operator.yaml');
     const was = readFileSync(file);
     writeFileSync(file, 'another');
@@ -213,7 +213,7 @@ describe('F52: a release', () => {
     await expect(steps.find(({ name }) => name === 'verify')?.run(unsigned)).rejects.toThrow(/^cosign verify failed/);
   }, 100_000);
 
-  it('is refused in one sentence by a registry that is not there', async () => {
+  it('is refused in one sentence if the registry does not exist', async () => {
     await registry.stop();
     await expect(sign(`${registry.host}/acme/operator@sha256:${'a'.repeat(64)}`, releasing.signer())).rejects.toThrow(
       /^cosign sign failed: .*connection refused/,

@@ -8,14 +8,13 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { NodeTest } from './node-test.ts';
 
-/** A real node in trouble, and programs that serve meanwhile. */
 let bench: NodeTest;
 beforeAll(async () => {
   bench = await NodeTest.start();
 });
 afterAll(() => bench?.stop());
 
-/** Asks an address without a pause, a connection each time, until it is told to stop; resolves with what went wrong. */
+/** Sends requests without a pause, each on a new connection, until it is stopped. Resolves with the failures. */
 function askWithoutPause(url: string): { stop(): Promise<{ asked: number; failures: string[] }> } {
   const failures: string[] = [];
   let [asked, stopped] = [0, false];
@@ -43,9 +42,9 @@ function askWithoutPause(url: string): { stop(): Promise<{ asked: number; failur
 }
 
 describe('programs that serve', () => {
-  it('fail no request while ten replicas of them are replaced by the injection, and by its removal', async () => {
+  it('fail no request while the injection and its removal replace ten replicas', async () => {
     await bench.apply(restrictedNamespace('busy'));
-    // As a careful team has it: whoever is to go serves on until every node has noticed.
+    // A careful team lets a pod serve until every node has noticed its end.
     const env = [{ name: 'GRACE_MS', value: '3000' }];
     await bench.apply(deployment('busy', 'front', { replicas: 10, env }), service('busy', 'front'));
     await bench.whenRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 90_000 });
@@ -99,7 +98,7 @@ describe('the operator', () => {
     await whenOperatorReady(bench.system.node);
   });
 
-  it('and what it traces go on when the kubelet is restarted', async () => {
+  it('and its traced programs continue when the kubelet is restarted', async () => {
     const { namespace } = await bench.traced('kubelet');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     const [before] = await bench.whenRunning(namespace, 'front');
@@ -115,7 +114,7 @@ describe('the operator', () => {
     await eventually(async () => expect((await bench.system.sink.spans()).length).toBeGreaterThan(count), {
       timeoutMs: 20_000,
     });
-    // A pod that is made after it is traced as well.
+    // A later pod is traced as well.
     await bench.apply(deployment(namespace, 'later'), service(namespace, 'later'));
     await bench.whenRunning(namespace, 'later');
   });

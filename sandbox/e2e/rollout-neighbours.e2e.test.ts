@@ -7,7 +7,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareTouchy, touchyDeployment, type Behavior } from './touchy.ts';
 
-/** Tenants who fail, or lie, in their own namespaces, on a real node: a stranger's namespace beside them is rolled out all the same. */
+/** Tenants fail, or lie, in their own namespaces. A namespace beside them must be rolled out all the same. */
 const { deployment: deployments } = workloadKinds;
 const LONG_MS = 300_000;
 let bench: NodeTest;
@@ -32,7 +32,7 @@ const stampAt = (at: string): string =>
   `added ${at} by controller; secret=lumigo-credentials/token traces=true logs=false label=true`;
 const FUTURE = '2099-01-01T00:00:00.000Z';
 
-/** A text that a tenant writes into the annotation of an injected workload, once or every second. */
+/** A tenant writes a text into the annotation of an injected workload, once or every second. */
 interface Forgery {
   readonly program: Behavior;
   readonly text: () => string;
@@ -68,7 +68,7 @@ it(
   LONG_MS,
 );
 
-/** A workload that opts in by its label, in a namespace without a `Lumigo` resource. */
+/** The workload opts in by its label, in a namespace without a `Lumigo` resource. */
 async function tenant(namespace: string, program: Behavior): Promise<void> {
   const { metadata, ...rest } = touchyDeployment(namespace, 'app', program, { replicas: 1 });
   const optIn = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } };
@@ -76,7 +76,7 @@ async function tenant(namespace: string, program: Behavior): Promise<void> {
 }
 
 it(
-  'gives a namespace its turn beside four namespaces whose stamps are forged [F65]',
+  'rolls out a namespace beside four namespaces with forged stamps [F65]',
   async () => {
     const names = Object.keys(forgeries);
     await Promise.all(names.map((name) => tenant(name, forgeries[name]?.program ?? 'serve')));

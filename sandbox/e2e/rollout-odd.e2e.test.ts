@@ -6,7 +6,6 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** A rollout meets what is odd about a namespace, on a real node, under requests: each case in a namespace of its own, side by side. */
 const { statefulSet: statefulSets } = workloadKinds;
 const LONG_MS = 400_000;
 let bench: NodeTest;
@@ -18,7 +17,7 @@ beforeAll(async () => {
 afterEach(stopFollowing);
 afterAll(() => bench?.stop());
 
-/** How a namespace is before it gets a Lumigo (resolves with what is asked there), and what becomes of it. */
+/** Prepares a namespace before it gets a Lumigo, and resolves with the address of its service. */
 interface Odd {
   readonly prepare: (namespace: string) => Promise<readonly string[]>;
   readonly outcome: (namespace: string) => Promise<string>;
@@ -66,7 +65,7 @@ const odd: Readonly<Record<string, Odd>> = {
       const urls = await prepareTouchy(bench, namespace, { paused: 'serve', good: 'serve' });
       await bench.apply(touchyDeployment(namespace, 'failing', 'never'));
       await view.change(namespace, 'paused', { paused: true });
-      // A rollout by a controller does not ask for it.
+      // A rollout by a controller does not consult the disruption budget.
       const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'good' } } };
       const metadata = { namespace, name: 'none' };
       await bench.apply({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec });

@@ -11,7 +11,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** Programs that fail with the injection, on a real node, under requests: each case in its own namespace, side by side. */
+/** Each program that fails has its own namespace, side by side. */
 const LONG_MS = 300_000;
 let bench: NodeTest;
 let view: RolloutView;
@@ -28,14 +28,14 @@ const podAddresses = async (namespace: string, app: string): Promise<string[]> =
 /** The program exits before it answers. */
 const exits = (url: string): Promise<unknown> => ask(url).catch(() => undefined);
 
-/** Resolves with the addresses of services that must answer all the time, and with the outcome after a `Lumigo` resource is created. */
+/** Resolves with the services that must always answer, and with the outcome once a `Lumigo` resource exists. */
 interface Case {
   readonly prepare: (namespace: string) => Promise<readonly string[]>;
   readonly outcome: (namespace: string) => Promise<string>;
 }
 
 const cases: Readonly<Record<string, Case>> = {
-  /** The reconciler injects existing workloads: one that crashes, and one that never gets ready. */
+  /** The reconciler injects existing workloads: one that crashes, and one that never becomes ready. */
   existing: {
     prepare: (namespace) =>
       prepareTouchy(bench, namespace, { 'a-good': 'serve', 'b-crash': 'crash', 'c-slow': 'slow' }),
@@ -68,7 +68,7 @@ const cases: Readonly<Record<string, Case>> = {
       return (await Promise.all(back)).join(' and ');
     },
   },
-  /** The program exits after its soak, and cannot start again in a pod with the injection. */
+  /** The program exits after its probation, and cannot start again in a pod with the injection. */
   late: {
     prepare: (namespace) => prepareTouchy(bench, namespace, { app: 'serve' }).then(() => []),
     async outcome(namespace) {
@@ -164,7 +164,6 @@ async function restartOnePodTwice(namespace: string): Promise<void> {
   }
 }
 
-/** Every pod runs with the second version of the template. */
 const whenReplaced = (namespace: string): Promise<void> =>
   eventually(
     async () => {

@@ -19,8 +19,8 @@ import { NodeTest } from './node-test.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /**
- * An original release on a real node, with the workloads that it had instrumented, is upgraded to this chart under requests. The
- * original's objects are those that were recorded; its program is played by another one in its pods, and its Lease by this test.
+ * The original's recorded objects are upgraded to this chart under requests. Another program runs in its pods, and the
+ * test renews its Lease.
  */
 let bench: NodeTest;
 let release: Tool;
@@ -48,7 +48,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => bench?.stop());
 
-/** The original's Deployment, in whose pods nobody does anything. */
+/** A program without function runs in the pods of the original's Deployment. */
 function standIn(): Manifest {
   const found = originalRelease().objects.find(
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name === manager,
@@ -108,7 +108,7 @@ async function apps(): Promise<PodView[]> {
   return [...(await podsOf(node, 'shop')), ...(await podsOf(node, 'alone'))];
 }
 
-/** By which pods are the same, and have never been restarted. */
+/** The uid and the number of restarts show that a pod is the same and has not restarted. */
 const livesOf = async () =>
   (await apps())
     .map(({ metadata, status }) =>
@@ -125,7 +125,6 @@ const addresses = () =>
     ...alone.map((name) => bench.addressOf('alone', name)),
   ]);
 
-/** Asks all of them again and again, until `end`. */
 async function keepAsking(urls: readonly string[]) {
   const count = { asked: 0, failed: [] as string[] };
   let isOn = true;
@@ -148,7 +147,7 @@ async function keepAsking(urls: readonly string[]) {
   };
 }
 
-/** Renews the original's Lease for as long as a pod of it is there, as its program would. Resolves with when that was over. */
+/** Renews the original's Lease while a pod of it exists, as its program would. Resolves with the time of the end. */
 async function whileTheOriginalLives(): Promise<number> {
   const isOriginals = ({ metadata }: PodView) => metadata.labels?.['app.kubernetes.io/component'] === undefined;
   const left = async () =>
@@ -167,11 +166,11 @@ const stamps = () =>
     return items.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
   });
 
-describe('F51: a release of the original with 20 instrumented workloads', () => {
+describe('a release of the original with 20 instrumented workloads [F51]', () => {
   let lives: readonly string[] = [];
   let uid: string | undefined;
 
-  it('is upgraded under requests, of which none fails, and no pod restarts', async () => {
+  it('is upgraded under requests, and no request fails and no pod restarts', async () => {
     [lives, uid] = [await livesOf(), await uidOfLumigo()];
     const end = await keepAsking(await addresses());
     const over = whileTheOriginalLives();
@@ -189,7 +188,7 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     const { spec } = (await bench.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
       spec: { acquireTime: string };
     };
-    // It looks once a second, and both clocks are this machine's.
+    // The operator checks once a second, and both clocks are this machine's.
     expect(Date.parse(spec.acquireTime)).toBeGreaterThan((await over) - 600);
   }, 300_000);
 
@@ -198,7 +197,7 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     kubectl('wait', 'lumigo/lumigo', '-n', 'shop', '--for=condition=Active', '--timeout=30s');
   });
 
-  it('F50: goes on tracing, also what had opted in by its label alone', async () => {
+  it('continues to trace, also workloads that opted in by their label alone [F50]', async () => {
     for (const [namespace, name] of [
       ['shop', 'app-0'],
       ['alone', 'alone-0'],
@@ -209,11 +208,11 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     }
   });
 
-  it('goes back by a rollback, and forth again, and no pod restarts', async () => {
+  it('is rolled back and upgraded again, and no pod restarts', async () => {
     release('rollback', 'lumigo', '1', '--no-hooks');
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
     await eventually(() => expect(kubectl(...account)).toBe(''), { timeoutMs: 90_000 });
-    // They wait for the account, and Kubernetes' garbage collector comes to them a moment after it.
+    // The objects wait for the account, and Kubernetes' garbage collector deletes them a moment later.
     const rights = () => kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name');
     await eventually(() => expect(rights()).not.toContain(`${manager}-role`), { timeoutMs: 60_000 });
     expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
@@ -224,7 +223,7 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
   }, 400_000);
 
-  it('is removed whole: the workloads of its Lumigo with that, the others with the release', async () => {
+  it("is removed whole: a Lumigo's workloads with it, the others with the release", async () => {
     kubectl('delete', 'lumigo', 'lumigo', '-n', 'shop', '--timeout=120s');
     for (const name of covered) expect(initContainersOf(kubectl, 'shop', name)).toBe('');
     expect(initContainersOf(kubectl, 'alone', 'alone-0')).toBe('lumigo-injector');

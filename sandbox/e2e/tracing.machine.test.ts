@@ -16,7 +16,7 @@ import { isInstrumented } from '../lumigo.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 
-/** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
+/** The programs run in namespaces that enforce `restricted`. */
 let bench: NodeTest;
 beforeAll(async () => {
   bench = await NodeTest.start();
@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => bench?.stop());
 
 /**
- * A Job and a CronJob, begun early: the schedule knows no shorter time than a minute. They come after a Deployment has shown that the
- * injector runs: a Job that comes before runs without the injection.
+ * A CronJob runs at most once a minute, so this begins early. A Job runs without the injection until a Deployment has
+ * verified the injector.
  */
 async function beginBatch(): Promise<void> {
   const { namespace } = await bench.traced('batch');
@@ -34,7 +34,7 @@ async function beginBatch(): Promise<void> {
   await bench.whenRunning(namespace, 'front');
   await bench.addressOf(namespace, 'front');
   await new RolloutView(bench).whenVerified(namespace, 'front');
-  // It asks once, lives long enough for its spans to leave, and is done.
+  // The program sends one request, and runs until its spans are sent.
   const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
   const template = (name: string) => {
     const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
@@ -61,51 +61,48 @@ const of =
   ({ resource }: Received): boolean =>
     resource['k8s.namespace.name'] === namespace && resource['service.name'] === name;
 
-/** Each in a namespace of its own, some at a time: they wait for pods most of their time. */
+/** Several run concurrently, each in its own namespace, because they mostly wait for pods. */
 describe('programs without a line of tracing', () => {
-  it.concurrent(
-    'in Node.js and Python are traced, under the token of their namespace, with where they run',
-    async () => {
-      const { namespace, token } = await bench.traced('shop');
-      await bench.apply(
-        deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
-        service(namespace, 'front'),
-        deployment(namespace, 'stock', { image: pythonImage }),
-        service(namespace, 'stock'),
-      );
-      await bench.whenRunning(namespace, 'front');
-      await bench.whenRunning(namespace, 'stock');
-      await bench.addressOf(namespace, 'stock');
-      const url = await bench.addressOf(namespace, 'front');
-      for (const [app, language] of [
-        ['front', 'nodejs'],
-        ['stock', 'python'],
-      ] as const) {
-        const [pod] = await bench.pods(namespace, app);
-        const [span] = await bench.spansOf(url, of(namespace, app));
-        expect(span?.authorization).toBe(`LumigoToken ${token}`);
-        expect(span?.resource).toMatchObject({
-          'telemetry.sdk.language': language,
-          'service.name': app,
-          'k8s.pod.name': pod?.metadata.name,
-          'k8s.pod.uid': pod?.metadata.uid,
-          'k8s.deployment.name': app,
-          'k8s.namespace.name': namespace,
-          'k8s.node.name': 'sandbox',
-          'k8s.cluster.name': 'sandbox',
-          'lumigo.k8s_operator.version': '0.1.0',
-        });
-      }
-      // The front asks the stock, and the trace goes on there.
-      await eventually(async () => {
-        const spans = await bench.system.sink.spans();
-        const traces = (app: string) =>
-          new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
-        const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
-        expect(shared.length).toBeGreaterThan(0);
+  it.concurrent("in Node.js and Python are traced, under their namespace's token, with their origin", async () => {
+    const { namespace, token } = await bench.traced('shop');
+    await bench.apply(
+      deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
+      service(namespace, 'front'),
+      deployment(namespace, 'stock', { image: pythonImage }),
+      service(namespace, 'stock'),
+    );
+    await bench.whenRunning(namespace, 'front');
+    await bench.whenRunning(namespace, 'stock');
+    await bench.addressOf(namespace, 'stock');
+    const url = await bench.addressOf(namespace, 'front');
+    for (const [app, language] of [
+      ['front', 'nodejs'],
+      ['stock', 'python'],
+    ] as const) {
+      const [pod] = await bench.pods(namespace, app);
+      const [span] = await bench.spansOf(url, of(namespace, app));
+      expect(span?.authorization).toBe(`LumigoToken ${token}`);
+      expect(span?.resource).toMatchObject({
+        'telemetry.sdk.language': language,
+        'service.name': app,
+        'k8s.pod.name': pod?.metadata.name,
+        'k8s.pod.uid': pod?.metadata.uid,
+        'k8s.deployment.name': app,
+        'k8s.namespace.name': namespace,
+        'k8s.node.name': 'sandbox',
+        'k8s.cluster.name': 'sandbox',
+        'lumigo.k8s_operator.version': '0.1.0',
       });
-    },
-  );
+    }
+    // The front sends a request to the stock, in the same trace.
+    await eventually(async () => {
+      const spans = await bench.system.sink.spans();
+      const traces = (app: string) =>
+        new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
+      const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
+      expect(shared.length).toBeGreaterThan(0);
+    });
+  });
 
   it.concurrent('on musl, the C library of Alpine, are traced too', async () => {
     const { namespace } = await bench.traced('alpine');
@@ -115,7 +112,7 @@ describe('programs without a line of tracing', () => {
     expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
-  it.concurrent('that opted out stay as they are', async () => {
+  it.concurrent('are not changed if they opted out', async () => {
     const { namespace } = await bench.traced('opted-out');
     await bench.apply(
       deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
@@ -126,7 +123,7 @@ describe('programs without a line of tracing', () => {
     expect(await answer.json()).toEqual({ shop: 'node' });
   });
 
-  it.concurrent('keep a library of their own that is preloaded', async () => {
+  it.concurrent('keep their own preloaded library', async () => {
     const { namespace } = await bench.traced('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
     await bench.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
@@ -139,7 +136,7 @@ describe('programs without a line of tracing', () => {
     });
   });
 
-  it.concurrent('are traced whatever their security context', async () => {
+  it.concurrent('are traced with any security context', async () => {
     const cases = {
       user: { podSecurity: { runAsUser: 4321 } },
       groups: { podSecurity: { runAsUser: 4321, runAsGroup: 4321, fsGroup: 5678 } },
@@ -159,7 +156,7 @@ describe('programs without a line of tracing', () => {
     }
   });
 
-  it.concurrent('of a DaemonSet, a StatefulSet and a ReplicaSet are traced', async () => {
+  it.concurrent('are traced in a DaemonSet, a StatefulSet and a ReplicaSet', async () => {
     const { namespace } = await bench.traced('kinds');
     const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
     await bench.apply(
@@ -186,7 +183,7 @@ describe('programs without a line of tracing', () => {
 
   const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
 
-  it.concurrent('run in pods that stay Guaranteed, also where there is a quota', async () => {
+  it.concurrent('run in pods that stay Guaranteed, also with a quota', async () => {
     const { namespace } = await bench.traced('quota');
     const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
     await bench.apply({
@@ -201,7 +198,7 @@ describe('programs without a line of tracing', () => {
     await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
   });
 
-  it.concurrent('keep to a LimitRange', async () => {
+  it.concurrent('comply with a LimitRange', async () => {
     const { namespace } = await bench.traced('limits');
     await bench.apply({
       apiVersion: 'v1',
@@ -224,7 +221,7 @@ describe('programs without a line of tracing', () => {
     await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
   });
 
-  it.concurrent('run in clean pods again when the Lumigo goes', async () => {
+  it.concurrent('run in clean pods again after the Lumigo is deleted', async () => {
     const { namespace } = await bench.traced('leaving');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     const [before] = await bench.whenRunning(namespace, 'front');
@@ -235,24 +232,19 @@ describe('programs without a line of tracing', () => {
     expect(await (await fetch(await bench.addressOf(namespace, 'front'))).json()).toEqual({ shop: 'node' });
   });
 
-  it.concurrent(
-    'send beside their spans the Kubernetes events and objects of their namespace, and of no other',
-    async () => {
-      await eventually(
-        async () => {
-          const objects = await bench.system.sink.objects();
-          const kinds = new Set(
-            objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource),
-          );
-          expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
-          expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
-        },
-        { timeoutMs: 90_000 },
-      );
-    },
-  );
+  it.concurrent('send the events and objects of their namespace beside their spans, and of no other', async () => {
+    await eventually(
+      async () => {
+        const objects = await bench.system.sink.objects();
+        const kinds = new Set(objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource));
+        expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
+        expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
+      },
+      { timeoutMs: 90_000 },
+    );
+  });
 
-  it.concurrent('of a Job and a CronJob are traced', async () => {
+  it.concurrent('are traced in a Job and a CronJob', async () => {
     for (const [name, attribute] of [
       ['once', 'k8s.job.name'],
       ['nightly', 'k8s.cronjob.name'],
@@ -268,7 +260,7 @@ describe('programs without a line of tracing', () => {
 });
 
 describe('a pod', () => {
-  /** Seconds from the creation of a Deployment until its one pod runs; nothing is asked of the program. */
+  /** Measures until the Deployment's one pod runs, without a request to the program. */
   async function secondsToRun(namespace: string, name: string, instrumented: boolean): Promise<number> {
     const created = Date.now();
     await bench.apply(
@@ -279,7 +271,7 @@ describe('a pod', () => {
   }
   const median = (figures: readonly number[]) => quantile(figures, 0.5);
 
-  it('starts later by the copying of the injector, whose image is on the node, and by no more than 6 s', async () => {
+  it('starts later by the copy of the injector from an image on the node, by at most 6 s', async () => {
     await bench.apply(restrictedNamespace('without'));
     await bench.traced('with');
     const took = { without: [] as number[], with: [] as number[] };

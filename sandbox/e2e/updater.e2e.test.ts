@@ -15,7 +15,6 @@ import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
 
-/** The updater in its own container, by its own account, against a chart repository of the node's network. */
 let node: NodeCluster;
 let bench: NodeTest;
 let release: Tool;
@@ -24,7 +23,7 @@ let charts: ChartRepository;
 let folder: string;
 let helm: string;
 const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
-/** What the settings name, in whose place a Job asks the one of the node's network. */
+/** A Job queries the repository of the node's network in place of this one. */
 const published = 'https://charts.example';
 const next = (patch: number): string => `${major}.${minor}.${patch}`;
 
@@ -58,11 +57,13 @@ let runs = 0;
 interface Run {
   readonly succeeded: boolean;
   readonly log: string;
-  /** Reason and message of the event that it left. */
   readonly event: string;
 }
 
-/** The settings take https:// alone; the repository of a node's network has no certificate, so each Job is told of it instead. */
+/**
+ * The settings allow only https://, but the repository of the node's network has no certificate, so each Job gets its
+ * address.
+ */
 function createJob(name: string): void {
   const made = kubectl(
     ...['create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater', '--dry-run=client', '-o', 'json'],
@@ -74,7 +75,6 @@ function createJob(name: string): void {
   rmSync(file);
 }
 
-/** Runs the CronJob once, as its time would. */
 async function runUpdater(): Promise<Run> {
   const name = `update-${(runs += 1)}`;
   createJob(name);
@@ -105,14 +105,14 @@ const podAnnotations = (): string =>
 const moreRights = '  - { apiGroups: [""], resources: [nodes], verbs: [get] }\n';
 
 describe('the updater', () => {
-  it('does nothing where the newest version is installed', async () => {
+  it('does nothing if the newest version is installed', async () => {
     const { succeeded, log, event } = await runUpdater();
     expect(succeeded).toBe(true);
     expect(log).toContain('operator up to date');
     expect(event).toMatch(/^LumigoOperatorUpToDate: .* is installed. There is no newer version within/);
   });
 
-  it('never goes back, and leaves what is outside of the range', async () => {
+  it('never downgrades, and ignores versions outside of the range', async () => {
     charts.publish('0.0.1');
     charts.publish(`${major + 1}.0.0`);
     const { succeeded, event } = await runUpdater();
@@ -121,7 +121,7 @@ describe('the updater', () => {
     expect(installed()).toContain(`lumigo-operator-${operatorVersion()}`);
   });
 
-  it('fails where the repository does not answer, and says so', async () => {
+  it('fails if the repository does not answer, and says so', async () => {
     await charts.stop();
     const { succeeded, log, event } = await runUpdater();
     await charts.start();
@@ -130,10 +130,10 @@ describe('the updater', () => {
     expect(event).toMatch(/^LumigoCannotUpdateOperator: helm repo failed: .*cannot be reached/);
   });
 
-  it('upgrades to a newer version, and keeps the values that were set', async () => {
+  it('upgrades to a newer version, and keeps the configured values', async () => {
     charts.publish(next(1), {
       'values.yaml': (text) => text.replace('podAnnotations: {}', 'podAnnotations: { since: "1" }'),
-      // The operator may do more from then on, which the updater itself may not.
+      // The new version grants the operator a right that the updater itself does not have.
       'templates/clusterrole.controller-manager-role.yaml': (text) => text.replace('rules:\n', `rules:\n${moreRights}`),
     });
     const { succeeded, log, event } = await runUpdater();
@@ -148,7 +148,7 @@ describe('the updater', () => {
     await whenOperatorReady(node);
   });
 
-  it('rolls back a version that does not get ready, and does not try it again', async () => {
+  it('rolls back a version that does not become ready, and does not try it again', async () => {
     charts.publish(next(2), {
       'values.yaml': (text) =>
         text
@@ -190,12 +190,12 @@ describe('the updater', () => {
     expect(succeeded).toBe(false);
     expect(event).toMatch(/another operation on release 'lumigo' is under way \(revision \d+ is pending-upgrade\)/);
     expect(event).toMatch(/helm rollback lumigo \d+ --namespace lumigo-system$/);
-    // What it says mends it does.
+    // The test runs the command that the event advises.
     release(...(/rollback lumigo \d+/.exec(event)?.[0].split(' ') ?? []), '--wait', '--timeout', '60s');
     expect((await runUpdater()).succeeded).toBe(true);
   });
 
-  it('may do what it has to, and asked for nothing that it may not', () => {
+  it('has the rights that it needs, and requested nothing beyond them', () => {
     const user = 'system:serviceaccount:lumigo-system:lumigo-lumigo-operator-updater';
     const own = readAudit(node).filter((entry) => entry.user.username === user);
     expect(own.length).toBeGreaterThan(100);

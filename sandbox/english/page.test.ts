@@ -27,7 +27,7 @@ nobody reads this; or this; or this
 The end.
 `;
 
-it('reads headings, paragraphs, items, quotes and cells with their lines, and no code, pictures or generated parts', () => {
+it('reads headings, paragraphs, items, quotes and cells, and no code or generated parts', () => {
   expect(passagesOfPage(page, 'page').map(({ line, text }) => [line, text.trim()])).toEqual([
     [1, 'Rotate a token'],
     [3, 'Change the x\nof your namespace, see x.'],
@@ -44,7 +44,7 @@ it('reads headings, paragraphs, items, quotes and cells with their lines, and no
   ]);
 });
 
-it('keeps what is written beside the plain text', () => {
+it('keeps the original text beside the plain text', () => {
   expect(passagesOfPage('See `a.test.ts`.', 'userPage')).toEqual([
     { kind: 'userPage', text: 'See x.', raw: 'See `a.test.ts`.', line: 1 },
   ]);

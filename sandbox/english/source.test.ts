@@ -6,7 +6,7 @@ const read = (source: string, file = 'x.ts') =>
   passagesOfSource(file, source).map(({ kind, line, text }) => [kind, line, text.trim()]);
 
 describe('the passages of a program', () => {
-  it('are its comments, with lines that follow each other as one', () => {
+  it('are its comments, with consecutive line comments as one', () => {
     const source = `/**
  * Waits for the pod.
  * Then it stops.
@@ -49,7 +49,7 @@ const b = 'The pod is ' + state + ' and waits for ' +
     '/usr/bin/env node --import tsx main.ts',
   ])('are not queries, commands and data: %s', (text) => expect(read(`f(${JSON.stringify(text)})`)).toEqual([]));
 
-  it('are of a test its titles, and not the texts that it expects', () => {
+  it('are the titles of a test, and not the texts that it expects', () => {
     const source = `describe.each(table)('a pod', () => { it('waits', () => expect(a).toBe('the text of a message')); });`;
     expect(read(source, 'x.test.ts')).toEqual([
       ['title', 1, 'a pod'],

@@ -4,11 +4,11 @@ import { count, type Story } from './count.ts';
 import type { Ask, Wanted, WorkloadWrite } from './history.ts';
 
 const [plain, logs] = ['plain', 'with logs'];
-/** After everything was asked for. */
+/** In milliseconds, after all requests. */
 const LATER_MS = 100;
 const common = { namespace: 'shop', uid: 'a' };
 
-/** Returns the writes of a workload: each has a new generation. */
+/** Returns the writes of a workload. Each has a new generation. */
 const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 'reverted'])[]): WorkloadWrite[] => {
   let has = 'none';
   return steps.map(([by, made], index) => {
@@ -64,10 +64,10 @@ describe('a write that the log lacks', () => {
   const writes = written(['operator', plain], ['operator', 'none'], ['operator', plain]);
   const lacking = writes.toSpliced(1, 1);
   const asks = asked(plain, 'none', plain);
-  it('is no reason to count what follows from it', () => {
+  it('prevents a count of the events that follow from it', () => {
     expect(counted(lacking, asks, ['added', 'removed', 'added'])).toEqual([0, 0, 0]);
   });
-  it('that added an injection is no reason to count its removal', () => {
+  it('prevents a count of the removal if it added an injection', () => {
     expect(counted(writes.slice(1, 2), asked(plain, 'none'), ['added', 'removed'])).toEqual([0, 0, 0]);
   });
   it('excuses one event and no more', () => {
@@ -106,7 +106,7 @@ describe('generations by the operator', () => {
     expect(restartedBy(writes, asks)).toBe(restarted);
   });
 
-  it('a state that is asked for only later', () => {
+  it('count if their state is requested only later', () => {
     const later = asked(plain, logs).map((ask) => ({ ...ask, atMs: ask.atMs * 2 * LATER_MS }));
     expect(restartedBy(written(['operator', logs]), later, { start: undefined })).toBe(1);
   });

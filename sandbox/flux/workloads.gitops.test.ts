@@ -12,7 +12,6 @@ import { documented } from './documented.ts';
 import { Flux } from './flux.ts';
 import { isWrite, writeName, writerOf } from './writes.ts';
 
-/** Workloads that Flux's own controllers apply from a git repository, instrumented meanwhile. */
 const { deployment } = workloadKinds;
 const namespace = 'shop';
 const folder = 'clusters/production/shop';
@@ -25,7 +24,7 @@ beforeAll(async () => {
   const [source, , shop] = documented('install/gitops.md', 'Flux');
   commit({ namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, before: own('before') });
   flux.apply({ ...source, spec: { ...source?.spec, url: flux.url } });
-  // The operator runs beside this cluster, and there is no Kustomization of it.
+  // The operator runs beside this cluster, and has no Kustomization.
   flux.apply({ ...shop, spec: { ...shop?.spec, dependsOn: [] } });
 }, 600_000);
 afterAll(async () => {
@@ -33,7 +32,7 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-/** Objects by the name of their file; undefined: the file goes. */
+/** Keys are file names. `undefined` deletes the file. */
 function commit(objects: Readonly<Record<string, object | undefined>>): string {
   const files = Object.entries(objects).map(([name, object]) => [
     `${folder}/${name}.yaml`,
@@ -46,7 +45,7 @@ function commit(objects: Readonly<Record<string, object | undefined>>): string {
 const workload = (name: string, options: WorkloadOptions = {}, kind = deployment) =>
   workloadOf(kind, namespace, name, options);
 const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
-/** One that names something which the operator writes as well. */
+/** The workload names an entry that the operator writes as well. */
 const own = (name: string, library = '/own.so') => workload(name, { env: [preload(library)] });
 
 const lumigo = {
@@ -73,14 +72,14 @@ const writesOfWorkloads = () =>
     .filter(({ objectRef }) => objectRef?.resource !== 'events' && objectRef?.namespace === namespace)
     .map((entry) => `${writerOf(entry)}: ${writeName(entry)}`);
 
-/** What both write about the shop's objects meanwhile, events aside. */
+/** Events are left out. */
 async function writesOf(action: () => Promise<void>): Promise<readonly string[]> {
   const before = writesOfWorkloads().length;
   await action();
   return writesOfWorkloads().slice(before);
 }
 
-/** Until it is, and its Lumigo has it in its list or no longer has: what is written after that is written for another reason. */
+/** Waits until the Lumigo's list has changed too, so that later writes have another cause. */
 async function instrumented(name: string, expected = true): Promise<void> {
   await operator.bench.whenInstrumented(deployment, namespace, name, expected);
   await eventually(async () => {
@@ -98,7 +97,7 @@ async function preloadOf(name: string): Promise<string | undefined> {
 const injector = '/opt/lumigo/injector/lumigo_injector.so';
 
 describe('workloads that Flux applies', () => {
-  it('are instrumented where they were there before their Lumigo, and the next syncs write nothing', async () => {
+  it('are instrumented if they existed before their Lumigo, and later syncs write nothing', async () => {
     await synced();
     await instrumented('before', false);
     commit({ secret, lumigo });
@@ -113,7 +112,7 @@ describe('workloads that Flux applies', () => {
     ).toEqual([]);
   });
 
-  it('come with the injection in the write that creates them, and the next sync writes nothing', async () => {
+  it('get the injection in the write that creates them, and the next sync writes nothing', async () => {
     commit({ after: own('after'), plain: workload('plain') });
     const writes = await writesOf(synced);
     expect(writes.filter((write) => write.endsWith('/after'))).toEqual(['flux: patch deployments shop/after']);
@@ -154,7 +153,7 @@ describe('workloads that Flux applies', () => {
     expect(await writesOf(synced)).toEqual([]);
   });
 
-  it('are written by both while the webhook does not answer, a few times and no more, and by neither once it does', async () => {
+  it('are written a few times while the webhook is down, and not once it answers', async () => {
     const writes = await writesOf(async () => {
       await operator.withoutWebhook(async () => {
         await synced();
@@ -170,7 +169,7 @@ describe('workloads that Flux applies', () => {
     expect(later.filter((write) => write.includes(' deployments '))).toEqual([]);
   });
 
-  it('opt in by their label where there is no Lumigo, and out again', async () => {
+  it('opt in by their label without a Lumigo, and out again', async () => {
     const opted = (value: string) => ({
       ...workload('lone'),
       metadata: { namespace: 'lone', name: 'lone', labels: { [labels.autoTrace]: value } },
@@ -188,7 +187,7 @@ describe('workloads that Flux applies', () => {
     await isInstrumented(false);
   });
 
-  it('are clean again when a commit takes their Lumigo away, and the next sync writes nothing', async () => {
+  it('are clean when a commit deletes their Lumigo, and the next sync writes nothing', async () => {
     commit({ lumigo: undefined });
     await synced();
     for (const name of ['before', 'after', 'plain']) await instrumented(name, false);

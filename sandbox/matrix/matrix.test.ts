@@ -8,7 +8,7 @@ import { chosen, shortTests, variants } from './variants.ts';
 
 const named = (names: readonly string[], isShort = false) => chosen(names, isShort).map(({ name }) => name);
 
-describe('F61: the versions that are tried', () => {
+describe('the tested versions [F61]', () => {
   it.each(variants.map((each) => [each.name, each] as const))('%s is built from pinned modules', (_name, variant) => {
     for (const { name, module, ldflags } of variant.components) {
       const folder = new URL(`../programs/${module}/`, import.meta.url);
@@ -21,11 +21,11 @@ describe('F61: the versions that are tried', () => {
     }
   });
 
-  it('begin with the oldest Kubernetes that the chart takes', () => {
+  it('begin with the oldest Kubernetes that the chart accepts', () => {
     expect(chartMetadata().kubeVersion).toBe(`>=${variants[0]?.name}.0-0`);
   });
 
-  it('are chosen by name, all without one, and in the short form the oldest and the newest Kubernetes', () => {
+  it('are selected by name, all without one, and in the short form the oldest and newest', () => {
     const all = variants.map(({ name }) => name);
     const minors = all.filter((name) => /^\d+\.\d+$/.test(name));
     expect(named([])).toEqual(all);
@@ -34,13 +34,13 @@ describe('F61: the versions that are tried', () => {
     expect(() => named(['1.29'])).toThrow(`there is no version '1.29'. Use one of: ${all.join(', ')}`);
   });
 
-  it('in the short form have test files that there are', () => {
+  it('have test files that exist for the short form', () => {
     expect(shortTests.filter((file) => !existsSync(`${file}.test.ts`))).toEqual([]);
   });
 });
 
-describe('what came of a run', () => {
-  it('stands in the place of what came of the same version before, in the order of versions', () => {
+describe('the result of a run', () => {
+  it('replaces the former one of its version, in the order of versions', () => {
     const run = (version: string, date: string): Tried => ({
       program: 'Kubernetes',
       version,
@@ -56,7 +56,7 @@ describe('what came of a run', () => {
     expect(triedTable([short])).toContain('| Kubernetes 1.9.0 | 2 of 3 tests, the short form | 1 |');
   });
 
-  it('is of versions that are tried', () => {
+  it('is of a tested version', () => {
     const known = variants.map(({ program, version }) => `${program} ${version}`);
     expect(readTried().filter(({ program, version }) => !known.includes(`${program} ${version}`))).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { addOperator, type Manager } from '../manager/manager.ts';
 import { runScript } from '../run.ts';
 import { SAMPLE_NAMESPACE } from './sample-objects.ts';
 
-/** The two commands for a cluster of the user, against an API server without a node: neither a kind nor a minikube cluster. */
+/** The cluster is an API server without a node, so it is neither kind nor minikube. */
 let cluster: ControlPlane;
 beforeAll(async () => {
   cluster = await startControlPlane();
@@ -24,14 +24,14 @@ const getDeployments = async () => {
 };
 
 describe('npm run cluster:install', () => {
-  it('says how the image reaches a cluster that is of neither kind nor minikube, and changes nothing', async () => {
+  it('says how a cluster other than kind or minikube gets the image, and changes nothing', async () => {
     const { code, stderr } = await run('install');
     expect(code).toBe(1);
     expect(stderr).toMatch(/is neither a kind nor a minikube cluster[^]*npm run cluster:install -- --image REGISTRY/);
     expect(await getDeployments()).toEqual([]);
   });
 
-  it('asks first, and changes nothing if there is no terminal to ask at', async () => {
+  it('asks first, and changes nothing without a terminal', async () => {
     const { code, stderr } = await run('install', ...image);
     expect(code).toBe(1);
     expect(stderr).toContain('there is no terminal to ask at. Pass --yes to agree beforehand');
@@ -44,7 +44,7 @@ describe('npm run cluster:install', () => {
     expect(stderr).toMatch(/no cluster to install into: .*nowhere[^]*`kind create cluster` or `minikube start`/);
   });
 
-  it('installs the chart with the image that is named, and again without an error', async () => {
+  it('installs the chart with the named image, and again without an error', async () => {
     for (let round = 0; round < 2; round += 1) {
       const { code, stdout, stderr } = await run('install', ...image, '--yes', '--no-wait');
       expect([code, stderr]).toEqual([0, '']);

@@ -11,8 +11,8 @@ const moduleVersion = (folder: string, path: string): string => {
   return new RegExp(`${path} (v\\S+)`).exec(pinned)?.[1] ?? '';
 };
 
-describe('the archives that are fetched', () => {
-  it.each(machines)('have what a control plane begins with: %s, %s', (platform, architecture) => {
+describe('the fetched archives', () => {
+  it.each(machines)('contain the programs of a control plane: %s, %s', (platform, architecture) => {
     const programs = archivesFor(platform, architecture).flatMap((each) => each.programs);
     expect(programs).toEqual(expect.arrayContaining(['etcd', 'kube-apiserver', 'kubectl', 'helm']));
     expect(programs.includes('kube-controller-manager')).toBe(platform === 'linux');
@@ -20,7 +20,7 @@ describe('the archives that are fetched', () => {
     expect(new Set(programs).size).toBe(programs.length);
   });
 
-  it('have a checksum of their own each, of the right length, and a secure address that names the version', () => {
+  it('have a checksum each, of the right length, and a secure address with the version', () => {
     const all = machines.flatMap(([platform, architecture]) => archivesFor(platform, architecture));
     expect(new Set(all.map(({ checksum }) => checksum.digest)).size).toBe(all.length);
     expect(new Set(all.map(({ file }) => file)).size).toBe(all.length);
@@ -30,12 +30,12 @@ describe('the archives that are fetched', () => {
     }
   });
 
-  it('are none where nobody publishes any', () => {
+  it('do not exist for a platform without a publisher', () => {
     expect(archivesFor('win32', 'x64')).toEqual([]);
     expect(archivesFor('linux', 'riscv64')).toEqual([]);
   });
 
-  it('are of the versions of the modules, except the API server, which is of the same minor version', () => {
+  it('have the versions of the modules, and the API server the same minor version', () => {
     expect(moduleVersion('kubernetes', 'k8s.io/kubernetes')).toBe(kubernetesVersion);
     expect(moduleVersion('helm', 'helm.sh/helm/v3')).toBe(helmVersion);
     expect(moduleVersion('cosign', 'github.com/sigstore/cosign/v2')).toBe(cosignVersion);

@@ -15,7 +15,7 @@ const names = ['etcd', 'kube-apiserver'] as const;
 const file = 'envtest-of-the-test.tar.gz';
 const before = process.env['KUBEBUILDER_ASSETS'];
 let folder: string;
-/** Where the programs are that came from the mirror, and nothing else. */
+/** The folder has the programs from the mirror only. */
 let fetched: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   mkdirSync(source, { recursive: true });
   const paths = await ensureBinaries(names);
   for (const name of names) copyFileSync(paths[name] ?? '', join(source, name));
-  // Packed quickly: what is at stake is the way there.
+  // The compression is fast because the test is about the download.
   const tar = execFileSync('tar', ['-cf', '-', '-C', folder, 'controller-tools'], { maxBuffer: 1024 ** 3 });
   const content = gzipSync(tar, { level: 1 });
   const digest = createHash('sha512').update(content).digest('hex');
@@ -46,7 +46,7 @@ afterAll(() => {
 });
 
 describe('etcd and kube-apiserver from a mirror', () => {
-  it('make a control plane', async () => {
+  it('run a control plane', async () => {
     process.env['KUBEBUILDER_ASSETS'] = fetched;
     const cluster = await startControlPlane({ controllerManager: false });
     const found = await cluster.client.get({ group: '', version: 'v1', plural: 'namespaces', name: 'default' });
@@ -54,13 +54,13 @@ describe('etcd and kube-apiserver from a mirror', () => {
     await cluster.stop();
   });
 
-  it('are all that the demo needs beside Node.js; without a terminal it ends by itself', async () => {
+  it('suffice for the demo beside Node.js, which ends by itself without a terminal', async () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     for (const name of ['sh', 'sleep', 'rm']) symlinkSync(join('/bin', name), join(bin, name));
     const environment = {
       HOME: folder,
-      // What every system has, and no Go.
+      // The folder has the programs of every system, and no Go.
       PATH: bin,
       KUBEBUILDER_ASSETS: fetched,
       LUMIGO_SANDBOX_CACHE: join(folder, 'empty'),

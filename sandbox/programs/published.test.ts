@@ -17,7 +17,7 @@ import { absent, cutOffAfter, drip, stallAfter, startMirror, well, type Answer }
 import type { Archive } from './archives.ts';
 import { PublishedPrograms, type Sources } from './published.ts';
 
-// Some wait for what does not come.
+// Some tests wait for a timeout.
 jest.setTimeout(30_000);
 
 const patience = { stallMs: 10_000, totalMs: 20_000, retries: 2, pauseMs: 10 };
@@ -40,7 +40,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.stop();
 });
 
-/** A real archive, with folders around the programs as envtest's have them. */
+/** The archive has folders around the programs as envtest's have. */
 function archiveOf(programs: Readonly<Record<string, string>>): Buffer {
   const inner = join(folder, 'source', 'controller-tools', 'envtest');
   mkdirSync(inner, { recursive: true });
@@ -56,7 +56,7 @@ const sha512 = (bytes: Buffer) =>
   ({ algorithm: 'sha512', digest: createHash('sha512').update(bytes).digest('hex') }) as const;
 
 const cache = () => join(folder, 'cache');
-/** Where what has come is kept until all of it is there. */
+/** The file has the bytes of an incomplete download. */
 const part = () => join(cache(), 'archives', `${file}.part`);
 const say = (line: string): void => void said.push(line);
 
@@ -92,7 +92,7 @@ describe('programs as their projects publish them', () => {
     expect(programsFrom('http://127.0.0.1:9').path('hello')).toBe(hello);
   });
 
-  it('may be a program that stands by itself', async () => {
+  it('may be a single program without an archive', async () => {
     content = Buffer.from('#!/bin/sh\necho alone\n');
     archive = { ...archive, file: 'alone-v1', programs: ['alone'], checksum: sha512(content) };
     const mirror = await startMirror({ 'alone-v1': content });
@@ -101,7 +101,7 @@ describe('programs as their projects publish them', () => {
     expect(execFileSync(path ?? '', { encoding: 'utf8' })).toBe('alone\n');
   });
 
-  it('are not run when they are others than the pinned ones', async () => {
+  it('are not run if they differ from the pinned ones', async () => {
     content = archiveOf({ hello: 'tampered', world: 'tampered' });
     const mirror = await mirrorThat(well);
     expect(await programsFrom(mirror.url).fetch('hello', say)).toBeUndefined();
@@ -112,14 +112,14 @@ describe('programs as their projects publish them', () => {
     expect(readdirSync(join(cache(), 'published'))).toEqual([]);
   });
 
-  it('go on where they were cut off', async () => {
+  it('continue at the byte where they were cut off', async () => {
     const mirror = await mirrorThat(cutOffAfter(100, part()), well);
     expect(await programsFrom(mirror.url).fetch('hello', say)).toBeDefined();
     expect(mirror.asked.slice(1)).toEqual([`GET /archives/${file}`, `GET /archives/${file} bytes=100-`]);
     expect(said[1]).toMatch(/was cut off after 0\.0 MB.*; trying again/);
   });
 
-  it('go on where an earlier run was cut off for good, and begin anew when that was of something else', async () => {
+  it("continue an earlier run's download, and begin anew if it was of another file", async () => {
     const broken = await mirrorThat(cutOffAfter(20, part()));
     expect(await programsFrom(broken.url).fetch('hello', say)).toBeUndefined();
     expect(broken.asked.filter((each) => each.startsWith('GET'))).toHaveLength(1 + patience.retries);
@@ -137,7 +137,7 @@ describe('programs as their projects publish them', () => {
     ['a mirror that falls silent', stallAfter(100), /sent nothing for 0\.3 s after 0\.0 MB \(kept/],
     ['a mirror that is too slow', drip, /is too slow: received 0\.0 MB \(kept/],
     ['a mirror that has no such file', absent, /answers 404 Not Found/],
-  ])('do not keep anybody waiting: %s', async (_case, answer, sentence) => {
+  ])('do not wait long: %s', async (_case, answer, sentence) => {
     const mirror = await mirrorThat(answer);
     const programs = programsFrom(mirror.url, { patience: impatience });
     const started = Date.now();
@@ -150,7 +150,7 @@ describe('programs as their projects publish them', () => {
     expect(said).toHaveLength(lines);
   });
 
-  it('are asked for once where no network is, and all their hosts at the same time', async () => {
+  it('are requested once without a network, from all their hosts at the same time', async () => {
     const other = { ...archive, file: 'others-v1', programs: ['other'], url: 'https://elsewhere.invalid/others-v1' };
     const programs = programsFrom(undefined, { archives: [archive, other] });
     const started = Date.now();
@@ -163,7 +163,7 @@ describe('programs as their projects publish them', () => {
     ]);
   });
 
-  it('are taken from what somebody brought along, without a network', async () => {
+  it('are read without a network if the user has provided them', async () => {
     bring(content);
     expect(await programsFrom(undefined).fetch('hello', say)).toBeDefined();
     expect(said).toEqual([`${file}: using the copy in ${join(cache(), 'archives')}`]);
@@ -171,14 +171,14 @@ describe('programs as their projects publish them', () => {
     expect(programsFrom(undefined).howToBring('hello')).toContain(`put ${file} (from ${archive.url}) into ${cache()}`);
   });
 
-  it('are not taken from what somebody brought along when that is something else', async () => {
+  it("are not read from the user's folder if they differ", async () => {
     bring(Buffer.from('something else'));
     expect(await programsFrom(undefined).fetch('hello', say)).toBeUndefined();
     expect(said[0]).toMatch(/archives\/tools-v1\.tar\.gz does not match the pinned checksum/);
     expect(left()).toEqual([file]);
   });
 
-  it('are neither fetched nor used when that is switched off', async () => {
+  it('are neither fetched nor used if that is disabled', async () => {
     bring(content);
     expect(await programsFrom(undefined).fetch('hello', say)).toBeDefined();
     said.length = 0;
@@ -189,7 +189,7 @@ describe('programs as their projects publish them', () => {
   });
 
   it.each(['mirror.example.com', 'ftp://mirror.example.com', 'https://somebody:secret@mirror.example.com'])(
-    'say so when the mirror is no address, without telling it: %s',
+    'report a mirror that is no address, without its value: %s',
     async (mirror) => {
       expect(await programsFrom(mirror).fetch('hello', say)).toBeUndefined();
       expect(said).toEqual([

@@ -6,7 +6,7 @@ import { reset } from './tcp-proxy.ts';
 
 const openSockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
-it('a socket that is reset while it is being ended is closed, and keeps no process alive', async () => {
+it('a socket that is reset while it ends is closed, and keeps no process alive', async () => {
   const server = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const before = openSockets();

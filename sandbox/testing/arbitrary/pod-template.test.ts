@@ -6,7 +6,7 @@ import { podTemplate } from './pod-template.ts';
 import type { Container, EnvVar, PodTemplate } from '../../../runtime/api/objects.ts';
 import type { InjectionSettings } from '../../../runtime/injection/types.ts';
 
-/** The laws say nothing about what is never generated: every shape that they are to hold for is looked for here. */
+/** The laws are about generated templates only, so each shape must be among them. */
 
 const settings: InjectionSettings = {
   version: '1.0.0',
