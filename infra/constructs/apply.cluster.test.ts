@@ -17,8 +17,6 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** A real API server validates strictly: a field that it does not know is an error. */
-
 let cluster: ControlPlane;
 let client: Client;
 let transport: Transport;
@@ -161,7 +159,6 @@ describe('a Lumigo', () => {
       })
     ).object['spec'];
 
-  /** Every optional field of the original, with its default. */
   const fields = [
     ['tracing.enabled', true],
     ['tracing.injection.enabled', true],

@@ -25,7 +25,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** docs/security/README.md promises that an editor of a namespace reaches no other namespace. */
 let operator: OperatorBench;
 let editor: Account;
 let [own, victim] = ['', ''];
@@ -94,7 +93,6 @@ const record = (): string =>
     logs: false,
   });
 
-/** Each attempt is made in the editor's own namespace, and names an object of the other one. */
 const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
   ['a Lumigo that names the Secret of the other namespace', async () => lumigoOf(own)],
   ['a second Lumigo of the same name as the other one', async () => lumigoOf(own, {}, 'other')],
@@ -210,7 +208,6 @@ describe('an editor of a namespace', () => {
     await client.create(collectionOf(secret), secret);
     await operator.bench.whenActive(own);
     await eventually(() => expect([...letIn()].sort()).toEqual([validToken, ownToken].sort()));
-    // This shows that the attempts were real.
     await operator.bench.whenInstrumented(deployment, own, 'probe');
     const ref = { ...lumigo, namespace: own, name: 'lumigo' };
     for (const enabled of [false, true, false])

@@ -15,10 +15,7 @@ import { operatorUser } from './access.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/**
- * The webhooks point at a closed port and have `failurePolicy: Fail` here, so a failed request shows which one the API
- * server called. An expression that fails would give another answer.
- */
+/** The webhooks point at a closed port and must not fail here, so a failed request names the one that was called. */
 
 const settings = parseSettings({});
 const namespace = 'shop';
@@ -38,7 +35,6 @@ function withoutAnswer(manifest: Manifest): Manifest {
   return { ...manifest, webhooks };
 }
 
-/** Returns the webhook that received the request, or undefined. */
 async function calledBy(request: Promise<unknown>): Promise<string | undefined> {
   try {
     await request;

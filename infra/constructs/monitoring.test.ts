@@ -15,7 +15,6 @@ const queries = [
   ...panels.flatMap(({ title, exprs }) => exprs.map((expr) => [title, asked(expr)] as const)),
 ];
 
-/** Prometheus' own grammar marks each place that it cannot parse. */
 function errorsIn(expr: string): string[] {
   const errors: string[] = [];
   parser.parse(expr).iterate({

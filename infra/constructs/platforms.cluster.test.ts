@@ -12,7 +12,6 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** These are the settings that need the definitions of cert-manager and Prometheus. */
 const certManager = { certificates: { issuer: 'cert-manager' } };
 const prometheus = {
   metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },

@@ -8,8 +8,6 @@ import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
 import { podsPolicy } from '../../sandbox/testing/injection.ts';
 
-/** Compares the admission policy with `inject`. No operator runs. */
-
 const PODS = 3_000;
 const counts = { injected: 0, leftAlone: 0, invalid: 0 };
 

@@ -10,9 +10,6 @@ import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { runToEnd } from '../../sandbox/run.ts';
 
-/**
- * Runs the steps of docs/migrate-from-original.md for plain YAML over a release of the original, whose pods do not run.
- */
 const page = readFileSync('docs/migrate-from-original.md', 'utf8');
 const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
 const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);

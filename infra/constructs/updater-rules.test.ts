@@ -3,7 +3,6 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** The updater's rights follow from the objects of the release. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
 const settings = {
   updater,

@@ -40,7 +40,6 @@ describe('the updater [F60]', () => {
     expect(kindsOf(objects)).toEqual(always);
     expect(objects.map(({ metadata: { namespace } }) => namespace)).toEqual(always.map(() => 'lumigo-system'));
     const { suspend, concurrencyPolicy, jobTemplate } = jobOf(objects);
-    // This build has no publisher.
     expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
     const [container] = jobTemplate.spec.template.spec.containers;
     expect(container.args).toEqual(['update']);

@@ -8,7 +8,6 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { userRoles } from './user-roles.ts';
 
-/** Users have Kubernetes' own roles in a namespace, and no binding of the operator. */
 let cluster: ControlPlane;
 let kubectl = '';
 const namespace = 'shop';
@@ -41,7 +40,6 @@ async function bind(role: Role): Promise<void> {
   } as Parameters<typeof apply>[1]);
 }
 
-/** The resource is a `Lumigo` resource unless `more` names another. */
 async function may(role: Role, verb: string, more: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const resourceAttributes = { group: lumigo.group, resource: lumigo.plural, namespace, verb, ...more };
   const { object } = await cluster.client.create(
@@ -59,7 +57,6 @@ async function may(role: Role, verb: string, more: Readonly<Record<string, strin
 const changing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const reading = ['get', 'list', 'watch'];
 
-/** Runs kubectl with a role. */
 function as(role: Role, args: readonly string[], input = ''): { ok: boolean; stderr: string } {
   const who = ['--kubeconfig', cluster.kubeconfig, '--as', userOf(role), '-n', namespace];
   const { status, stderr } = spawnSync(kubectl, [...args, ...who], { input, encoding: 'utf8' });

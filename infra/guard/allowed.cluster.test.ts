@@ -40,7 +40,6 @@ async function take({ by, name, change }: Step, workload: Workload): Promise<Wor
   if (by === 'user') return write(guarded.cluster.client, workload, after).catch(() => workload);
   writes += 1;
   return write(guarded.manager, workload, after).catch((error: unknown) => {
-    // A user made it invalid, e.g. by removing a volume.
     if (!(error as Error).message.includes(DENIED)) return workload;
     throw new Error(`${name}: ${(error as Error).message}\n${JSON.stringify([workload, after])}`);
   });

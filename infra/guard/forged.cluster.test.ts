@@ -14,8 +14,6 @@ import {
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/** The operator's own parts of a workload must not be a way around the guard. */
-
 const { deployment } = workloadKinds;
 const users = { name: 'users', mountPath: '/opt/lumigo' };
 const pod = {

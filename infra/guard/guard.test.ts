@@ -17,10 +17,7 @@ const rules = guardOf({}).flatMap(({ spec }) => {
   return matchConstraints?.resourceRules ?? [];
 });
 
-/**
- * No policy limits these writes, for the reason given. docs/security/README.md describes what an attacker can do with
- * them.
- */
+/** No policy limits these writes. docs/security/README.md describes what an attacker can do with them. */
 const unlimited: Readonly<Record<string, string>> = {
   'lumigoes/status': 'a subresource, by which nothing else changes',
   events: 'the API server gets too many of them to look at each for the account',

@@ -7,9 +7,7 @@ import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/
 import { tracing, activePolicy } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
-/**
- * The API server limits the cost of a policy. The largest object that the operator changes must stay below that limit.
- */
+/** The API server limits the cost of a policy, so the largest object must stay below the limit. */
 
 const { deployment } = workloadKinds;
 let guarded: GuardedCluster;

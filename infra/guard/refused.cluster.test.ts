@@ -29,7 +29,6 @@ afterAll(async () => {
 
 const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
 
-/** Every second workload is injected. */
 async function make(kind: WorkloadKind, index: number, template: Parameters<typeof inject>[0]): Promise<Workload> {
   const name = `app-${index}`;
   const labelled = { ...template.metadata, labels: { ...template.metadata?.labels, app: name } };

@@ -175,7 +175,6 @@ const samples: Readonly<Record<string, unknown>> = {
   affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
 };
 
-/** Some settings are valid only together with others. */
 const companions: Readonly<Record<string, object>> = {
   // The value is the release's name, because the constructs' objects do not have it.
   name: { instance: 'lumigo' },
@@ -200,7 +199,6 @@ const companions: Readonly<Record<string, object>> = {
       'resources',
     ].map((key) => [`updater.${key}`, { 'updater.repository': 'https://charts.example/first' }]),
   ),
-  // A chart repository needs a decision about signatures.
   'updater.repository': { 'updater.verify.unsigned': 'accept' },
   ...Object.fromEntries(
     ['webhook', 'otlp', 'metrics'].map((key) => [`networkPolicy.${key}.from`, { 'networkPolicy.enabled': true }]),

@@ -22,7 +22,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (command: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
   spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...environment }, maxBuffer: 2 ** 26 });
 
-/** Returns how many of the cases the command refuses. Fails if its output shows a part of the token. */
 function refusedBy(command: (file: string) => ReturnType<typeof run>, numRuns: number): number {
   const file = join(folder, 'values.yaml');
   let refused = 0;

@@ -47,7 +47,6 @@ const defaulter = {
   name: 'lumigo-lumigo-operator-defaulter-webhook-configuration',
 };
 
-/** These values are valid for the original, and none exists only in this chart. */
 const given = {
   'cluster.name': 'production',
   'lumigoToken.value': validToken,
@@ -124,7 +123,6 @@ describe('a release of the original operator [F51]', () => {
     before = await uids();
     for (const kind of [workloadKinds.deployment, workloadKinds.statefulSet])
       await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
-    // The annotation has the original's format.
     const at = '2025-09-18T10:00:00Z';
     const times = { lastTransitionTime: at, lastUpdateTime: at };
     const conditions = [{ type: 'Active', status: 'True', message: 'x', ...times }];

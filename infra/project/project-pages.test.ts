@@ -93,7 +93,6 @@ describe('docs/contributing/numbers.md', () => {
   const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
   );
-  // A title has its number at its end in brackets, or at its beginning.
   const numbersIn = (file: string) =>
     [...read(file).matchAll(/(?<=['"`(, [])[DF]\d{1,2}(?=[:,)\]])/g)].map(([number]) => number);
 
@@ -153,7 +152,6 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || anchorsOf(read(target)).includes(anchor);
 }
 
-/** Includes the anchors that the page itself sets. */
 const anchorsOf = (text: string): string[] => [
   ...[...text.replace(/```[^]*?```/g, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

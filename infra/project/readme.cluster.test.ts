@@ -18,10 +18,7 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { finished } from '../../sandbox/run.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/**
- * Runs the commands of the pages in order, in a copy of the repository without node_modules. The cluster is an API
- * server without a node.
- */
+/** Runs the commands in order, in a copy without node_modules, against an API server without a node. */
 const pages = [
   'README.md',
   ...['start', 'install'].flatMap((folder) =>
@@ -92,7 +89,6 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Includes the files that are not committed yet. */
 function listFiles(): readonly string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = spawnSync('git', args, { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 });
@@ -116,7 +112,6 @@ async function run(command: string, kubeconfig: string): Promise<void> {
   expect([command, code, code === 0 ? '' : stdout + stderr]).toEqual([command, 0, '']);
 }
 
-/** A YAML block whose first line is a comment with a file name is saved as that file. */
 function saveFiles(page: string): void {
   for (const block of getBlocks(page, 'yaml')) {
     const [, name] = /^# (\S+\.yaml)\n/.exec(block) ?? [];

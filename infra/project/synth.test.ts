@@ -15,7 +15,6 @@ import { operatorVersion } from '../settings/version.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
 const TIMEOUT_MS = 60_000;
-/** One line names unpublished images, another an updater that waits. */
 const notice = noticesOf(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');

@@ -46,7 +46,6 @@ describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
     const commands = steps.flatMap(({ run }) => run ?? []).join('\n');
     const files = [...commands.matchAll(/(?<=^|\s)\.?[-\w]+\/[-\w./]+/g)].map(([file]) => file);
     expect(files.length).toBeGreaterThan(0);
-    // Earlier steps create the files of dist/.
     expect(files.filter((file) => !file.startsWith('dist/') && !existsSync(file))).toEqual([]);
     const named = [...commands.matchAll(/npm run (?:--silent |-s )?([-:\w]+)/g)].map(([, script = '']) => script);
     expect(named.filter((script) => !scripts.includes(script))).toEqual([]);

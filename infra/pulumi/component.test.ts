@@ -81,7 +81,6 @@ describe('the Pulumi component', () => {
     await register({ settings: given, lumigoToken: secret(token) });
     const holders = registered.filter(({ inputs }) => JSON.stringify(inputs).includes(token));
     expect(holders.map(({ name }) => name)).toEqual(['lumigo-token']);
-    // The engine marks a secret this way.
     expect(holders[0]?.inputs['stringData']).toMatchObject({
       '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',
     });

@@ -15,10 +15,7 @@ import { destroy } from '../../sandbox/testing/destroy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 
-/**
- * Applies what the stack registers in the engine's order, and deletes it in reverse. The engine itself is in no package
- * registry.
- */
+/** Applies in the order of the engine, which is in no package registry, and deletes in reverse. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 const applied: Manifest[] = [];
@@ -66,7 +63,6 @@ function manifestsOf(type: string, inputs: Readonly<Record<string, unknown>>): M
     : [];
 }
 
-/** Returns a real key and certificate in place of the TLS provider. */
 async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): Promise<object> {
   if (type === 'tls:index/privateKey:PrivateKey') {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -16,9 +16,6 @@ import { getPublishedReadme, LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from 
 import { krewManifest } from './krew.ts';
 import { program } from './program.ts';
 
-/**
- * Installs the packed npm package into empty projects by the command of its README, and runs the README's own program.
- */
 interface Plugin {
   readonly spec: {
     readonly platforms: readonly [{ readonly uri: string; readonly sha256: string; readonly bin: string }];
@@ -83,7 +80,6 @@ describe('the kubectl plugin', () => {
     const [{ uri, sha256, bin }] = spec.platforms;
     expect(uri).toMatch(/^https:\/\/files\.example\/[^/]+\.tgz$/);
     expect(sha256).toBe(createHash('sha256').update(readFileSync(archive)).digest('hex'));
-    // krew unpacks the archive and links to the program, so the test does the same.
     const plugin = join(folder, 'krew');
     mkdirSync(plugin);
     await program('tar', ['--extract', '--gzip', `--file=${archive}`, `--directory=${plugin}`]);

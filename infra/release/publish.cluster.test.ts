@@ -26,10 +26,7 @@ import { provenance } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
 
-/**
- * Publishes a release's chart on loopback, and installs it with the real helm. It is signed with the test's keys,
- * because only a GitHub workflow can sign without keys.
- */
+/** The chart is signed with the test's keys, because only a GitHub workflow can sign without keys. */
 const VERSION = '7.1.0';
 // An older version, so that a request for the newest does not return it.
 const TAMPERED = '6.9.0';
@@ -89,7 +86,6 @@ function releaseOf(host: string, chartIndex: string): Release {
   return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };
 }
 
-/** GnuPG makes the key, in the form that Helm reads. */
 async function chartKey(name: string): Promise<ChartKey> {
   const home = join(folder, `gnupg-${name}`);
   mkdirSync(home, { mode: 0o700 });
@@ -137,7 +133,6 @@ async function uninstall(): Promise<void> {
 describe('a chart that is not trusted or not available', () => {
   afterEach(expectNothing);
 
-  /** Replaces every byte of the archive's layer in the registry's storage. */
   async function tamper(): Promise<void> {
     await packageChart({ ...release, version: TAMPERED }, folder, key);
     const archive = join(folder, `lumigo-operator-${TAMPERED}.tgz`);
