@@ -13,10 +13,6 @@ import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds,
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/protected-objects.ts';
 
-/**
- * Compares the operator's permissions with the API server's audit log over its life, from the first Lumigo to its
- * uninstallation.
- */
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
@@ -50,13 +46,11 @@ const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
   permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
 
 /**
- * The API server checks these two permissions itself for a client that writes an owner reference
- * (cleanup-finalizer.cluster.test.ts).
+ * The API server checks these itself for a client that writes an owner reference (cleanup-finalizer.cluster.test.ts).
  */
 const isAskedOfOwners = (permission: string): boolean =>
   permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
 
-/** The operator issues another certificate, and finds the Lease of an original operator that has ended. */
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
@@ -78,7 +72,6 @@ async function breakPod(): Promise<void> {
   await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
 }
 
-/** Deletes the finalized account by mistake, and restarts as the Deployment's new pods would. */
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
   const account = accountOf(installedAs(installation));

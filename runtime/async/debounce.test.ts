@@ -6,7 +6,6 @@ const never = new AbortController().signal;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Returns the result of the wait, or `undefined` until it ends. */
 function follow(wait: Promise<boolean>): () => boolean | undefined {
   let result: boolean | undefined;
   void wait.then((changed) => (result = changed));

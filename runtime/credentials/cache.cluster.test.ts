@@ -7,7 +7,6 @@ import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { CredentialCache } from './cache.ts';
 import { secretReader } from './credential.ts';
 
-/** The tests set the cache's clock. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 beforeAll(async () => {

@@ -52,7 +52,6 @@ describe('the Secret to read next', () => {
   });
 });
 
-/** Returns when each reading began, by the plan. */
 function simulate(states: readonly State[], leads: boolean, seconds: number): { at: number; state: State }[] {
   const now = { ms: NOW };
   const known = states.map((state) => ({ ...state }));

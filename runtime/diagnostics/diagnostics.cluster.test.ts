@@ -25,7 +25,6 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
-/** An administrator's shell has only a kubeconfig. */
 const asUser = (...args: string[]) =>
   runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
 

@@ -62,7 +62,6 @@ const usual: Readonly<Record<Operation, Row>> = {
   DELETE: { clean: all('none deleted'), instrumented: all('none deleted') },
   RECONCILE: { clean: leftAlone, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
 };
-/** A Job's template cannot change once it exists. */
 const jobs: Readonly<Record<Operation, Row>> = {
   ...usual,
   UPDATE: { clean: all('none job-update'), instrumented: all('none job-update') },
@@ -113,7 +112,6 @@ describe('the decision [D1, D2, D3, D14]', () => {
     const workload = made({ labels: { [labels.autoTrace]: 'true' } }, kind);
     const injected = instrumented(workload);
     expect(said(judge(workload, 'CREATE', policies.none))).toBe('inject opted-in');
-    // A Lumigo resource takes precedence over the workload's own label.
     for (const state of states)
       if (state !== 'none') expect(said(judge(workload, 'CREATE', policies[state]))).toBe(leftAlone[state]);
     expect(said(judge(injected, 'RECONCILE', policies['disabled, to be removed']))).toBe(

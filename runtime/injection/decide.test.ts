@@ -135,7 +135,6 @@ describe('opting out and in', () => {
       tracing: { secretName: 'mine', secretKey: 'k', traces: false, logs: true },
       userLabel: 'True',
     });
-    // The workload stays opted in although its label has another value now.
     expect(decided(changed(decision), { policy: { state: 'none' } })).toMatchObject({ code: 'up-to-date' });
   });
 

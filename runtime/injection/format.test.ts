@@ -21,13 +21,9 @@ import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat, variables, variablesOf, type InjectedVariable } from './variables.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-/**
- * Injections of earlier formats are read under the current one. No release had format 0, which writes no variable, so
- * later formats add all variables.
- */
+/** No release had format 0. It writes no variable, so later formats add all of them. */
 
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
-/** Other settings of the installation do not damage an injection of an earlier version. */
 const elsewhere: InjectionSettings = { ...later, endpoint: 'http://elsewhere' };
 const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
 
@@ -116,7 +112,6 @@ describe('an injection of a later format, after the operator was rolled back [F1
   });
 });
 
-/** Returns the injection of a later release with one variable more. */
 function asIfLater(template: PodTemplate, own: { name: string; value: string }, given: boolean): PodTemplate {
   const record = recordIn(template) as { kept?: Record<string, { env?: object[] }> };
   const kept: Record<string, object> = { ...record.kept };

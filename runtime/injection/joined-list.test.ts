@@ -6,7 +6,6 @@ const entry = fc.stringMatching(/^\/[a-c]{1,2}\.so$/);
 const ours = '/ours.so';
 const separator = fc.constantFrom(':', ',', ' ', '  ', ': ');
 
-/** Users separate entries in many ways. */
 const written = fc
   .tuple(
     fc.array(fc.tuple(fc.oneof(entry, fc.constant(ours)), separator), { maxLength: 4 }),

@@ -152,7 +152,6 @@ describe('the laws, as the API server sees them', () => {
   });
 });
 
-/** Fails the test for any other error than one of Pod Security. */
 function violation(error: unknown): string {
   if (error instanceof Error && error.message.includes('violates PodSecurity')) return 'violates';
   throw error;

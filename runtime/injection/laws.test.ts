@@ -43,7 +43,6 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Skips the run of the law if the pod is refused. */
 function injected(template: PodTemplate, chosen: InjectionSettings): PodTemplate {
   const result = inject(frozen(template), frozen(chosen));
   fc.pre(result.refused === undefined);

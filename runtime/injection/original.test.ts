@@ -120,7 +120,6 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
     expect(templateOf(adopted(workload))).toBe(templateOf(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
     expect(alone(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
-    // The telemetry proxy accepts its token from then on.
     expect(optInOf(workload.metadata)).toBeUndefined();
     expect(optInOf(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });

@@ -31,7 +31,6 @@ const inSpec =
 const inContainers = (change: (container: Container) => object): Edit =>
   inSpec(({ containers }) => ({ containers: containers.map((each) => ({ ...each, ...change(each) })) }));
 
-/** Users and other controllers make these changes to an instrumented pod. */
 const edits: readonly (readonly [string, Edit])[] = [
   ['another image', inContainers(() => ({ image: 'next:2' }))],
   ['another variable at the end', inContainers(({ env = [] }) => ({ env: [...env, { name: 'ADDED', value: '1' }] }))],

@@ -45,7 +45,6 @@ const shapes: Readonly<Record<string, (count: number) => object>> = {
   'pull secrets': (count) => ({ containers: [app({})], imagePullSecrets: names(count) }),
 };
 
-/** Returns how often properties of the object are read until there is a patch. */
 function looks(shape: string, count: number, operation: Operation, optOut: boolean): number {
   let counted = 0;
   const known = new WeakMap<object, unknown>();

@@ -11,8 +11,6 @@ import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { stampOf, unstamp } from './stamp.ts';
 
-/** A release that injects one variable more takes over this version's workloads, and is rolled back. */
-
 const variable = 'LUMIGO_OF_LATER';
 const program = 'dist/later-release/main.js';
 const anotherRow = `\n  { name: '${variable}', since: 2, write: () => ({ value: 'ours' }) },\n];\n`;
@@ -29,7 +27,6 @@ const laterRelease: Plugin = {
 };
 
 const { deployment, daemonSet } = workloadKinds;
-/** Includes one workload whose user has a variable of the new name. */
 const all: readonly (readonly [WorkloadKind, string])[] = [
   ...mutableKinds.map(([, kind]) => [kind, `a-${kind.plural}`] as const),
   [deployment, 'owner'],
@@ -42,10 +39,7 @@ const nextImage = { kind: 'json', operations: [{ op: 'replace', path: image, val
 
 let operator: OperatorBench;
 let later: Manager | undefined;
-/**
- * This version instruments the namespaces `shop` and `gone`, a later one removes from `gone`, and `outside` stays
- * clean.
- */
+/** `shop` and `gone` are instrumented, a later release removes from `gone`, and `outside` stays clean. */
 let shop: string;
 let gone: string;
 let outside: string;
@@ -100,7 +94,6 @@ const valueIn = async (kind: WorkloadKind, name: string, from = shop) =>
     (each) => each.name === variable,
   )?.value;
 
-/** Waits until the leader's stamps show that it has read every workload. */
 async function lookedAt(keep: true | undefined): Promise<void> {
   const { bench } = operator;
   const injection = { removeLumigoFromResourcesOnDeletion: keep !== true };
@@ -176,7 +169,6 @@ describe('the release before, after a rollback [F13]', () => {
     expect(await seen(1)).toEqual(before);
     const { bench } = operator;
     await bench.deleteLumigo(shop);
-    // The user's change of the template stays after the removal.
     for (const name of changed) await bench.client.patch({ ...deployment, namespace: outside, name }, nextImage);
     await eventually(() => expectClean(shop));
   });

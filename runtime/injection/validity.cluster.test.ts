@@ -27,7 +27,6 @@ function commonLabels(manifest: Manifest): Manifest {
   return { ...made, spec: { ...made.spec, selector, ...more } } as unknown as Manifest;
 }
 
-/** Returns the warnings of the API server to the client that creates the object. */
 const warningsOf = async (manifest: Manifest) =>
   (await operator.bench.client.create(collectionOf(manifest), manifest)).warnings.join('\n');
 

@@ -7,7 +7,6 @@ import { originalLease as name } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { whenOriginalEnded } from './original.ts';
 
-/** A Lease shows that an original operator leads in a namespace. */
 let cluster: ControlPlane;
 let bench: TestCluster;
 beforeAll(async () => {
@@ -31,7 +30,6 @@ const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
 const renew = (namespace: string, holder = 'original-0') =>
   cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
 
-/** Returns if this operator may begin, and its log until then. */
 function waitIn(namespace: string) {
   let over = false;
   let said = '';

@@ -7,7 +7,6 @@ import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 
-/** The cluster serves OpenShift's API group before the operator starts. */
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const group = 'security.openshift.io';
 const constraints = {

@@ -12,7 +12,6 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { environment, lumigo, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
-/** The second installation has another name and namespace. */
 let operator: OperatorBench;
 let second: Manager;
 let installed: Installation;

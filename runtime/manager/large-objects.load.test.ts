@@ -13,7 +13,6 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /** The container's limit is 256 MiB. */
 const MAX_RESIDENT_BYTES = 120e6;
-/** Number of concurrent requests that store objects. */
 const CONCURRENT = 2;
 const PHASE_TIMEOUT_MS = 600_000;
 /** The API server is busy with objects of this size: on two shared cores its cache is minutes behind. */
@@ -53,7 +52,6 @@ function placeOf(kind: string): { readonly plural: string; readonly folder: stri
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Expects another tenant's Deployments to be instrumented, existing and new ones. */
 async function neighbourIsServed(): Promise<void> {
   const { bench } = operator;
   neighbours += 1;
@@ -67,7 +65,6 @@ async function neighbourIsServed(): Promise<void> {
   await eventually(() => bench.whenInstrumented(deployment, namespace, 'after'), patience);
 }
 
-/** Returns the peak of the manager's resident memory, in bytes. */
 async function peakDuring(name: string, attack: () => Promise<void>): Promise<number> {
   forgetPeak(pid);
   await attack();

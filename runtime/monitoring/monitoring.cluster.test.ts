@@ -36,10 +36,7 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
 
 const whenActive = (name: string) => operator.bench.whenActive(name);
 
-/**
- * Returns once the new leader has processed every namespace, because it monitors an additional last one after the
- * others.
- */
+/** The new leader has processed every namespace when it monitors the additional last one. */
 async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
   const name = await operator.bench.namespace('after');
   await operator.stopManager();
@@ -135,7 +132,6 @@ describe('monitored namespaces [F54]', () => {
     const { bench } = operator;
     const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
     await restart(entries);
-    // Only the flag that the settings did not have before is written.
     expect((await bench.readLumigo('bank')).spec).toMatchObject({
       tracing: { enabled: false },
       logging: { enabled: true },

@@ -41,7 +41,6 @@ function rolloutOf(name: string, spec: object = {}) {
   return { ...rest, spec: { ...more, template: { ...template, spec: { containers } }, strategy, ...spec } };
 }
 
-/** Argo's controller writes generations as texts. */
 async function setStatus(name: string, status: object): Promise<void> {
   const { bench } = operator;
   const { generation } = (await bench.get(rollouts, namespace, name)).metadata;

@@ -21,7 +21,6 @@ afterAll(() => operator?.stop());
 const { statefulSet } = workloadKinds;
 const budget = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', name: 'all' };
 
-/** The first pod of a StatefulSet with three replicas fails with the injection. */
 async function broken(prefix: string, outcome: Outcome): Promise<RolloutStage> {
   const stage = await stages.make(operator, prefix, { db: { kind: statefulSet, spec: { replicas: 3 } } });
   stage.become(outcome, 'db');

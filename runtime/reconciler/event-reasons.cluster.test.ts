@@ -4,8 +4,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { eventReasons, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
-/** The requirements name six event reasons. A real API server stores each, for a change or a failed change. */
-
 const { deployment, job } = workloadKinds;
 const optIn = { [labels.autoTrace]: 'true' };
 const optOut = { [labels.autoTrace]: 'false' };
@@ -24,7 +22,6 @@ const create = (namespace: string, options: WorkloadOptions = {}, kind: Workload
 const label = (namespace: string, own: object, kind: WorkloadKind = deployment) =>
   operator.bench.merge(kind, namespace, 'app', { metadata: { labels: own } });
 
-/** Makes the workload too large for a decision, and changes its labels in the same write. */
 async function enlarge(namespace: string, own: object = {}): Promise<void> {
   const { bench } = operator;
   const { spec } = await bench.templateOf(deployment, namespace, 'app');

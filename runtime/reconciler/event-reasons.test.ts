@@ -59,7 +59,6 @@ const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
 const env = [{ name: 'A' }];
 const LARGE = 25_000;
-/** The template is within the size limit, and exceeds it with an injection. */
 const NEARLY_LARGE = 3_310;
 
 const revert = (workload: Workload): Decision => {
@@ -202,7 +201,6 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
       () => judge(instrumented({ labels: { ...optIn, [labels.enableLogs]: 'true' } }), { policy: deleting }),
     ],
   ],
-  // Only the sentence of a removal has this code.
   'left-behind': [],
   kept: [[NO_EVENT, 'is injected and stays so', () => judge(instrumented(), { policy: keeping })]],
   restored: [

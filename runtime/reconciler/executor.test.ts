@@ -17,7 +17,6 @@ const change = (name: string, under: NamespacePolicy = policy): WorkloadChange =
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
-/** The workloads are in memory, and each change takes until the test releases it. */
 function executorOver(there: readonly string[], { places = 4, bytes = 1_000 } = {}) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };

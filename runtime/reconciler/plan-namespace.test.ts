@@ -156,7 +156,6 @@ describe('a Lumigo', () => {
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
-    // The wait does not apply to a changed status.
     const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), untold: 0 };
     const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);

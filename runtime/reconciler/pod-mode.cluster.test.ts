@@ -42,7 +42,6 @@ async function podsIn(namespace: string): Promise<KubernetesObject[]> {
 
 const whenInjecting = (namespace: string, expected = true) => whenPodsAreInjected(operator.bench, namespace, expected);
 
-/** The controllers' own counters are not compared. */
 function own({ metadata }: Pick<Workload, 'metadata'>) {
   const { [generationOfDaemonSet]: _generation, [revision]: _revision, ...notes } = metadata.annotations ?? {};
   return { labels: metadata.labels, notes };

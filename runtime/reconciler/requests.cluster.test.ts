@@ -38,7 +38,6 @@ it('costs at most four requests for each workload with running pods, and one eac
   }
   const seconds = (performance.now() - started) / 1_000;
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
-  // These requests are sent once a second, for any number of workloads.
   const timed = (counts['patch lumigoes/status'] ?? 0) + (counts['get secrets'] ?? 0);
   process.stderr.write(
     `      ${((all - timed) / WORKLOADS).toFixed(2)} requests for each workload in ${seconds.toFixed(0)} s: ${JSON.stringify(counts)}\n`,

@@ -7,10 +7,7 @@ import { RolloutWorld, worldSettings, type Version } from '../../sandbox/testing
 import { REPLICAS } from '../../sandbox/testing/workloads.ts';
 import { annotations } from '../contract.ts';
 
-/**
- * sandbox/testing/rollout-judge.ts defines what must never happen at any moment, and docs/use/rollout.md how all of it
- * ends.
- */
+/** sandbox/testing/rollout-judge.ts has what must never happen, and docs/use/rollout.md how all of it ends. */
 const now: Version = { version: '1.0.0', image: 'injector:1' };
 const config = { version: now.version, injectorImage: now.image };
 
@@ -34,7 +31,6 @@ interface Model {
 type Command = fc.AsyncCommand<Model, RolloutWorld>;
 
 interface Row {
-  /** Returns if the step is possible. Default: always. */
   readonly may?: (model: Model, name: string) => boolean;
   readonly then?: (model: Model, name: string) => void;
   readonly run: (world: RolloutWorld, name: string) => Promise<void>;
@@ -47,7 +43,6 @@ const happens = (run: (world: RolloutWorld, name: string) => void): Row => ({
   run: (world, name) => Promise.resolve(run(world, name)),
 });
 
-/** An operator replaces one that was killed. */
 const starts = (version?: Version): Row => ({
   may: ({ isManaged }) => !isManaged,
   then: (model) => void (model.isManaged = true),

@@ -55,7 +55,6 @@ describe('a rollout', () => {
     expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
     expect(await stage.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
     await eventually(async () => expect(await stage.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
-    // Both are queued now, and either can be the first.
     await stage.merge('b', { spec: { paused: true } });
     await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
     await stage.whenInstrumented('a');

@@ -6,10 +6,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { injector, labels, workloadKinds } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
-/**
- * Server-side apply (Flux, Argo CD, kubectl) removes a field that the tool no longer names, unless another manager owns
- * it. The reconciler owns its fields, and the webhook owns none.
- */
+/** A tool's apply removes fields that it no longer names, unless another manager such as the reconciler owns them. */
 const { deployment } = workloadKinds;
 let operator: OperatorBench;
 beforeAll(async () => {

@@ -23,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** The workload's real controller acts, and `outcome` sets the state of its pods. */
 async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }) {
   const namespace = await bench.namespace('completion');
   const kubelet = new KubeletByHand(bench, namespace, () => outcome.now);

@@ -117,7 +117,6 @@ const rows: readonly Row[] = [
     5_000,
     { ...rolling, ...progress(0, 5_000), wakeAt: 25_000 },
   ],
-  // A new leader finds these states.
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, idle],
   ['a revert is known from its annotation', idle, before(4 * minute), 0, wake(found, 6 * minute)],
@@ -146,7 +145,6 @@ const rows: readonly Row[] = [
   ['not before', rolling, time, 9_999, rolling],
   ['a change puts the read off', wake(rolling, 20_000), touched, 12_000, wake(rolling, 22_000)],
   ['but for half of the deadline at most', wake(rolling, 151_000), touched, 150_500, wake(rolling, 151_000)],
-  // Kubernetes' status decides in these cases.
   [
     'a status complete for the soak verifies',
     rolling,
@@ -287,7 +285,6 @@ const observations: fc.Arbitrary<Observation> = fc.oneof(
     ),
   },
 );
-/** Half of them begin with an injection. */
 const history = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(observations, fc.nat(30_000)), { minLength: 1, maxLength: 60 }))
   .map(([isInjected, steps]) => (isInjected ? [[injected() as Observation, 0] as const, ...steps] : steps));
@@ -303,7 +300,6 @@ function follow(steps: readonly (readonly [Observation, number])[]) {
   });
 }
 
-/** Returns the time of the revert, or Infinity, for a workload that is available and unavailable in turn. */
 function flap(upMs: number, downMs: number, evidence: Evidence | undefined): number {
   const periodMs = upMs + downMs;
   const isUp = (now: number) => now % periodMs >= downMs;

@@ -28,7 +28,6 @@ interface Scrape {
   readonly token?: string;
 }
 
-/** Opens a new TLS connection as Prometheus does. Returns the certificate's fingerprint too. */
 async function scrape({ port, path, ca, token }: Scrape): Promise<Answer & { certificate: string | undefined }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let certificate: string | undefined;
@@ -57,7 +56,6 @@ async function allow(name: string): Promise<void> {
   });
 }
 
-/** Returns the token with another expiry, signed with the API server's key. */
 function endingAt(token: string, seconds: number): string {
   const [head = '', body = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;

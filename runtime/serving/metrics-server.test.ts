@@ -21,7 +21,6 @@ async function serve(listener: RequestListener): Promise<number> {
 
 const registry = { metrics: () => Promise.resolve('up 1\n'), contentType: 'text/plain; version=0.0.4' };
 
-/** The verdict applies to every request. */
 async function scrapes(
   verdict: Verdict,
   telemetryProxy: RequestListener = (_asked, answer) => void answer.end('otel 1\n'),

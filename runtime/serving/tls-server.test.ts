@@ -33,7 +33,6 @@ interface Answered {
   readonly isReused: boolean;
 }
 
-/** Keeps one connection, like the API server. */
 function client(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.certificate });
   agents.push(agent);

@@ -21,7 +21,6 @@ const { deployment } = workloadKinds;
 
 const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
 
-/** Resolves with the time until nothing of the namespace arrives any more, although changes continue. */
 async function whenSilent(namespace: string, withinMs = 10_000): Promise<number> {
   const started = Date.now();
   for (let quietSince = Date.now(), count = arrivedOf(namespace).length; Date.now() - quietSince < 2_000;) {
@@ -245,7 +244,6 @@ describe('the stored data', () => {
       ({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'),
     );
     expect(watches.length).toBeGreaterThan(collectedKinds.length);
-    // Each watch covers the whole cluster.
     expect(watches.filter(({ requestURI }) => requestURI.includes('/namespaces/'))).toEqual([]);
   });
 });

@@ -125,7 +125,6 @@ describe('senders', () => {
   });
 });
 
-/** Creates a pod of a Deployment with an IP address. Returns its uid. */
 async function podAt(address: string, namespace: string, app: string): Promise<string> {
   const { bench, cluster } = telemetry;
   const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
@@ -205,7 +204,6 @@ describe('forwarded data', () => {
   });
 });
 
-/** Returns the spans that are in no queue of the collector. */
 function notOnDisk(spans: readonly string[]): readonly string[] {
   const { queueFolder } = telemetry.collector();
   const queues = readdirSync(queueFolder).map((name) => readFileSync(join(queueFolder, name)));
@@ -221,7 +219,6 @@ describe('no data is lost', () => {
     const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
     const early = ids(100);
     expect((await send(tokenOf(1), early)).status).toBe(200);
-    // The next line causes a reload in the middle of the outage.
     const namespace = await activate('meanwhile', tokenOf(8));
     await eventually(async () =>
       expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),

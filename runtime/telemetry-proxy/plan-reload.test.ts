@@ -71,7 +71,6 @@ describe('the collector', () => {
       fc.property(toggles, tookMs, (given, durations) => {
         const interruptions = reloadsUnder(given, durations);
         reloads += interruptions.length;
-        // The share is measured from each reload's start to each later one's.
         for (const [index, { startedAt }] of interruptions.entries())
           for (const { startedAt: endedAt } of interruptions.slice(index + 1)) {
             const within = interruptions.filter((each) => each.startedAt >= startedAt && each.startedAt < endedAt);

@@ -35,7 +35,6 @@ it(
   fuzzTimeoutMs,
 );
 
-/** Quoted texts are left out. */
 const statementsOf = (configuration: object): string[] =>
   [...JSON.stringify(configuration).matchAll(/"(?:statements|log_statements|trace_statements)":\[[^\]]*\]/g)].map(
     ([text]) => text,

@@ -19,7 +19,6 @@ afterAll(() => telemetry?.stop());
 const { deployment } = workloadKinds;
 const injection = { tracing: { injection: { enabled: false } } };
 
-/** Unit: MB. */
 const residentMb = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
 
@@ -106,8 +105,7 @@ describe('200 namespaces', () => {
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
     expect(flow.sent()).toBeGreaterThan(15_000);
-    // An exporter waits for 10 s by default. Go's HTTP server waits for five if a new connection has sent no request
-    // yet.
+    // An exporter waits for 10 s, and Go's HTTP server for 5 s if a new connection has sent no request yet.
     expect(at(1)).toBeLessThan(8_000);
   });
 });

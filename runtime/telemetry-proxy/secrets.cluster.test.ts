@@ -118,7 +118,6 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
     const namespace = await operator.bench.namespace('awaited');
     await operator.bench.lumigo(namespace);
     await whenError(namespace, 'SecretNotFound', 5_000);
-    // From now on it is read in turn, no longer as a new one.
     await sleep(10_000);
     await operator.bench.secret(namespace, tokenOf(5));
     await whenLetIn(tokenOf(5), true, 5_000);

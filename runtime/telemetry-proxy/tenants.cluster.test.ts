@@ -9,9 +9,7 @@ import { alerts } from '../../infra/constructs/alerts.ts';
 import { panels } from '../../infra/constructs/dashboard.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
-/** Many tenants share one telemetry proxy. Data of one must not affect those of other lanes. */
 let telemetry: TelemetryBench;
-/** The namespace belongs to a quiet tenant. */
 let namespace: string;
 const laneOf = (token: string): string => createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
 const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => tokenOf(0x7e_0000 + index));
@@ -20,7 +18,6 @@ const quiet = others.filter((token) => laneOf(token) !== laneOf(noisy)).slice(0,
 beforeAll(async () => {
   telemetry = await startTelemetry({
     controllerManager: false,
-    // The noisy tenant fills a queue of this size.
     config: { telemetryProxyQueueLaneSize: '64Ki' },
   });
   for (const [index, token] of [noisy, ...quiet].entries())
@@ -53,7 +50,6 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
   return [...sentAt].map(([id, sent]) => (at.get(id) ?? Infinity) - sent).toSorted((a, b) => a - b);
 }
 
-/** Returns the collector's metrics with a value, and those that alerts and the dashboard query. */
 async function metricNames() {
   const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().metricsPort}/metrics`)).text();
   const asked = JSON.stringify([alerts, panels]).match(/otelcol_[a-z_]+/g) ?? [];
@@ -78,8 +74,7 @@ describe('data of other lanes is not delayed', () => {
     const { served, asked } = await metricNames();
     expect(asked.length).toBe(6);
     expect(served).toEqual(expect.arrayContaining(asked));
-    // The proxy drops what exceeds the lane's queue, because waiting senders would fill the memory and block all
-    // others.
+    // The proxy drops what exceeds the lane's queue, because waiting senders would fill the memory.
     expect([flow.repeated(), Math.max(...flow.latencies) < 5_000]).toEqual([0, true]);
     expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
   });

@@ -25,7 +25,6 @@ const whenIs = (namespace: string, type: string, expected: object, timeoutMs = 3
 const eventsOf = async (namespace: string, reason: string) =>
   (await telemetry.bench.events(namespace, 'lumigo')).filter((event) => event.reason === reason);
 
-/** Others may read the operator's log, its metrics, a Lumigo and its events. */
 async function everythingSaid(namespace: string): Promise<string> {
   const { manager, bench } = telemetry;
   const metrics = await (await fetch(`http://127.0.0.1:${manager().metricsPort}/metrics`)).text();

@@ -12,10 +12,7 @@ import { removeInstrumentation } from './remove-instrumentation.ts';
 
 /** One after the other, so many writes would exceed the time for which a deleted account still has its rights. */
 const WORKLOADS = Number(process.env['LUMIGO_REMOVED_WORKLOADS'] ?? 300);
-/**
- * Each answer to a manager is delayed, in milliseconds, so that the leader cannot finish before it is stopped, and 300
- * sequential writes exceed the bound.
- */
+/** Milliseconds per answer: the leader cannot finish before its end, and 300 sequential writes exceed the bound. */
 const SLOW_MS = WORKLOADS > 300 ? 0 : 120;
 const MOST_MS = 30_000;
 /** A leader has at most this number of writes in progress when it stops. */
@@ -89,8 +86,8 @@ describe('a removal with many workloads', () => {
     if (WORKLOADS > 300) process.stderr.write(`${WORKLOADS} workloads: ${tookMs} ms, left ${await count()}\n`);
     expect(await count()).toBe(0);
     const made = () => changes().slice(before);
-    // The API server writes its audit log a moment after its answer. Conflicts with a Deployment's controller are
-    // retried, and the end of the leader cuts off some requests.
+    // The audit log is written a moment after the answer. Conflicts are retried, and the leader's end cuts off some
+    // writes.
     const attempted = () => made().filter(({ responseStatus }) => responseStatus?.code !== 409);
     const namesOf = (entries: readonly AuditEntry[]) => new Set(entries.map(({ objectRef }) => objectRef?.name));
     await eventually(() => expect(namesOf(attempted()).size).toBe(WORKLOADS));

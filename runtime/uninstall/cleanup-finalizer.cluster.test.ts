@@ -9,7 +9,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
 
-/** However the operator is removed, no injection must remain. */
 let operator: OperatorBench;
 beforeEach(async () => {
   operator = await startOperator();
@@ -80,7 +79,6 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     for (const each of own) await whenGone(cluster, each);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await expect(bench.readLumigo(namespace)).rejects.toThrow('not found');
-    // The remaining objects can be deleted without a manager, and the operator can be installed again.
     await destroy(cluster, [installation.manifests], () => Promise.resolve());
   });
 

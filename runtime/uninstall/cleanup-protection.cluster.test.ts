@@ -23,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** Runs with the manager's own account while there is something to clean up. The test may change the transport. */
 async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
   const transport = through(await managerTransport(cluster, installation));
   const installed = installedAs(installation);

@@ -10,7 +10,6 @@ import { cleanupFinalizer } from '../contract.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { protectedObjects, type ProtectedObject } from './protected-objects.ts';
 
-/** No manager, Deployment or node remains: only an object with the operator's finalizer. */
 let cluster: ControlPlane;
 beforeAll(async () => {
   await ensureBundle();

@@ -10,7 +10,6 @@ import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { accountOf, protectedObjects } from './protected-objects.ts';
 
-/** These changes look like the removal of the operator. They must remove no injection. */
 let operator: OperatorBench;
 beforeEach(async () => {
   operator = await startOperator();

@@ -13,7 +13,6 @@ import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../api/objects.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
-/** Runs the container's own command and environment with its own account. */
 let operator: OperatorBench;
 let charts: Charts;
 let account: string;

@@ -26,7 +26,6 @@ afterAll(async () => {
 
 const address = () => `oci://${registry.host}/charts`;
 
-/** The registry gets the signature beside the archive as well. */
 function publish(version: string, signedBy?: string, tamper: (archive: string) => void = () => undefined): string {
   const archive = repository.publish(version, signedBy);
   tamper(archive);

@@ -33,13 +33,11 @@ const whenSaid = (condition: object): Promise<void> =>
     { timeoutMs: 30_000 },
   );
 
-/** A probe follows the start, and then every minute. */
 async function restarted(): Promise<void> {
   await operator.stopManager();
   await operator.startManager();
 }
 
-/** Adds a condition to the first of the two webhooks that never matches. */
 async function breakInjector(): Promise<() => Promise<void>> {
   const { cluster, installation } = operator;
   const ref = { ...configurations, name: `${installation.settings.name}-injector-webhook` };

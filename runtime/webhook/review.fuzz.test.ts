@@ -15,8 +15,6 @@ import { reviewWorkload } from './injector.ts';
 import { readReview } from './read-review.ts';
 import { reviewType, writeReview } from './review.ts';
 
-/** Attackers can send any body, and namespace editors can write any object. */
-
 const active: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,

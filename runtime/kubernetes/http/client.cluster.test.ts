@@ -314,7 +314,6 @@ describe('errors', () => {
   });
 });
 
-/** A definition is in effect a moment after it is accepted. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const outcome = await attempt().then(

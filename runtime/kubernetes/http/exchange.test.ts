@@ -8,7 +8,6 @@ import { bounds } from './byte-budget.ts';
 import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { linesOf } from './reading.ts';
 
-/** The bytes of an answer are delivered in arbitrary pieces. */
 async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise<string[]> {
   const lines: string[] = [];
   const bytes = Readable.from(chunks, { objectMode: false });

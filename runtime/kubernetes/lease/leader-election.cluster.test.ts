@@ -33,7 +33,6 @@ const namespace = 'default';
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 500 };
 const lasts = times.leaseDurationMs;
 
-/** Start and end of a term, by this machine's one clock. */
 interface Term {
   readonly identity: string;
   readonly from: number;
@@ -109,7 +108,6 @@ const read = async (): Promise<Lease> =>
     name: lease,
   })) as Lease;
 
-/** A separate process can be killed. */
 async function standElsewhere(identity: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../../../sandbox/testing/candidate.ts', import.meta.url));
   const election = JSON.stringify({ namespace, name: lease, identity, times });

@@ -265,8 +265,7 @@ describe('an idle list-watch', () => {
     const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
     await Promise.all(watches.map(({ synced }) => synced));
     const began = Number((await client.pages(quiet).next()).value?.resourceVersion);
-    // Other kinds change. A consistent list makes etcd report its progress, as a timer does every few seconds
-    // elsewhere.
+    // A consistent list of another kind makes etcd report its progress, as a timer otherwise does.
     for (let index = 0; index < 20; index += 1) await put('noise', `${index}`);
     await client.pages(quiet).next();
     await eventually(
