@@ -14,7 +14,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Pins a version of a package from a file, as a development dependency like the tools. */
 function pin(version: string): void {
   const source = join(folder, 'source', 'package');
   mkdirSync(source, { recursive: true });

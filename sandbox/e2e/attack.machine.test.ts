@@ -41,7 +41,6 @@ async function webhookAddress(): Promise<{ host: string; port: number }> {
   throw new Error('the webhook has no Service');
 }
 
-/** Creates Deployments, 4 at a time. Returns how long each took and which have no injection. */
 async function creating(namespace: string, durationMs: number) {
   const { deployment: kind } = workloadKinds;
   const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];

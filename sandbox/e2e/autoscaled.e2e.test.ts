@@ -9,10 +9,7 @@ import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 
-/**
- * An admission webhook lowers the requests of pods, as a VerticalPodAutoscaler does. The lowered pods fill a quota
- * during a rollout, and the templates request more than the node has.
- */
+/** Lowered pods fill a quota during a rollout, and the templates request more than the node has. */
 const START_MS = 400_000;
 let bench: NodeTest;
 const ends: (() => Promise<void>)[] = [];
@@ -59,7 +56,6 @@ const quotaOf = (namespace: string, lists: readonly string[]) => ({
   },
 });
 
-/** It requires that the limits of each container equal its requests. */
 const limitRangeOf = (namespace: string) => ({
   apiVersion: 'v1',
   kind: 'LimitRange',
@@ -76,7 +72,6 @@ const limitRangeOf = (namespace: string) => ({
   },
 });
 
-/** Resolves with the amounts that the API server counts against the quota while one pod exists. */
 const usedBy = (namespace: string): Promise<unknown> =>
   eventually(
     async () => {

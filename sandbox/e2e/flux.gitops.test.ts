@@ -17,7 +17,6 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** Flux's own controllers apply the git repository of docs/install/gitops.md on a real node. */
 const cluster = 'clusters/production';
 let bench: NodeTest;
 let kubectl: Tool;
@@ -37,7 +36,6 @@ afterAll(async () => {
   await bench?.stop();
 });
 
-/** Synthesizes with the command of the page, and commits, as a pipeline does. */
 async function commitOperator(settings: object, changed: (text: string) => string = (text) => text): Promise<void> {
   const endpoint = { otlp: { url: bench.system.sink.url } };
   flux.repository.write({ [`${cluster}/lumigo-settings.yaml`]: stringify({ endpoint, ...settings }) });
@@ -77,7 +75,6 @@ async function synced(...names: readonly string[]): Promise<void> {
   );
 }
 
-/** The webhook or the reconciler has injected the workload, and the new pods run. */
 async function settled(): Promise<void> {
   const counted = ['get', 'lumigo', '-n', 'shop', '-o', 'jsonpath={.items[*].status.instrumentedResourcesCount}'];
   await eventually(() => Promise.resolve(expect(kubectl(...counted)).toBe('1')), { timeoutMs: 120_000 });
@@ -100,7 +97,6 @@ function versions(): string {
 const uidsOf = async (namespace: string, app: string) =>
   (await bench.pods(namespace, app)).map(({ metadata }) => metadata.uid);
 
-/** Counts the writes of both since an entry of the audit log, without Leases. */
 function writesSince(entries: number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const entry of readAudit(bench.system.node).slice(entries)) {
@@ -177,7 +173,6 @@ describe('Flux', () => {
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
     expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
     expect(await uidsOf('shop', 'front')).toEqual(before);
-    // The new leader reports that its injection is of another version.
     const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
     const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
     await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), {

@@ -153,7 +153,6 @@ describe('helm', () => {
   });
 });
 
-/** Installs again, and waits for the workloads. One of them has no pods, so its turn is after one that has. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
   await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);

@@ -40,7 +40,6 @@ interface Signalled {
   readonly opened: readonly string[];
 }
 
-/** Adds the intruder to a pod of the operator as one more container, and returns its findings. */
 async function intrude<T>(
   pod: PodView | undefined,
   name: string,
@@ -71,8 +70,7 @@ describe("the operator's pod", () => {
   it("opens nothing of the manager's process to another container of the same user [F26]", async () => {
     const { user, manager, proxy, traced, listening } = await intrude<Found>(pods[0], 'doors', ['doors'], 30_000);
     expect(user).toBe(65_532);
-    // The attempts succeed on unprotected processes: the proxy's files are open to its user, and a process may trace
-    // its child.
+    // The attempts succeed on unprotected processes, such as the proxy's own files and a child.
     expect(Number(proxy.environ)).toBeGreaterThan(0);
     expect(subjectOf(proxy.token)).toBe('system:serviceaccount:lumigo-system:lumigo-lumigo-operator-telemetry-proxy');
     expect(traced).toEqual({ manager: 'EPERM', child: 'traced' });

@@ -11,7 +11,6 @@ import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** The settings are those of clusters with firewalls and their own networks. */
 const manager = 'lumigo-lumigo-operator-controller-manager';
 const GKE_PORT = 10_250;
 
@@ -43,7 +42,6 @@ interface Pod {
   status: { podIP: string; hostIP: string };
 }
 
-/** Returns the pod of the newest rollout. The one before it still runs until its grace period ends. */
 function managerPod(): Pod {
   const selector = 'app.kubernetes.io/component=controller-manager';
   const listed = kubectl('get', 'pods', '-n', 'lumigo-system', '-l', selector, '-o', 'json');

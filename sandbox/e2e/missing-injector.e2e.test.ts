@@ -10,7 +10,6 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** The injector image does not exist, and the rollout has its default settings. */
 const { cronJob: cronJobs, job: jobs } = workloadKinds;
 const LONG_MS = 300_000;
 const namespace = 'missing';

@@ -7,8 +7,6 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** The API server injects pods, with and without an operator. */
-
 const LONG_MS = 300_000;
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
@@ -69,7 +67,6 @@ describe('in Pod mode', () => {
       await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
       const [pod] = await bench.whenRunning(namespace, 'front');
       const url = await bench.addressOf(namespace, 'front');
-      // The telemetry proxy is a container of the same pod.
       kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
       const [span] = await bench.spansOf(url, ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid, 120_000);
       expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });

@@ -13,10 +13,7 @@ import { imageFlags } from '../manager/image-flags.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { startRegistry, type Registry } from '../registry/registry.ts';
 
-/**
- * Runs the workflow's steps against a registry on loopback. Three things differ: images begin with Debian's packages,
- * Helm has this machine's architecture, and a key pair signs.
- */
+/** Images begin with Debian's packages, Helm has this machine's architecture, and a key pair signs. */
 const version = operatorVersion();
 let folder: string;
 let registry: Registry;
@@ -53,7 +50,6 @@ async function releasingTo(host: string, helm: string): Promise<Releasing> {
     // The registry serves no index, so the first one is new.
     charts: { index: `http://${host}/charts`, oci: `${host}/acme/charts` },
   };
-  // The stages of the Dockerfile write here.
   const stages = { build: join(folder, 'build'), helm: join(folder, 'helm-stage') };
   mkdirSync(join(stages.build, 'src', 'dist'), { recursive: true });
   cpSync(join('dist', 'runtime'), join(stages.build, 'src', 'dist', 'runtime'), { recursive: true });
@@ -82,7 +78,6 @@ async function releasingTo(host: string, helm: string): Promise<Releasing> {
   };
 }
 
-/** The changelog of a release has a section of its version, which the tree calls Unreleased. */
 const runStep = (name: string) => steps.find((step) => step.name === name)?.run(releasing);
 
 interface Manifest {

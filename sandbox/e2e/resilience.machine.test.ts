@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-/** Sends requests without a pause, each on a new connection, until it is stopped. Resolves with the failures. */
 function askWithoutPause(url: string): { stop(): Promise<{ asked: number; failures: string[] }> } {
   const failures: string[] = [];
   let [asked, stopped] = [0, false];
@@ -114,7 +113,6 @@ describe('the operator', () => {
     await eventually(async () => expect((await bench.system.sink.spans()).length).toBeGreaterThan(count), {
       timeoutMs: 20_000,
     });
-    // A later pod is traced as well.
     await bench.apply(deployment(namespace, 'later'), service(namespace, 'later'));
     await bench.whenRunning(namespace, 'later');
   });

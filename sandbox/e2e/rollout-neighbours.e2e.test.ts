@@ -7,7 +7,6 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareTouchy, touchyDeployment, type Behavior } from './touchy.ts';
 
-/** Tenants fail, or lie, in their own namespaces. A namespace beside them must be rolled out all the same. */
 const { deployment: deployments } = workloadKinds;
 const LONG_MS = 300_000;
 let bench: NodeTest;
@@ -32,7 +31,6 @@ const stampAt = (at: string): string =>
   `added ${at} by controller; secret=lumigo-credentials/token traces=true logs=false label=true`;
 const FUTURE = '2099-01-01T00:00:00.000Z';
 
-/** A tenant writes a text into the annotation of an injected workload, once or every second. */
 interface Forgery {
   readonly program: Behavior;
   readonly text: () => string;
@@ -68,7 +66,6 @@ it(
   LONG_MS,
 );
 
-/** The workload opts in by its label, in a namespace without a `Lumigo` resource. */
 async function tenant(namespace: string, program: Behavior): Promise<void> {
   const { metadata, ...rest } = touchyDeployment(namespace, 'app', program, { replicas: 1 });
   const optIn = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } };

@@ -17,7 +17,6 @@ beforeAll(async () => {
 afterEach(stopFollowing);
 afterAll(() => bench?.stop());
 
-/** Prepares a namespace before it gets a Lumigo, and resolves with the address of its service. */
 interface Odd {
   readonly prepare: (namespace: string) => Promise<readonly string[]>;
   readonly outcome: (namespace: string) => Promise<string>;

@@ -11,7 +11,6 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** Each program that fails has its own namespace, side by side. */
 const LONG_MS = 300_000;
 let bench: NodeTest;
 let view: RolloutView;
@@ -25,7 +24,6 @@ afterAll(() => bench?.stop());
 const podAddresses = async (namespace: string, app: string): Promise<string[]> =>
   (await bench.pods(namespace, app)).filter(isReady).map(({ status }) => `http://${status?.podIP}:8080`);
 
-/** The program exits before it answers. */
 const exits = (url: string): Promise<unknown> => ask(url).catch(() => undefined);
 
 /** Resolves with the services that must always answer, and with the outcome once a `Lumigo` resource exists. */

@@ -18,10 +18,7 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
-/**
- * The original's recorded objects are upgraded to this chart under requests. Another program runs in its pods, and the
- * test renews its Lease.
- */
+/** Another program runs in the pods of the original's recorded objects, and the test renews its Lease. */
 let bench: NodeTest;
 let release: Tool;
 let kubectl: Tool;
@@ -48,7 +45,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => bench?.stop());
 
-/** A program without function runs in the pods of the original's Deployment. */
 function standIn(): Manifest {
   const found = originalRelease().objects.find(
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name === manager,
@@ -108,7 +104,6 @@ async function apps(): Promise<PodView[]> {
   return [...(await podsOf(node, 'shop')), ...(await podsOf(node, 'alone'))];
 }
 
-/** The uid and the number of restarts show that a pod is the same and has not restarted. */
 const livesOf = async () =>
   (await apps())
     .map(({ metadata, status }) =>

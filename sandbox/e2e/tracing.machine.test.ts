@@ -16,7 +16,6 @@ import { isInstrumented } from '../lumigo.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 
-/** The programs run in namespaces that enforce `restricted`. */
 let bench: NodeTest;
 beforeAll(async () => {
   bench = await NodeTest.start();
@@ -24,17 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-/**
- * A CronJob runs at most once a minute, so this begins early. A Job runs without the injection until a Deployment has
- * verified the injector.
- */
+/** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */
 async function beginBatch(): Promise<void> {
   const { namespace } = await bench.traced('batch');
   await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   await bench.whenRunning(namespace, 'front');
   await bench.addressOf(namespace, 'front');
   await new RolloutView(bench).whenVerified(namespace, 'front');
-  // The program sends one request, and runs until its spans are sent.
   const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
   const template = (name: string) => {
     const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
@@ -94,7 +89,6 @@ describe('programs without a line of tracing', () => {
         'lumigo.k8s_operator.version': '0.1.0',
       });
     }
-    // The front sends a request to the stock, in the same trace.
     await eventually(async () => {
       const spans = await bench.system.sink.spans();
       const traces = (app: string) =>
@@ -260,7 +254,6 @@ describe('programs without a line of tracing', () => {
 });
 
 describe('a pod', () => {
-  /** Measures until the Deployment's one pod runs, without a request to the program. */
   async function secondsToRun(namespace: string, name: string, instrumented: boolean): Promise<number> {
     const created = Date.now();
     await bench.apply(

@@ -60,10 +60,7 @@ interface Run {
   readonly event: string;
 }
 
-/**
- * The settings allow only https://, but the repository of the node's network has no certificate, so each Job gets its
- * address.
- */
+/** The settings allow only https://, and the repository has no certificate, so each Job gets its address. */
 function createJob(name: string): void {
   const made = kubectl(
     ...['create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater', '--dry-run=client', '-o', 'json'],
@@ -133,7 +130,6 @@ describe('the updater', () => {
   it('upgrades to a newer version, and keeps the configured values', async () => {
     charts.publish(next(1), {
       'values.yaml': (text) => text.replace('podAnnotations: {}', 'podAnnotations: { since: "1" }'),
-      // The new version grants the operator a right that the updater itself does not have.
       'templates/clusterrole.controller-manager-role.yaml': (text) => text.replace('rules:\n', `rules:\n${moreRights}`),
     });
     const { succeeded, log, event } = await runUpdater();

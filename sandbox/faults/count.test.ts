@@ -8,7 +8,6 @@ const [plain, logs] = ['plain', 'with logs'];
 const LATER_MS = 100;
 const common = { namespace: 'shop', uid: 'a' };
 
-/** Returns the writes of a workload. Each has a new generation. */
 const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 'reverted'])[]): WorkloadWrite[] => {
   let has = 'none';
   return steps.map(([by, made], index) => {

@@ -24,7 +24,6 @@ beforeAll(async () => {
   const [source, , shop] = documented('install/gitops.md', 'Flux');
   commit({ namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, before: own('before') });
   flux.apply({ ...source, spec: { ...source?.spec, url: flux.url } });
-  // The operator runs beside this cluster, and has no Kustomization.
   flux.apply({ ...shop, spec: { ...shop?.spec, dependsOn: [] } });
 }, 600_000);
 afterAll(async () => {
@@ -45,7 +44,6 @@ function commit(objects: Readonly<Record<string, object | undefined>>): string {
 const workload = (name: string, options: WorkloadOptions = {}, kind = deployment) =>
   workloadOf(kind, namespace, name, options);
 const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
-/** The workload names an entry that the operator writes as well. */
 const own = (name: string, library = '/own.so') => workload(name, { env: [preload(library)] });
 
 const lumigo = {
@@ -72,7 +70,6 @@ const writesOfWorkloads = () =>
     .filter(({ objectRef }) => objectRef?.resource !== 'events' && objectRef?.namespace === namespace)
     .map((entry) => `${writerOf(entry)}: ${writeName(entry)}`);
 
-/** Events are left out. */
 async function writesOf(action: () => Promise<void>): Promise<readonly string[]> {
   const before = writesOfWorkloads().length;
   await action();

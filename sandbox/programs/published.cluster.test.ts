@@ -15,7 +15,6 @@ const names = ['etcd', 'kube-apiserver'] as const;
 const file = 'envtest-of-the-test.tar.gz';
 const before = process.env['KUBEBUILDER_ASSETS'];
 let folder: string;
-/** The folder has the programs from the mirror only. */
 let fetched: string;
 
 beforeAll(async () => {
@@ -24,7 +23,6 @@ beforeAll(async () => {
   mkdirSync(source, { recursive: true });
   const paths = await ensureBinaries(names);
   for (const name of names) copyFileSync(paths[name] ?? '', join(source, name));
-  // The compression is fast because the test is about the download.
   const tar = execFileSync('tar', ['-cf', '-', '-C', folder, 'controller-tools'], { maxBuffer: 1024 ** 3 });
   const content = gzipSync(tar, { level: 1 });
   const digest = createHash('sha512').update(content).digest('hex');

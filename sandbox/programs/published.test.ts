@@ -40,7 +40,6 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.stop();
 });
 
-/** The archive has folders around the programs as envtest's have. */
 function archiveOf(programs: Readonly<Record<string, string>>): Buffer {
   const inner = join(folder, 'source', 'controller-tools', 'envtest');
   mkdirSync(inner, { recursive: true });
@@ -56,7 +55,6 @@ const sha512 = (bytes: Buffer) =>
   ({ algorithm: 'sha512', digest: createHash('sha512').update(bytes).digest('hex') }) as const;
 
 const cache = () => join(folder, 'cache');
-/** The file has the bytes of an incomplete download. */
 const part = () => join(cache(), 'archives', `${file}.part`);
 const say = (line: string): void => void said.push(line);
 

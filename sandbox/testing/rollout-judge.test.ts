@@ -23,7 +23,6 @@ const podOf = (app: string, said: Outcome): HandledPod => ({
   ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', said },
 });
 
-/** Each second has the displayed state of each workload and the outcome of its pod. */
 type Scene = Readonly<Record<string, readonly [Shown, Outcome?]>>;
 
 function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<Known>>> = {}): readonly string[] {
