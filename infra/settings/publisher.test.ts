@@ -7,6 +7,8 @@ import { synthesize } from '../operator.ts';
 import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
 import { parseSettings } from './settings.ts';
 
+/** Only publisher.yaml has the identity of what is published [F52]. */
+
 const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, npm: '', maintainers: [] }");
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
