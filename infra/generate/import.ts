@@ -16,6 +16,7 @@ import { installWithHelm, quickInstallation, releaseStatus } from '../helm/insta
 import { withTables } from './security-reference.ts';
 import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
+import { testTitles } from './test-titles.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 
 /** Writes the generated files that are committed. With `--check`, it writes nothing and exits with 1 if one of them is outdated. */
@@ -38,6 +39,7 @@ function generate(): Generated {
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'reference', 'settings.md')]: settingsReference(),
       [join('docs', 'reference', 'commands.md')]: commandsReference(),
+      [join('docs', 'contributing', 'tests.md')]: testTitles(),
       ...anew('README.md', {
         status: () => releaseStatus(),
         install: () => quickInstallation(),
