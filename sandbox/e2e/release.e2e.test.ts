@@ -122,6 +122,7 @@ describe('a release [F52]', () => {
       `acme-operator-${version}.tgz`,
       'images.txt',
       'index.yaml',
+      'lumigo-krew.yaml',
       `lumigo-operator-${version}.tgz`,
       'lumigo-operator.yaml',
       'sbom.cdx.json',
