@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { atOnce } from '../runtime/async/at-once.ts';
+import { forEachConcurrent } from '../runtime/async/for-each-concurrent.ts';
 import { TestCluster, validToken } from '../sandbox/testing/test-cluster.ts';
 import { guarded, listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
@@ -20,7 +20,7 @@ export async function makeFleet(client: Client, count: number): Promise<string> 
   const namespace = await new TestCluster(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
   const { object } = (JSON.parse(sampleReview(namespace)) as Sample).request;
-  await atOnce(IN_FLIGHT, names, async (name) => {
+  await forEachConcurrent(IN_FLIGHT, names, async (name) => {
     const made = { ...object, metadata: { ...object.metadata, name }, spec: { ...object.spec, replicas: 0 } };
     await client.create({ ...deployment, namespace }, made as never);
   });
@@ -32,7 +32,7 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
   const fleet = await listAll(client, { ...deployment, namespace }, { metadataOnly: true });
   const value = { note: 'x'.repeat(600) };
   const started = performance.now();
-  await atOnce(IN_FLIGHT, fleet, async ({ metadata: { name, resourceVersion } }) => {
+  await forEachConcurrent(IN_FLIGHT, fleet, async ({ metadata: { name, resourceVersion } }) => {
     const patch = guarded(resourceVersion, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]);
     await client.patch({ ...deployment, namespace, name }, patch, { metadataOnly: true });
   });

@@ -17,7 +17,7 @@ import { WebhookCertificate, type DeliveredCertificate } from './constructs/webh
 import { Updater } from './constructs/updater.ts';
 import { UserRoles } from './constructs/user-roles.ts';
 import { Guard } from './guard/guard.ts';
-import { contradictionsWith } from './settings/contradictions.ts';
+import { deliveryProblems } from './settings/cross-field-rules.ts';
 import type { Manifest } from './constructs/manifest.ts';
 import { parseSettings, SettingsError } from './settings/settings.ts';
 import type { Settings } from './settings/schema.ts';
@@ -79,7 +79,7 @@ export class Operator extends Chart {
 }
 
 function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {
-  const problems = [...contradictionsWith(delivery, settings)];
+  const problems = [...deliveryProblems(delivery, settings)];
   if (problems.length > 0) throw new SettingsError(problems, 'The settings');
   return { settings, delivery, certificate };
 }

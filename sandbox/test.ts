@@ -19,8 +19,8 @@ if (why !== undefined) {
 }
 
 const outcomes = groups[name === 'node' ? 'node' : 'cluster'].map((projects) => {
-  const atOnce = workers[projects[0]];
-  const limit = atOnce === undefined ? [] : [`--maxWorkers=${atOnce}`];
+  const forEachConcurrent = workers[projects[0]];
+  const limit = forEachConcurrent === undefined ? [] : [`--maxWorkers=${forEachConcurrent}`];
   // The order matters: Jest would take test names after `--selectProjects` for projects.
   return runJest({ flags: [...limit, ...passedOn, '--selectProjects', ...projects], stdout: 'inherit' });
 });

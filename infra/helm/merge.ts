@@ -1,5 +1,5 @@
 import { variables } from '../../runtime/config/document.ts';
-import { isMap, type JsonMap } from '../../runtime/json/values.ts';
+import { isPlainObject, type JsonMap } from '../../runtime/json/values.ts';
 
 /** A place where two renderings differ. `ABSENT` stands for a missing value. */
 export class Either {
@@ -17,13 +17,13 @@ export const DOCUMENT = 'value in JSON';
 
 export function withDocuments(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(withDocuments);
-  if (!isMap(tree)) return tree;
+  if (!isPlainObject(tree)) return tree;
   const { name, value } = tree;
   if (name === variables.config) return { name, [DOCUMENT]: JSON.parse(String(value)) as unknown };
   return Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, withDocuments(child)]));
 }
 
-const isTree = (value: unknown): value is JsonMap => isMap(value) && !(value instanceof Either);
+const isTree = (value: unknown): value is JsonMap => isPlainObject(value) && !(value instanceof Either);
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

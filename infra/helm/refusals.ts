@@ -1,5 +1,5 @@
 import { collectorImage } from '../settings/controller-manager.ts';
-import { KUBELET_PORT, needsKubernetes, reservedLabels, sentences } from '../settings/contradictions.ts';
+import { KUBELET_PORT, needsKubernetes, reservedLabels, sentences } from '../settings/cross-field-rules.ts';
 import { podModeKubernetes } from '../../runtime/contract.ts';
 import { portNames } from '../settings/ports.ts';
 import { secretRules } from '../settings/tree.ts';
@@ -12,7 +12,7 @@ const eachMonitored = (body: string): string => each(`$index, $each := ${monitor
 const proxyImage = '$given.controllerManager.telemetryProxy.image';
 const list = (texts: readonly string[]): string => `(list ${texts.map(quoted).join(' ')})`;
 
-/** The rules of settings/contradictions.ts in Go's template language. Helm checks the rules of the schema itself. */
+/** The rules of settings/cross-field-rules.ts in Go's template language. Helm checks the rules of the schema itself. */
 const rows: Readonly<Record<keyof typeof sentences, string>> = {
   monitoredTwice:
     '{{- $names := list -}}' +

@@ -1,6 +1,6 @@
 import { Document, isMap as isYamlMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
-import { isMap } from '../../runtime/json/values.ts';
+import { isPlainObject } from '../../runtime/json/values.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';
@@ -100,7 +100,7 @@ function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[]
 function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
   const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
     const child = schema.properties?.[key] ?? {};
-    return [key, isMap(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
+    return [key, isPlainObject(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
   });
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(changed) } };
 }

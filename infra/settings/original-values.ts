@@ -1,4 +1,4 @@
-import { isMap } from '../../runtime/json/values.ts';
+import { isPlainObject } from '../../runtime/json/values.ts';
 
 /**
  * A value of the original operator's chart (v69), or all values below it.
@@ -88,11 +88,11 @@ export const originalValues: readonly OriginalValue[] = [
 ];
 
 const at = (given: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), given);
+  path.split('.').reduce<unknown>((value, key) => (isPlainObject(value) ? value[key] : undefined), given);
 
 /** Returns true unless a value is empty. Empty values cause no warning. */
 const isSaid = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== '' && !(isMap(value) && Object.keys(value).length === 0);
+  value !== undefined && value !== null && value !== '' && !(isPlainObject(value) && Object.keys(value).length === 0);
 
 export const warningsOf = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) =>
@@ -116,13 +116,13 @@ export function withoutOriginal(given: unknown): unknown {
     if ('warned' in row) return without(rest, row.path.split('.'));
     const as = 'as' in row ? row.as : undefined;
     const value = as === undefined ? undefined : at(rest, row.path);
-    const renamed = isSaid(value) && isMap(rest) ? { ...rest, [as ?? '']: value } : rest;
+    const renamed = isSaid(value) && isPlainObject(rest) ? { ...rest, [as ?? '']: value } : rest;
     return as === undefined ? rest : without(renamed, row.path.split('.'));
   }, given);
 }
 
 function without(tree: unknown, [key = '', ...more]: readonly string[]): unknown {
-  if (!isMap(tree) || !Object.hasOwn(tree, key)) return tree;
+  if (!isPlainObject(tree) || !Object.hasOwn(tree, key)) return tree;
   const { [key]: child, ...rest } = tree;
   return more.length === 0 ? rest : { ...rest, [key]: without(child, more) };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { mayHoldToken } from '../../runtime/wording/token.ts';
 import { secretPaths, settingEntries } from './tree.ts';
 import { withdrawnSetting } from './withdrawn.ts';
@@ -50,10 +50,10 @@ function suggestion(written: string): string | undefined {
   const known = [...new Set(settingEntries().flatMap(({ path }) => withParents(path)))];
   const parent = written.slice(0, written.lastIndexOf('.') + 1);
   const beside = known.filter((path) => path.slice(0, path.lastIndexOf('.') + 1) === parent);
-  const last = nearest(lastPart(written), beside.map(lastPart));
+  const last = didYouMean(lastPart(written), beside.map(lastPart));
   if (last !== undefined) return parent + last;
   const alike = known.filter((path) => path.includes('[]') === written.includes('[]'));
-  const elsewhere = nearest(lastPart(written), alike.map(lastPart));
+  const elsewhere = didYouMean(lastPart(written), alike.map(lastPart));
   return alike.find((path) => lastPart(path) === elsewhere);
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
-import { sentences } from './contradictions.ts';
+import { sentences } from './cross-field-rules.ts';
 import { settingEntries } from './tree.ts';
 import { loadSettings, parseSettings } from './settings.ts';
 import { withdrawnSettings } from './withdrawn.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
-import { isMap } from '../../runtime/json/values.ts';
-import { contradictionsIn } from './contradictions.ts';
+import { isPlainObject } from '../../runtime/json/values.ts';
+import { crossFieldProblems } from './cross-field-rules.ts';
 import { allNamespaces } from './monitored.ts';
 import { refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
 import { problemsOf } from './problems.ts';
@@ -34,7 +34,7 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
   const result = settingsSchema.safeParse(complete);
   const problems = [
     ...(result.success ? [] : problemsOf(result.error.issues, complete)),
-    ...(isMap(complete) ? contradictionsIn(complete) : []),
+    ...(isPlainObject(complete) ? crossFieldProblems(complete) : []),
   ];
   if (!result.success || problems.length > 0) throw new SettingsError(problems, source);
   return result.data;
@@ -74,10 +74,12 @@ function unreadable(error: unknown): string {
 }
 
 const spelledOut = (given: unknown): unknown =>
-  isMap(given) && given['monitoredNamespaces'] === 'all' ? { ...given, monitoredNamespaces: allNamespaces } : given;
+  isPlainObject(given) && given['monitoredNamespaces'] === 'all'
+    ? { ...given, monitoredNamespaces: allNamespaces }
+    : given;
 
 function merge(base: unknown, given: unknown): unknown {
-  if (!isMap(base) || !isMap(given)) return given;
+  if (!isPlainObject(base) || !isPlainObject(given)) return given;
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(given)) {
     if (value === null) delete merged[key];

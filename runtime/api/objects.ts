@@ -10,12 +10,12 @@ export type Raw<T> = T extends Date
       : T;
 
 /** The same with every field optional, for objects that are only read. */
-export type Sparse<T> = T extends Date
+export type DeepPartial<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
-    ? readonly Sparse<Item>[]
+    ? readonly DeepPartial<Item>[]
     : T extends object
-      ? { readonly [K in keyof T]?: Sparse<T[K]> }
+      ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
       : T;
 
 export type Container = Raw<api.V1Container>;

@@ -1,4 +1,4 @@
-import { isMap } from '../json/values.ts';
+import { isPlainObject } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
 
 /** The type of a value. The settings (infra/settings) check ranges and defaults before they write the document. */
@@ -28,7 +28,7 @@ const isListOf = (isEach: (value: unknown) => boolean) => (value: unknown) =>
 
 export const text = kind<string>('a text', isText);
 export const texts = kind<readonly string[]>('a list of texts', isListOf(isText));
-export const maps = <T>() => kind<readonly T[]>('a list of maps', isListOf(isMap));
+export const maps = <T>() => kind<readonly T[]>('a list of maps', isListOf(isPlainObject));
 export const wholeNumber = kind<number>('a whole number', Number.isInteger);
 export const flag = kind<boolean>('true or false', (value) => typeof value === 'boolean');
 export const oneOf = <const T extends string>(...values: readonly T[]) =>
@@ -49,7 +49,7 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: Enviro
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
   if (json === undefined) throw new ConfigError([inPod]);
   const document = parsed(json);
-  const problems = isMap(document) ? problemsOf(kinds, document) : ['it is not a map in JSON'];
+  const problems = isPlainObject(document) ? problemsOf(kinds, document) : ['it is not a map in JSON'];
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)
     throw new ConfigError([

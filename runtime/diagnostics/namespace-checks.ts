@@ -1,6 +1,6 @@
 import { injector, pods } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import type { Sparse } from '../api/objects.ts';
+import type { DeepPartial } from '../api/objects.ts';
 import type * as api from '@kubernetes/client-node';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { CheckContext } from './check-context.ts';
@@ -20,13 +20,13 @@ export async function images(context: CheckContext): Promise<Outcome> {
   const waiting: string[] = [];
   for (const each of namespaces) {
     const found = await listAll(client, { ...pods, namespace: each }, { fieldSelector: 'status.phase=Pending' });
-    waiting.push(...found.flatMap((pod) => withoutImage(pod as Sparse<api.V1Pod>, each === own)));
+    waiting.push(...found.flatMap((pod) => withoutImage(pod as DeepPartial<api.V1Pod>, each === own)));
   }
   if (waiting.length === 0) return ok('No pod waits for an image of the injector or of the operator');
   return failed(some(waiting), 'See docs/install/private-registry.md');
 }
 
-function withoutImage({ metadata, status }: Sparse<api.V1Pod>, isOperator: boolean): string[] {
+function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: boolean): string[] {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return all
     .filter(({ name, state }) => {

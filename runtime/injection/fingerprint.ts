@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isMap } from '../json/values.ts';
+import { isPlainObject } from '../json/values.ts';
 
 /**
  * Returns 16 hexadecimal digits of a JSON value. The order of keys, nulls and empty values do not count, because the API
@@ -14,7 +14,7 @@ function canonical(value: unknown, depth = 0): string {
   if (depth > DEEPEST) return '…';
   const inner = (item: unknown): string => canonical(item, depth + 1);
   if (Array.isArray(value)) return value.length === 0 ? '' : `[${value.map(inner).join(',')}]`;
-  if (!isMap(value)) return value === null || value === undefined ? '' : JSON.stringify(value);
+  if (!isPlainObject(value)) return value === null || value === undefined ? '' : JSON.stringify(value);
   const entries = Object.keys(value)
     .sort()
     .map((key) => [key, inner(value[key])] as const)

@@ -1,4 +1,4 @@
-import { equal, isMap, type JsonMap } from '../json/values.ts';
+import { equal, isPlainObject, type JsonMap } from '../json/values.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
 import { templateOf, templatePath } from './workload.ts';
 
@@ -19,7 +19,7 @@ function diffMember(before: unknown, after: unknown, path: string, patch: PatchO
   if (after === undefined) patch.push({ op: 'remove', path });
   else if (before === undefined) patch.push({ op: 'add', path, value: after });
   else if (Array.isArray(before) && Array.isArray(after)) diffLists(before, after, path, patch);
-  else if (isMap(before) && isMap(after)) diffMaps(before, after, path, patch);
+  else if (isPlainObject(before) && isPlainObject(after)) diffMaps(before, after, path, patch);
   else patch.push({ op: 'replace', path, value: after });
 }
 

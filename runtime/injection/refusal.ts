@@ -1,6 +1,6 @@
 import { environment, injector } from '../contract.ts';
 import { largestPair } from './init-resources.ts';
-import { isMap, lastNamed } from '../json/values.ts';
+import { isPlainObject, lastNamed } from '../json/values.ts';
 import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 
@@ -19,7 +19,7 @@ export const readOnlySources = ['configMap', 'secret', 'projected', 'downwardAPI
 
 const isReadOnly = (volume: Volume): boolean =>
   readOnlySources.some((source) => volume[source] !== undefined) ||
-  Object.values(volume).some((source) => isMap(source) && source['readOnly'] === true);
+  Object.values(volume).some((source) => isPlainObject(source) && source['readOnly'] === true);
 
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // One pass, because a client can send lists of thousands.

@@ -1,5 +1,5 @@
 import { annotations, labels } from '../contract.ts';
-import { isMap } from '../json/values.ts';
+import { isPlainObject } from '../json/values.ts';
 import { LONGEST_RECORD } from './record.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import { kindOf, templateOf } from './workload.ts';
@@ -23,14 +23,14 @@ export function whyInvalid(injected: Workload): string | undefined {
 function isSelectedByLabel(workload: Workload): boolean {
   let node: unknown = workload;
   for (const step of kindOf(workload.apiVersion, workload.kind)?.template.slice(0, -1) ?? [])
-    node = isMap(node) ? node[step] : undefined;
-  const selector = isMap(node) ? node['selector'] : undefined;
-  if (!isMap(selector)) return false;
+    node = isPlainObject(node) ? node[step] : undefined;
+  const selector = isPlainObject(node) ? node['selector'] : undefined;
+  if (!isPlainObject(selector)) return false;
   const { matchLabels, matchExpressions } = selector;
   const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
   return (
-    (isMap(matchLabels) && Object.hasOwn(matchLabels, labels.autoTrace)) ||
-    expressions.some((each) => isMap(each) && each['key'] === labels.autoTrace)
+    (isPlainObject(matchLabels) && Object.hasOwn(matchLabels, labels.autoTrace)) ||
+    expressions.some((each) => isPlainObject(each) && each['key'] === labels.autoTrace)
   );
 }
 

@@ -3,7 +3,7 @@ import type * as api from '@kubernetes/client-node';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { eventReasons, webhookSelector } from '../contract.ts';
-import type { Sparse } from '../api/objects.ts';
+import type { DeepPartial } from '../api/objects.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
@@ -78,7 +78,7 @@ export class Standby {
   private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
     const before = this.seen.get(other.uid);
     try {
-      const found = (await this.client.find(managerOf(other), { signal })) as Sparse<api.V1Deployment> | undefined;
+      const found = (await this.client.find(managerOf(other), { signal })) as DeepPartial<api.V1Deployment> | undefined;
       const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
       this.seen.set(other.uid, seeManager(before, available, performance.now()));
     } catch (error) {

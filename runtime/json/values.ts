@@ -8,7 +8,7 @@ export function upsert<T>(list: readonly T[] = [], item: T, same: (other: T) => 
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-export const isMap = (value: unknown): value is JsonMap =>
+export const isPlainObject = (value: unknown): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const numberAt = (map: JsonMap, key: string, fallback = 0): number => {
@@ -18,7 +18,7 @@ export const numberAt = (map: JsonMap, key: string, fallback = 0): number => {
 
 export const mapAt = (map: JsonMap, key: string): JsonMap => {
   const value = map[key];
-  return isMap(value) ? value : {};
+  return isPlainObject(value) ? value : {};
 };
 
 export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined) {
@@ -42,7 +42,7 @@ export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => equal(item, b[index]));
-  if (!isMap(a) || !isMap(b)) return false;
+  if (!isPlainObject(a) || !isPlainObject(b)) return false;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
@@ -52,6 +52,6 @@ export function covers(actual: unknown, wanted: unknown): boolean {
   if (actual === wanted) return true;
   if (Array.isArray(actual) && Array.isArray(wanted))
     return wanted.every((item) => actual.some((other) => covers(other, item)));
-  if (!isMap(actual) || !isMap(wanted)) return false;
+  if (!isPlainObject(actual) || !isPlainObject(wanted)) return false;
   return Object.keys(wanted).every((key) => Object.hasOwn(actual, key) && covers(actual[key], wanted[key]));
 }

@@ -7,7 +7,7 @@ import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { atOnce } from '../async/at-once.ts';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { annotations, lumigo as contract, workloadKinds, workloads } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
@@ -31,7 +31,7 @@ afterAll(() => operator?.stop());
 /** Writes to etcd, because the API server would take much longer. The objects are valid. */
 async function store(manifests: readonly Manifest[]): Promise<void> {
   const etcd = etcdAt(operator.cluster.etcd);
-  await atOnce(CONCURRENT, manifests, ({ metadata, ...manifest }) => {
+  await forEachConcurrent(CONCURRENT, manifests, ({ metadata, ...manifest }) => {
     const { namespace, name } = metadata;
     const { plural, folder } = placeOf(manifest.kind);
     const key = `/registry/${folder}${plural}/${namespace}/${name}`;

@@ -1,5 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
-import { isMap, mapAt, numberAt, type JsonMap } from '../json/values.ts';
+import { isPlainObject, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { kindOf } from '../injection/workload.ts';
 
@@ -101,7 +101,7 @@ const progressOf = (found: PodCounts, isSeen: boolean) => ({
 });
 
 function refusalIn({ conditions }: JsonMap): { readonly refused?: string } {
-  const found = Array.isArray(conditions) ? conditions.filter(isMap) : [];
+  const found = Array.isArray(conditions) ? conditions.filter(isPlainObject) : [];
   const failure = found.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   return failure === undefined ? {} : { refused: String(failure['message'] ?? '') };
 }

@@ -1,7 +1,7 @@
 import type * as api from '@kubernetes/client-node';
 import { injector } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
-import type { Sparse } from '../api/objects.ts';
+import type { DeepPartial } from '../api/objects.ts';
 import { printable } from '../wording/printable.ts';
 
 export interface LookedAtPod {
@@ -22,9 +22,9 @@ export interface Evidence {
   readonly message: string;
 }
 
-export type PodStatus = Sparse<api.V1PodStatus>;
+export type PodStatus = DeepPartial<api.V1PodStatus>;
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
-type End = Sparse<api.V1ContainerStateTerminated>;
+type End = DeepPartial<api.V1ContainerStateTerminated>;
 
 /** Returns whether the workload cannot be the cause, so that any other one would fail as well. */
 export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>

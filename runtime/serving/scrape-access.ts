@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type * as api from '@kubernetes/client-node';
 import { describeError } from '../wording/errors.ts';
 import { paths } from '../contract.ts';
-import type { Sparse } from '../api/objects.ts';
+import type { DeepPartial } from '../api/objects.ts';
 import { resourcePath } from '../kubernetes/http/paths.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { printable } from '../wording/printable.ts';
@@ -31,7 +31,7 @@ const REFUSED_MS = 10_000;
 /** The maximum for each kind of answer. The oldest is dropped. Refused tokens never displace allowed ones. */
 const MOST_KNOWN = 256;
 /** Any client can send any number of tokens, so checks of unknown ones are limited. */
-const MOST_STRANGERS = { perSecond: 16, atOnce: 4 };
+const MOST_STRANGERS = { perSecond: 16, forEachConcurrent: 4 };
 
 const none: Refusal = {
   status: 401,
@@ -80,7 +80,8 @@ export class ScrapeAccess {
   private hasPlace(): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter((at) => time - at < 1_000);
-    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.atOnce) return false;
+    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.forEachConcurrent)
+      return false;
     this.strangers = [...this.strangers, time];
     return true;
   }
@@ -129,14 +130,14 @@ export const tokenReviewer =
     };
     const spec = { token };
     const review = await ask('authentication.k8s.io', 'tokenreviews', 'TokenReview', spec);
-    const { authenticated, user = {} } = review as Sparse<api.V1TokenReviewStatus>;
+    const { authenticated, user = {} } = review as DeepPartial<api.V1TokenReviewStatus>;
     if (authenticated !== true) return unknown;
     const { username = '', uid, groups, extra } = user;
     const access = await ask('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', {
       ...{ user: username, uid, groups, extra },
       nonResourceAttributes: { path: paths.metrics, verb: 'get' },
     });
-    return (access as Sparse<api.V1SubjectAccessReviewStatus>).allowed === true ? undefined : forbidden(username);
+    return (access as DeepPartial<api.V1SubjectAccessReviewStatus>).allowed === true ? undefined : forbidden(username);
   };
 
 const unknown: Verdict = {

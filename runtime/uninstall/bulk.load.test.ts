@@ -6,7 +6,7 @@ import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { atOnce } from '../async/at-once.ts';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { workloadKinds } from '../contract.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
 
@@ -40,7 +40,11 @@ async function instrumentMany(): Promise<{ namespace: string; count: () => Promi
   const { bench, cluster } = operator;
   const namespace = await instrumentedAndProtected(operator);
   const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
-  await atOnce(12, names, async (name) => void (await bench.create(workloadOf(deployment, namespace, name))));
+  await forEachConcurrent(
+    12,
+    names,
+    async (name) => void (await bench.create(workloadOf(deployment, namespace, name))),
+  );
   const count = async () => {
     let found = 0;
     for await (const { items } of cluster.client.pages({ ...deployment, namespace }))

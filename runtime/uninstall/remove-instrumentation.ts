@@ -1,4 +1,4 @@
-import { atOnce } from '../async/at-once.ts';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { ineligible } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
@@ -27,16 +27,20 @@ const MAX_NAMED = 5;
 export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;
-  await atOnce(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, isWanted), async ({ kind, workload }) => {
-    const { namespace = '', name } = workload.metadata;
-    const subject = `${kind.kind} ${namespace}/${name}`;
-    const isLate = Date.now() >= until;
-    const problem = isLate ? '' : await removeFrom(client, kind, workload).catch(describeError);
-    if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
-    unclean.add(namespace);
-    if (isLate) late.push(subject);
-    else problems.push(`${subject} stays instrumented: ${problem}`);
-  });
+  await forEachConcurrent(
+    MAX_CONCURRENT_CHANGES,
+    instrumentedWorkloads(client, isWanted),
+    async ({ kind, workload }) => {
+      const { namespace = '', name } = workload.metadata;
+      const subject = `${kind.kind} ${namespace}/${name}`;
+      const isLate = Date.now() >= until;
+      const problem = isLate ? '' : await removeFrom(client, kind, workload).catch(describeError);
+      if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
+      unclean.add(namespace);
+      if (isLate) late.push(subject);
+      else problems.push(`${subject} stays instrumented: ${problem}`);
+    },
+  );
   const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
   return { removed, problems, unclean };

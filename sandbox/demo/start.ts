@@ -63,9 +63,9 @@ function isOnce({ once = false }: Flags, printer: Printer): boolean {
 
 function onNode({ node }: Flags, printer: Printer): boolean {
   if (node !== undefined) return node;
-  const atOnce = nodeAtOnce();
-  if (atOnce === true) return true;
-  printer.aside(atOnce);
+  const forEachConcurrent = nodeAtOnce();
+  if (forEachConcurrent === true) return true;
+  printer.aside(forEachConcurrent);
   return false;
 }
 

@@ -1,4 +1,4 @@
-import { atOnce } from '../../runtime/async/at-once.ts';
+import { forEachConcurrent } from '../../runtime/async/for-each-concurrent.ts';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
@@ -50,7 +50,7 @@ export class Fleet {
   }
 
   async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
-    await atOnce(IN_FLIGHT, namesOf(prefix, count), (name) => this.create(name, options));
+    await forEachConcurrent(IN_FLIGHT, namesOf(prefix, count), (name) => this.create(name, options));
   }
 
   /** Creates workloads that run. The program of the last one crashes with the injection. */
@@ -94,7 +94,9 @@ export class Fleet {
 
   async delete(): Promise<void> {
     await this.#kubelet?.stop();
-    await atOnce(IN_FLIGHT, this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
+    await forEachConcurrent(IN_FLIGHT, this.names, (name) =>
+      this.bench.client.delete(this.ref(name)).catch(() => undefined),
+    );
   }
 
   async #patch(name: string, operations: readonly PatchOperation[]): Promise<void> {

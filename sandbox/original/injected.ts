@@ -1,4 +1,4 @@
-import { isMap } from '../../runtime/json/values.ts';
+import { isPlainObject } from '../../runtime/json/values.ts';
 import type { Container, EnvVar, PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
 import { recordedVersion } from './recorded.ts';
@@ -32,7 +32,7 @@ export function instrumentedByOriginal(workload: Workload, options: Partial<Inje
 function injectedByOriginal(template: PodTemplate, options: InjectionOptions): PodTemplate {
   const { metadata, spec } = template;
   const { initContainers = [], containers, volumes = [], securityContext } = spec;
-  const { fsGroup, runAsNonRoot } = isMap(securityContext) ? securityContext : {};
+  const { fsGroup, runAsNonRoot } = isPlainObject(securityContext) ? securityContext : {};
   const user = typeof fsGroup === 'number' ? fsGroup : 1234;
   const own = {
     name: 'lumigo-injector',

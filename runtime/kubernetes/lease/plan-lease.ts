@@ -1,8 +1,8 @@
 import type * as api from '@kubernetes/client-node';
-import type { Metadata, Sparse } from '../../api/objects.ts';
+import type { Metadata, DeepPartial } from '../../api/objects.ts';
 
 /** Its times are RFC 3339 with microseconds, by the holder's clock. */
-export type LeaseSpec = Sparse<api.V1LeaseSpec>;
+export type LeaseSpec = DeepPartial<api.V1LeaseSpec>;
 
 /** A whole Lease: an update sends back the fields that this program does not know. */
 export interface Lease {

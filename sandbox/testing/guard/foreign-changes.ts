@@ -1,5 +1,5 @@
 import { environment, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
-import { isMap } from '../../../runtime/json/values.ts';
+import { isPlainObject } from '../../../runtime/json/values.ts';
 import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
 import { kindOf } from './guarded-cluster.ts';
@@ -21,7 +21,7 @@ const isOwnKey = (key: string): boolean => ownKeys.some((own) => key.includes(ow
 /** The operator's own parts of an object have separate tests. */
 const isOwn = (key: string, value: unknown): boolean =>
   isOwnKey(key) ||
-  (isMap(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
+  (isPlainObject(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
 
 function placesIn(value: unknown, path: readonly string[]): Place[] {
   if (typeof value !== 'object' || value === null) return [[path, value]];

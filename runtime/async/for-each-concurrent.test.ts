@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { atOnce } from './at-once.ts';
+import { forEachConcurrent } from './for-each-concurrent.ts';
 
 describe('a limited number at once', () => {
   it('acts on each item, and never on more than the number at a time', async () => {
     const seen: number[] = [];
     let [running, most] = [0, 0];
-    await atOnce(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
+    await forEachConcurrent(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
       running += 1;
       most = Math.max(most, running);
       await turn();
@@ -18,6 +18,6 @@ describe('a limited number at once', () => {
   });
 
   it('passes errors on', async () => {
-    await expect(atOnce(2, [1, 2], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(forEachConcurrent(2, [1, 2], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 });

@@ -1,5 +1,5 @@
 /** Acts on up to `number` items at the same time, and reads pages as needed. Rejects with the first rejection. */
-export async function atOnce<T>(
+export async function forEachConcurrent<T>(
   number: number,
   each: Iterable<T> | AsyncIterable<T>,
   act: (item: T) => Promise<void>,

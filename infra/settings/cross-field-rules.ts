@@ -41,7 +41,7 @@ export const needsKubernetes = (version: Said): string =>
 type Said = string | number;
 
 /** Returns a refusal for each combination of settings that cannot work. A rule skips invalid settings, so one message has all problems. */
-export function contradictionsIn(given: Given): readonly string[] {
+export function crossFieldProblems(given: Given): readonly string[] {
   const rules = [
     monitoredTwice,
     monitoredByWhat,
@@ -57,7 +57,7 @@ export function contradictionsIn(given: Given): readonly string[] {
 }
 
 /** Returns a refusal for each setting that this delivery cannot carry out. */
-export function* contradictionsWith(delivery: Delivery, { updater, lumigoToken }: Settings): Iterable<string> {
+export function* deliveryProblems(delivery: Delivery, { updater, lumigoToken }: Settings): Iterable<string> {
   if (updater.mode === 'upgrade' && delivery !== 'Helm')
     yield 'updater.mode is "upgrade", but only a Helm release can be upgraded. Set it to check or off, or install with Helm';
   if (lumigoToken.value !== '' && delivery === 'Manifests')

@@ -1,5 +1,5 @@
 /** Returns the candidate that was probably meant: a third of its letters may differ, or its end may be missing. Case does not count. */
-export function nearest(given: string, candidates: readonly string[]): string | undefined {
+export function didYouMean(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: distanceTo(candidate.toLowerCase(), given.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
