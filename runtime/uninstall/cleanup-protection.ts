@@ -24,7 +24,7 @@ const IDLE_MS = 60_000;
 
 /**
  * A finalizer keeps the operator's account and rights until the manager has cleaned up, even if everything is deleted
- * at once. They are watched, because a replacement removes the finalizer (docs/contributing/adr/0040-one-cleaner.md).
+ * at once. They are watched, because a replacement removes the finalizer (docs/contributing/adr/0037-one-cleaner.md).
  */
 export class CleanupProtection {
   readonly name = 'cleanup protection';

@@ -1,4 +1,4 @@
-/** Limits in bytes (docs/contributing/adr/0030-budget-at-the-door.md), because tenants choose how large objects are. */
+/** Limits in bytes (docs/contributing/adr/0028-budget-at-the-door.md), because tenants choose how large objects are. */
 export const bounds = {
   /** Shorter lines and answers do not count. */
   freeBytes: 64 * 1024,
