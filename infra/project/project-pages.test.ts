@@ -104,12 +104,10 @@ describe('docs/contributing/numbers.md', () => {
 });
 
 describe('docs/contributing/adr', () => {
-  it('has each number once, without those that architecture.md says no decision has [F90]', () => {
+  it('has numbers without gaps [F90]', () => {
     const numbers = readdirSync('docs/contributing/adr').map((file) => Number(file.slice(0, 4)));
-    const [, unused = ''] =
-      /Numbers ([\d, and]+) have no decision/.exec(read('docs/contributing/architecture.md')) ?? [];
-    const all = [...numbers, ...(unused.match(/\d+/g) ?? []).map(Number)].toSorted((a, b) => a - b);
-    expect(all).toEqual(all.map((_number, index) => index + 1));
+    expect(numbers.length).toBeGreaterThan(30);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(numbers.map((_number, index) => index + 1));
   });
 });
 
