@@ -34,8 +34,8 @@ export class RolloutView {
 
   condition = (namespace: string): Promise<Condition | undefined> => this.bench.condition(namespace, 'RolledOut');
 
-  whenReason = (namespace: string, reason: string, timeoutMs = 120_000): Promise<void> =>
-    eventually(async () => expect(await this.condition(namespace)).toMatchObject({ reason }), { timeoutMs });
+  whenReason = (namespace: string, reason: string | RegExp, timeoutMs = 120_000): Promise<void> =>
+    eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), { timeoutMs });
 
   whenSaid = (namespace: string, ...texts: readonly string[]): Promise<void> =>
     eventually(
@@ -55,11 +55,22 @@ export class RolloutView {
       { timeoutMs: 120_000 },
     );
 
+  whenWithoutInjection = (namespace: string, name: string): Promise<void> =>
+    eventually(
+      async () => {
+        const { metadata } = await this.read(namespace, name);
+        const seen = JSON.stringify([metadata.annotations, (await this.condition(namespace))?.message]);
+        if (await this.isInjected(namespace, name)) throw new Error(`${name} still has the injection: ${seen}`);
+      },
+      { timeoutMs: 180_000 },
+    );
+
   whenReverted = (namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<Revert> =>
     eventually(
       async () => {
         const revert = revertOf((await this.read(namespace, name, kind)).metadata);
-        if (revert === undefined) throw new Error(`${name} is not reverted`);
+        if (revert === undefined)
+          throw new Error(`${name} is not reverted: ${(await this.condition(namespace))?.message}`);
         expect(revert.cause).toMatch(cause);
         return revert;
       },
