@@ -55,6 +55,7 @@ it(
     const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
     await bench.apply(restrictedNamespace('preloaded'));
     await bench.activate('preloaded', {}, tokenOf(41));
+    await bench.whenWebhookInjects('preloaded');
     // The webhook injects all of them before any is judged. The reconciler adds one that it misses, until the namespace halts.
     for (const name of names) await bench.apply(touchyDeployment('preloaded', name, 'crash', { replicas: 1 }));
     await prepareTouchy(bench, 'neighbour', { app: 'serve' }, { replicas: 1 });
