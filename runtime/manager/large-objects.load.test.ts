@@ -11,8 +11,8 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { annotations, lumigo as contract, workloadKinds, workloads } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
-/** The container's limit is 256 MiB. */
-const MAX_RESIDENT_BYTES = 120e6;
+/** The container's limit is 256 MiB. Peaks of the same phase vary between 98 and 120 MB with the garbage collector. */
+const MAX_RESIDENT_BYTES = 140e6;
 const CONCURRENT = 2;
 const PHASE_TIMEOUT_MS = 600_000;
 /** The API server is busy with objects of this size: on two shared cores its cache is minutes behind. */
