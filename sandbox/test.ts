@@ -12,15 +12,16 @@ const groups = {
 const workers: Readonly<Record<string, number>> = { load: 1, e2e: 2, machine: 1 };
 
 const [, , name, ...passedOn] = process.argv;
-const why = name === 'node' ? whyNoNode() : undefined;
+const isOnNode = name === 'node';
+const why = isOnNode ? whyNoNode() : undefined;
 if (why !== undefined) {
   process.stderr.write(`${why}\n`);
   process.exit(1);
 }
 
-const outcomes = groups[name === 'node' ? 'node' : 'cluster'].map((projects) => {
-  const forEachConcurrent = workers[projects[0]];
-  const limit = forEachConcurrent === undefined ? [] : [`--maxWorkers=${forEachConcurrent}`];
+const outcomes = groups[isOnNode ? 'node' : 'cluster'].map((projects) => {
+  const atMost = workers[projects[0]];
+  const limit = atMost === undefined ? [] : [`--maxWorkers=${atMost}`];
   // The order matters: Jest would take test names after `--selectProjects` for projects.
   return runJest({ flags: [...limit, ...passedOn, '--selectProjects', ...projects], stdout: 'inherit' });
 });
@@ -28,7 +29,7 @@ const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 const failed = outcomes.flatMap((outcome) => outcome.failed);
 for (const test of failed) process.stderr.write(`failed: ${test}\n`);
 process.stderr.write(`\n${passed} tests passed, ${failed.length} failed.\n`);
-if (name !== 'node')
+if (!isOnNode)
   process.stderr.write(
     'The tests on a real node are `npm run test:node`. They need Linux, root and Debian packages.\n',
   );

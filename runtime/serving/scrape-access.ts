@@ -31,7 +31,7 @@ const REFUSED_MS = 10_000;
 /** The maximum for each kind of answer. The oldest is dropped. Refused tokens never displace allowed ones. */
 const MOST_KNOWN = 256;
 /** Any client can send any number of tokens, so checks of unknown ones are limited. */
-const MOST_STRANGERS = { perSecond: 16, forEachConcurrent: 4 };
+const MOST_STRANGERS = { perSecond: 16, concurrent: 4 };
 
 const none: Refusal = {
   status: 401,
@@ -80,8 +80,7 @@ export class ScrapeAccess {
   private hasPlace(): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter((at) => time - at < 1_000);
-    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.forEachConcurrent)
-      return false;
+    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.concurrent) return false;
     this.strangers = [...this.strangers, time];
     return true;
   }

@@ -63,9 +63,9 @@ function isOnce({ once = false }: Flags, printer: Printer): boolean {
 
 function onNode({ node }: Flags, printer: Printer): boolean {
   if (node !== undefined) return node;
-  const forEachConcurrent = nodeAtOnce();
-  if (forEachConcurrent === true) return true;
-  printer.aside(forEachConcurrent);
+  const ready = nodeAtOnce();
+  if (ready === true) return true;
+  printer.aside(ready);
   return false;
 }
 
