@@ -1,4 +1,4 @@
-import { lumigo as contract, pods, workloads } from '../contract.ts';
+import { lumigo as contract, partOfSelector, pods, workloads } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { leaseOf, listManagers } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
@@ -46,7 +46,7 @@ async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt
   const found = await listManagers(client);
   const each = found.map(async ({ deployment, ...installed }) => {
     const { operatorNamespace: namespace } = installed;
-    const own = await listAll(client, { ...pods, namespace }, { labelSelector: 'app.kubernetes.io/part-of=lumigo' });
+    const own = await listAll(client, { ...pods, namespace }, { labelSelector: partOfSelector });
     return {
       ...{ namespace, deployment: redactOwn(deployment), pods: redactOwn(own) },
       lease: await attempt('the lease', async () =>

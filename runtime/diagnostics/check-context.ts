@@ -1,7 +1,7 @@
 import { lumigo as contract } from '../contract.ts';
 import { listManagers } from '../installation/installation.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
-import { isNotFound } from '../kubernetes/http/errors.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
@@ -26,10 +26,7 @@ const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
 
 export function checkContext(client: Client, transport: Transport, namespace: string | undefined): CheckContext {
   const lumigoes = once(async () => {
-    const found = await listAll(client, { ...contract, namespace }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      return [];
-    });
+    const found = (await listAll(client, { ...contract, namespace }).catch(undefinedIfNotFound)) ?? [];
     return found as unknown as readonly LumigoResource[];
   });
   return {

@@ -3,7 +3,7 @@ import { lumigo as contract, partOfSelector, probeEchoPrefix, probeLabel, suffix
 import type { Workload } from '../api/objects.ts';
 import { leaseOf } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';
+import { isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { completionOf } from '../rollout/completion.ts';
@@ -124,7 +124,7 @@ async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   if (found === undefined) return unknown('No operator is installed');
   const list = async (plural: string): Promise<readonly Policy[]> => {
     const objects = await listAll(client, { ...admission, plural }, { labelSelector: partOfSelector }).catch(
-      undefinedIf(isNotFound),
+      undefinedIfNotFound,
     );
     return (objects ?? []) as unknown as readonly Policy[];
   };

@@ -39,12 +39,16 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
   return previews;
 }
 
+/** Returns the reconciler's plan for a workload that it sees for the first time. */
+export const stepFor = (kind: WorkloadKind, { metadata }: Workload, policy: NamespacePolicy) =>
+  planWorkload(observeWorkload(kind, metadata), { policy, isLumigoGone: true }, 0);
+
 async function verdictsOn(kind: WorkloadKind, namespace: string, policy: NamespacePolicy, context: VerdictContext) {
   const verdicts: Verdict[] = [];
   for await (const { items } of context.client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
     for (const workload of items as readonly Workload[]) {
       // The reconciler would not even read some workloads.
-      const step = planWorkload(observeWorkload(kind, workload.metadata), { policy, isLumigoGone: true }, 0);
+      const step = stepFor(kind, workload, policy);
       const verdict = await verdictOn(kind, workload, policy, context);
       verdicts.push(step.do === 'nothing' ? unplanned(verdict, step.reason) : verdict);
     }

@@ -5,13 +5,11 @@ import { stampOf } from '../injection/stamp.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
-import { planWorkload } from '../reconciler/plan-workload.ts';
-import { observeWorkload } from '../reconciler/workload-store.ts';
-import { completionOf, type Completion } from '../rollout/completion.ts';
+import { completionOf, podCountsOf, type Completion } from '../rollout/completion.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { withoutTokens } from '../wording/token.ts';
-import { describePolicy } from './preview.ts';
+import { describePolicy, stepFor } from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
 
 type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
@@ -90,7 +88,7 @@ function statusOf(kind: WorkloadKind, workload: Workload, context: Context): Wor
   if (decision.code === 'left-to-owner') return undefined;
   const { state, details } =
     injectedState(workload, completion, context) ??
-    uninjectedState(decision, completion, planOf(kind, workload, policy));
+    uninjectedState(decision, completion, stepFor(kind, workload, policy));
   const name = workload.metadata.name ?? '';
   return { kind: kind.kind, name, state, pods: podsOf(completion, workload), details: withoutTokens(details) };
 }
@@ -108,28 +106,16 @@ function injectedState({ metadata }: Workload, completion: Completion, { listed 
   return { state, details: `${stamp.change} ${stamp.at} by the ${stamp.by}` };
 }
 
-type Step = ReturnType<typeof planWorkload>;
-
-const planOf = (kind: WorkloadKind, { metadata }: Workload, policy: NamespacePolicy): Step =>
-  planWorkload(observeWorkload(kind, metadata), { policy, isLumigoGone: true }, 0);
-
-function uninjectedState(decision: Decision, completion: Completion, step: Step): Found {
+function uninjectedState(decision: Decision, completion: Completion, step: ReturnType<typeof stepFor>): Found {
   if (decision.action !== 'inject') return { state: 'skipped', details: decision.message };
   if (step.do === 'nothing') return { state: 'skipped', details: step.reason };
   const blocked = blockedBy(completion, 'untried');
   return { state: 'waiting', details: blocked === undefined ? 'is queued' : blockedTexts[blocked] };
 }
 
-function podsOf(completion: Completion, { spec, status }: Workload): string {
-  if (completion.kind === 'no-pods') return '';
-  if (completion.kind === 'progressing') return `${completion.available}/${completion.wanted}`;
-  const { replicas = 1 } = (spec ?? {}) as { readonly replicas?: number };
-  const {
-    availableReplicas = 0,
-    numberAvailable,
-    desiredNumberScheduled,
-  } = (status ?? {}) as Readonly<Record<string, number>>;
-  return `${numberAvailable ?? availableReplicas}/${desiredNumberScheduled ?? replicas}`;
+function podsOf(completion: Completion, workload: Workload): string {
+  const pods = completion.kind === 'progressing' ? completion : podCountsOf(workload);
+  return completion.kind === 'no-pods' || pods === undefined ? '' : `${pods.available}/${pods.wanted}`;
 }
 
 const order: readonly WorkloadKind[] = workloads;

@@ -57,6 +57,12 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   }),
 };
 
+/** Counts pods of each template; undefined for a kind that does not count them. */
+export function podCountsOf(workload: Workload): PodCounts | undefined {
+  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  return form && counts[form](mapAt(workload, 'spec'), mapAt(workload, 'status'));
+}
+
 /** Judges an object by its own status. A status of an older generation does not count. */
 export function completionOf(workload: Workload): Completion {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
