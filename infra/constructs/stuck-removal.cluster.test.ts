@@ -40,7 +40,7 @@ function inShell(line: string): void {
 }
 
 const { deployment } = workloadKinds;
-const foreign = 'example.com/somebody-else';
+const foreign = 'example.com/another-controller';
 const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
 /** The webhook stays, so that it is in the way. */
 const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));

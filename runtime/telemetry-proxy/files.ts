@@ -19,7 +19,7 @@ export function writeConfiguration(settings: ProxySettings, collection?: Collect
 export function writeTokens(settings: Folder, tokens: readonly string[]): void {
   writeWhole(
     tokensFile(settings.telemetryProxyDirectory),
-    (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'),
+    (tokens.length === 0 ? [`none-${randomUUID()}`] : tokens).join('\n'),
   );
 }
 

@@ -72,11 +72,13 @@ describe('uninstall', () => {
         { ...contract, namespace, name: 'lumigo' },
         { kind: 'merge', body: { metadata: { finalizers: list } } },
       );
-    await finalizers([contract.finalizer, 'example.com/somebody-else']);
+    await finalizers([contract.finalizer, 'example.com/another-controller']);
     const { code, stderr } = await uninstall('3');
     expect(code).toBe(1);
     expect(stderr).toContain(`not everything could be removed in 3 s`);
-    expect(stderr).toContain(`${namespace}/lumigo: finalizers of other controllers keep it: example.com/somebody-else`);
+    expect(stderr).toContain(
+      `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`,
+    );
     await finalizers([]);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });

@@ -16,7 +16,7 @@ interface Fight {
 
 const { deployment } = workloadKinds;
 const contested = 'app-0';
-const foreign = 'example.com/somebody-else';
+const foreign = 'example.com/another-controller';
 /** An idle manager takes well below a hundredth of a core. */
 const IDLE_SHARE = 0.05;
 const IDLE_LINES = 5;

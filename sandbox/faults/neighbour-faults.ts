@@ -110,8 +110,8 @@ export async function eventsRefused(trial: Trial, troubled: Fleet) {
 export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: { perWebhook: number }) {
   const { client } = trial.testbed.operator.cluster;
   for (const [name, fleet] of [
-    ['a-somebody-else', empty],
-    ['z-somebody-else', await trial.fleet(0)],
+    ['a-neighbour', empty],
+    ['z-neighbour', await trial.fleet(0)],
   ] as const) {
     const probe = workloadOf(deployment, fleet.namespace, 'probe');
     const end = await startMutatingWebhook({

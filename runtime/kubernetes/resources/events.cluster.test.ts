@@ -60,7 +60,7 @@ describe('postEvent', () => {
   });
 
   it('reports that it has no permission', async () => {
-    const transport = connectTo(cluster, { as: 'nobody' });
+    const transport = connectTo(cluster, { as: 'stranger' });
     const error: unknown = await postEvent(createClient(transport), event('default')).catch(
       (reason: unknown) => reason,
     );
