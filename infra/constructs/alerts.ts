@@ -1,103 +1,123 @@
-/** An alert about the operator, as the PrometheusRule and docs/operate/monitoring.md have it. */
+import { publisher as own, type Publisher } from '../settings/publisher.ts';
+
+/** An alert about the operator. Its page is below docs/ (`alertPage`). */
 export interface Alert {
   readonly name: string;
   /** A PromQL expression. The `pod` label distinguishes the managers' series. */
   readonly expr: string;
   readonly for?: string;
   readonly severity: 'warning' | 'info';
+  readonly component: 'manager' | 'webhook' | 'rollout' | 'telemetry-proxy';
   readonly summary: string;
-  readonly action: string;
+  /** Names the series in Prometheus' template language, and says what to do first. */
+  readonly description: string;
 }
 
 const metric = (name: string): string => `lumigo_operator_${name}`;
 const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
+const inNamespaces = (gauge: string): string => `max by (namespace) (${metric(gauge)}) > 0`;
 
 export const alerts: readonly Alert[] = [
   {
     name: 'LumigoOperatorWithoutLeader',
     expr: `absent(${metric('leader')}) or sum by (namespace) (${metric('leader')}) < 1`,
-    ...{ for: '10m', severity: 'warning' },
+    ...{ for: '10m', severity: 'warning', component: 'manager' },
     summary: 'No replica of the Lumigo operator leads, so nothing reconciles workloads and Lumigo resources.',
-    action:
+    description:
       "Check the operator's pods, their logs and the Lease `<name>-leader` in the operator's namespace. New workloads are instrumented as long as one pod is ready.",
   },
   {
     name: 'LumigoWatchSilent',
     expr: `time() - ${metric('watch_heard_timestamp_seconds')} > 600 and on (pod) ${metric('leader')} == 1`,
-    ...{ for: '5m', severity: 'warning' },
+    ...{ for: '5m', severity: 'warning', component: 'manager' },
     summary: 'The Lumigo operator has received no watch message for ten minutes, so it misses changes.',
-    action:
-      "Look for watch errors in the manager's log. Check that the operator's pods reach the API server and that nothing changed their ClusterRole.",
+    description:
+      "The watch of {{ $labels.resource }} in pod {{ $labels.pod }} is silent. Look for watch errors in its log. Check that the pod reaches the API server and that nothing changed the manager's ClusterRole.",
   },
   {
     name: 'LumigoWebhookUnreachable',
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
-    ...{ for: '10m', severity: 'warning' },
+    ...{ for: '10m', severity: 'warning', component: 'webhook' },
     summary:
       'The API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
-    action: 'Read the condition `WebhookReachable` of a `Lumigo` resource. Then check firewalls and NetworkPolicies.',
+    description:
+      'Read the condition `WebhookReachable` of a `Lumigo` resource. Then check firewalls and NetworkPolicies.',
   },
   {
     name: 'LumigoWebhookCertificateExpires',
     // The lifetime of a certificate depends on its issuer. The operator and most issuers renew it in its last third.
     expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
-    ...{ for: '1h', severity: 'warning' },
+    ...{ for: '1h', severity: 'warning', component: 'webhook' },
     summary: 'The certificate of the Lumigo webhook is due for renewal and was not renewed.',
-    action:
-      "With cert-manager, describe the Certificate in the operator's namespace. With `external`, renew the Secret. Otherwise read the manager's log.",
+    description:
+      "With cert-manager, describe the Certificate in the operator's namespace. With `external`, renew the Secret. Otherwise read the log of pod {{ $labels.pod }}.",
   },
   {
     name: 'LumigoInjectionsMissed',
     expr: `increase(${metric('missed_injections_total')}[30m]) > 0`,
-    ...{ for: '30m', severity: 'warning' },
+    ...{ for: '30m', severity: 'warning', component: 'webhook' },
     summary: 'The Lumigo webhook keeps missing workloads, which then restart once more than necessary.',
-    action:
+    description:
       'Read the condition `WebhookReachable`. If it is True, the webhook answers too late: compare `lumigo_operator_admission_review_seconds` with `webhook.timeoutSeconds`.',
   },
   {
     name: 'LumigoAdmissionReviewsFail',
     expr: `increase(${metric('admission_reviews_total')}{outcome="failed"}[15m]) > 0`,
-    severity: 'warning',
+    ...{ severity: 'warning', component: 'webhook' },
     summary: 'The Lumigo webhook failed to decide about workloads, which were admitted unchanged.',
-    action: "This is a defect of the operator. Report it with the error from the manager's log.",
+    description: 'This is a defect of the operator. Report it with the error from the log of pod {{ $labels.pod }}.',
   },
   {
-    name: 'LumigoInstrumentationReverted',
+    name: 'LumigoWorkloadsReverted',
     expr: `max by (namespace) (${metric('rollout_workloads')}{state="reverted"}) > 0`,
-    ...{ for: '5m', severity: 'warning' },
-    summary: 'The Lumigo operator reverted workloads of this namespace because their pods failed with the injection.',
-    action:
-      'List them with `kubectl get deploy,ds,sts,rs,cj -n NAMESPACE -l lumigo.rollout=reverted`. Their events have container, reason and exit code.',
+    ...{ for: '5m', severity: 'warning', component: 'rollout' },
+    summary: 'The Lumigo operator reverted workloads because their pods failed with the injection.',
+    description:
+      '{{ $value }} workloads of the namespace {{ $labels.namespace }} are reverted. Their events `LumigoRevertedInstrumentation` have container, reason and exit code.',
+  },
+  {
+    name: 'LumigoRolloutHalted',
+    expr: inNamespaces('rollout_halted'),
+    ...{ for: '5m', severity: 'warning', component: 'rollout' },
+    summary: 'The Lumigo operator stopped instrumenting workloads after several of them failed with the injection.',
+    description:
+      'The rollout of the namespace {{ $labels.namespace }} is halted. The condition `RolledOut` of its `Lumigo` resource names the workloads and the causes.',
   },
   {
     name: 'LumigoTelemetryProxyReloadFails',
     expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[15m]) > 0`,
-    ...{ for: '15m', severity: 'warning' },
+    ...{ for: '15m', severity: 'warning', component: 'telemetry-proxy' },
     summary:
       'The Lumigo telemetry proxy rejects its configuration, so Kubernetes events and objects are not collected.',
-    action: 'Read the condition `TelemetryProxyReady` of a `Lumigo` resource, and the log of the telemetry proxy.',
+    description:
+      'Read the condition `TelemetryProxyReady` of a `Lumigo` resource, and the log of the telemetry proxy in pod {{ $labels.pod }}.',
   },
   {
     name: 'LumigoTelemetryDropped',
     expr: 'sum by (pod) (increase(otelcol_exporter_enqueue_failed_spans[15m])) > 0 or sum by (pod) (increase(otelcol_exporter_enqueue_failed_log_records[15m])) > 0',
-    ...{ for: '5m', severity: 'warning' },
+    ...{ for: '5m', severity: 'warning', component: 'telemetry-proxy' },
     summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
-    action:
-      'Check that the pod reaches `endpoint.otlp.url` and that Lumigo does not throttle a token. Raise `controllerManager.telemetryProxy.queue` for longer outages.',
+    description:
+      'Check that pod {{ $labels.pod }} reaches `endpoint.otlp.url` and that Lumigo does not throttle a token. Raise `controllerManager.telemetryProxy.queue` for longer outages.',
   },
   {
     name: 'LumigoTokenRefused',
-    expr: `max by (namespace) (${metric('refused_tokens')}) > 0`,
-    ...{ for: '5m', severity: 'warning' },
-    summary: 'Lumigo refuses the token of this namespace, so its telemetry is dropped.',
-    action: 'Put a valid token into the Secret of the namespace, then restart its workloads.',
+    expr: inNamespaces('refused_tokens'),
+    ...{ for: '5m', severity: 'warning', component: 'telemetry-proxy' },
+    summary: 'Lumigo refuses the token of a namespace, so its telemetry is dropped.',
+    description:
+      'Put a valid token into the Secret of the namespace {{ $labels.namespace }}, then restart its workloads.',
   },
 ];
 
-export const alertSections = (): string =>
-  alerts
-    .map(({ name, expr, for: held, severity, summary, action }) => {
-      const when = held === undefined ? 'at once' : `after ${held}`;
-      return `### ${name}\n\n${summary} ${action}\n\nSeverity ${severity}, fires ${when}:\n\n\`\`\`promql\n${expr}\n\`\`\``;
-    })
-    .join('\n\n');
+/** Returns the path of an alert's page below docs/. */
+export const alertPage = (name: string): string => `operate/alerts/${name}.md`;
+
+/** Returns the alerts as rules of Prometheus. They link to their pages if the publisher has an address for these. */
+export const alertRules = ({ docs }: Publisher = own) =>
+  alerts.map(({ name, severity, component, summary, description, ...when }) => ({
+    alert: name,
+    ...when,
+    labels: { severity, component },
+    annotations: { summary, description, ...(docs === '' ? {} : { runbook_url: `${docs}/${alertPage(name)}` }) },
+  }));

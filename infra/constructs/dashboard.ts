@@ -1,69 +1,182 @@
-interface Panel {
-  readonly title: string;
-  readonly exprs: readonly string[];
-  readonly unit?: string;
+interface Query {
+  readonly expr: string;
+  /** The name of a series, in Grafana's format: `{{pod}}`. */
+  readonly legend: string;
 }
 
-const rate = (name: string, by: string): string => `sum by (${by}) (rate(lumigo_operator_${name}[$__rate_interval]))`;
+interface Panel {
+  readonly title: string;
+  readonly description: string;
+  /** A unit of Grafana. Default: `short`, a number. */
+  readonly unit?: string;
+  readonly queries: readonly Query[];
+}
 
-const spans = (...names: readonly string[]): readonly string[] =>
-  names.map((name) => `sum(rate(${name}[$__rate_interval]))`);
+const ofPods = (metric: string): string => `${metric}{pod=~"$pod"}`;
+const ofNamespaces = (metric: string): string => `lumigo_operator_${metric}{namespace=~"$namespace"}`;
+
+const rate = (metric: string, by: string): string =>
+  `sum by (${by}) (rate(${ofPods(`lumigo_operator_${metric}`)}[$__rate_interval]))`;
+const total = (metric: string): string => `sum(rate(${ofPods(metric)}[$__rate_interval]))`;
+const highest = (metric: string): string => `max by (namespace) (${ofNamespaces(metric)})`;
 
 export const panels: readonly Panel[] = [
-  { title: 'Leading replicas (expected: 1)', exprs: ['sum(lumigo_operator_leader)'] },
-  { title: 'Webhook reachable from the API server', exprs: ['lumigo_operator_webhook_reachable'] },
-  { title: 'Admission reviews', exprs: [rate('admission_reviews_total', 'webhook, outcome')], unit: 'reqps' },
+  {
+    title: 'Leading replicas',
+    description: 'Exactly one replica leads. If none does, nothing reconciles workloads.',
+    queries: [{ expr: 'sum(lumigo_operator_leader)', legend: 'leaders' }],
+  },
+  {
+    title: 'Webhook reachable',
+    description: '1 if the API server reached the webhook at the last probe. Only the leader probes.',
+    queries: [{ expr: ofPods('lumigo_operator_webhook_reachable'), legend: '{{pod}}' }],
+  },
+  {
+    title: 'Admission reviews',
+    description: 'Answers of the webhook by outcome. `failed` is a defect of the operator.',
+    unit: 'reqps',
+    queries: [{ expr: rate('admission_reviews_total', 'webhook, outcome'), legend: '{{webhook}} {{outcome}}' }],
+  },
   {
     title: 'Admission review duration, 99th percentile',
-    exprs: [`histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`],
+    description: 'The time to decide a review. The API server waits for `webhook.timeoutSeconds` at most.',
     unit: 's',
+    queries: [
+      {
+        expr: `histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`,
+        legend: '{{webhook}}',
+      },
+    ],
   },
-  { title: 'Workloads changed', exprs: [rate('workload_changes_total', 'change')], unit: 'ops' },
-  { title: 'Workloads waiting for a change', exprs: ['sum by (namespace) (lumigo_operator_pending_changes)'] },
+  {
+    title: 'Workloads in the rollout',
+    description: 'Workloads that are changed, queued, blocked or reverted. The condition `RolledOut` names them.',
+    queries: [
+      {
+        expr: `max by (namespace, state) (${ofNamespaces('rollout_workloads')})`,
+        legend: '{{namespace}} {{state}}',
+      },
+    ],
+  },
+  {
+    title: 'Halted rollouts',
+    description: '1 for a namespace whose rollout is halted after reverts.',
+    queries: [{ expr: highest('rollout_halted'), legend: '{{namespace}}' }],
+  },
+  {
+    title: 'Workloads changed',
+    description: 'Changes of the reconciler: injections added, updated and removed.',
+    unit: 'ops',
+    queries: [{ expr: rate('workload_changes_total', 'change'), legend: '{{change}}' }],
+  },
+  {
+    title: 'Reverted injections',
+    description: 'Injections that the operator removed because pods failed, by cause.',
+    queries: [
+      {
+        expr: `sum by (cause) (increase(${ofPods('lumigo_operator_reverts_total')}[$__rate_interval]))`,
+        legend: '{{cause}}',
+      },
+    ],
+  },
+  {
+    title: 'Workloads waiting for a change',
+    description: 'Workloads with a change that is queued or in progress.',
+    queries: [{ expr: highest('pending_changes'), legend: '{{namespace}}' }],
+  },
   {
     title: 'Workloads missed by the webhook',
-    exprs: ['sum(increase(lumigo_operator_missed_injections_total[$__rate_interval]))'],
+    description: 'Workloads that were created without the injection and restart once more.',
+    queries: [
+      {
+        expr: `sum(increase(${ofPods('lumigo_operator_missed_injections_total')}[$__rate_interval]))`,
+        legend: 'missed',
+      },
+    ],
   },
-  { title: 'Requests to the API server', exprs: [rate('api_requests_total', 'verb, code')], unit: 'reqps' },
+  {
+    title: 'Requests to the API server',
+    description: 'Requests of the manager by verb and HTTP status. The code 0 means no answer.',
+    unit: 'reqps',
+    queries: [{ expr: rate('api_requests_total', 'verb, code'), legend: '{{verb}} {{code}}' }],
+  },
   {
     title: 'Spans received and sent',
-    exprs: spans('otelcol_receiver_accepted_spans', 'otelcol_exporter_sent_spans'),
+    description: 'Spans that programs sent to the telemetry proxies, and that these sent to Lumigo.',
     unit: 'ops',
+    queries: [
+      { expr: total('otelcol_receiver_accepted_spans'), legend: 'received' },
+      { expr: total('otelcol_exporter_sent_spans'), legend: 'sent' },
+    ],
   },
   {
     title: 'Spans refused or failed to send',
-    exprs: spans('otelcol_receiver_refused_spans', 'otelcol_exporter_send_failed_spans'),
+    description: 'Spans refused for lack of memory, and attempts that Lumigo did not accept.',
     unit: 'ops',
+    queries: [
+      { expr: total('otelcol_receiver_refused_spans'), legend: 'refused' },
+      { expr: total('otelcol_exporter_send_failed_spans'), legend: 'failed' },
+    ],
   },
-  { title: 'Telemetry waiting on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'], unit: 'bytes' },
+  {
+    title: 'Telemetry waiting on disk',
+    description: 'Data that waits until Lumigo accepts it. If a queue is full, new data is dropped.',
+    unit: 'bytes',
+    queries: [{ expr: `sum by (pod) (${ofPods('otelcol_exporter_queue_size')})`, legend: '{{pod}}' }],
+  },
   {
     title: 'Refused tokens',
-    exprs: ['sum by (namespace) (lumigo_operator_refused_tokens)'],
+    description: '1 for a namespace whose token Lumigo refuses. Its telemetry is dropped.',
+    queries: [{ expr: highest('refused_tokens'), legend: '{{namespace}}' }],
   },
   {
     title: 'Resident memory',
-    exprs: ['process_resident_memory_bytes and on (pod) lumigo_operator_leader'],
+    description: 'Memory of the managers.',
     unit: 'bytes',
+    queries: [
+      { expr: `${ofPods('process_resident_memory_bytes')} and on (pod) lumigo_operator_leader`, legend: '{{pod}}' },
+    ],
   },
   {
     title: 'Days until the webhook certificate expires',
-    exprs: ['(lumigo_operator_webhook_certificate_expiry_timestamp_seconds - time()) / 86400'],
+    description: 'The operator renews its certificates 30 days before they expire.',
     unit: 'd',
+    queries: [
+      {
+        expr: `(${ofPods('lumigo_operator_webhook_certificate_expiry_timestamp_seconds')} - time()) / 86400`,
+        legend: '{{pod}}',
+      },
+    ],
   },
 ];
 
 const [WIDTH, HEIGHT] = [12, 7];
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
+/** A variable with all values of a label, from the series that the dashboard shows. */
+const variable = (name: 'namespace' | 'pod', series: string) => ({
+  ...{ name, label: name, type: 'query', datasource, query: `label_values(${series}, ${name})` },
+  // Grafana asks again if the time range changes.
+  ...{ refresh: 2, includeAll: true, multi: true, allValue: '.*', current: { text: 'All', value: '$__all' } },
+});
+
 /** Returns a Grafana dashboard of every installation that the chosen Prometheus scrapes. */
 export const dashboard = (): object => ({
   ...{ title: 'Lumigo operator', uid: 'lumigo-operator', tags: ['lumigo'], schemaVersion: 39, refresh: '1m' },
   time: { from: 'now-6h', to: 'now' },
-  templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
-  panels: panels.map(({ title, exprs, unit = 'short' }, index) => ({
-    ...{ id: index + 1, title, type: 'timeseries', datasource },
+  templating: {
+    list: [
+      { name: 'datasource', label: 'data source', type: 'datasource', query: 'prometheus' },
+      variable('namespace', '{__name__=~"lumigo_operator_(rollout|pending|refused)_.*"}'),
+      variable('pod', 'lumigo_operator_leader'),
+    ],
+  },
+  panels: panels.map(({ title, description, queries, unit = 'short' }, index) => ({
+    ...{ id: index + 1, title, description, type: 'timeseries', datasource },
     gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    targets: exprs.map((expr, target) => ({ refId: `${target + 1}`, datasource, expr })),
+    targets: queries.map(({ expr, legend }, target) => ({
+      ...{ refId: String.fromCharCode(65 + target), datasource, expr, legendFormat: legend },
+    })),
   })),
 });

@@ -1,18 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
+import { publisher } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { alerts } from './alerts.ts';
-import { panels } from './dashboard.ts';
+import { alertPage, alertRules, alerts } from './alerts.ts';
+import { dashboard, panels } from './dashboard.ts';
 
 /** Grafana replaces the variable before it sends the query. */
 const asked = (expr: string): string => expr.replaceAll('$__rate_interval', '5m');
 
 const queries = [
   ...alerts.map(({ name, expr }) => [name, expr] as const),
-  ...panels.flatMap(({ title, exprs }) => exprs.map((expr) => [title, asked(expr)] as const)),
+  ...panels.flatMap(({ title, queries: own }) => own.map(({ expr }) => [title, asked(expr)] as const)),
 ];
 
 function errorsIn(expr: string): string[] {
@@ -51,5 +54,53 @@ describe('alerts and dashboard', () => {
     const [service] = objectsOf({}, 'Service').filter(({ metadata }) => metadata.name.endsWith('metrics-service'));
     const { selector } = monitor?.['spec'] as { selector: { matchLabels: object } };
     expect(service?.metadata.labels).toMatchObject(selector.matchLabels);
+  });
+});
+
+describe('an alert', () => {
+  it('has a page, and each page has an alert', () => {
+    const pages = alerts.map(({ name }) => basename(alertPage(name)));
+    expect(readdirSync('docs/operate/alerts').toSorted()).toEqual(pages.toSorted());
+  });
+
+  it.each(alerts.map(({ name }) => name))('%s has meaning, impact, diagnosis and mitigation on its page', (name) => {
+    const page = readFileSync(`docs/${alertPage(name)}`, 'utf8');
+    expect([...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading)).toEqual([
+      ...[name, 'Meaning', 'Impact', 'Diagnosis', 'Mitigation'],
+    ]);
+    expect(page).toMatch(/## Diagnosis\n```sh\n/);
+  });
+
+  it('links to its page if the publisher has an address for the pages', () => {
+    const linked = alertRules({ ...publisher, docs: 'https://acme.example/docs' });
+    expect(linked[0]?.annotations.runbook_url).toBe(
+      'https://acme.example/docs/operate/alerts/LumigoOperatorWithoutLeader.md',
+    );
+    expect(alertRules({ ...publisher, docs: '' })[0]?.annotations).not.toHaveProperty('runbook_url');
+  });
+});
+
+describe('the dashboard', () => {
+  it('explains each panel and names each of its series', () => {
+    expect(panels.filter(({ description }) => !description.endsWith('.'))).toEqual([]);
+    expect(panels.flatMap(({ queries: own }) => own).filter(({ legend }) => legend === '')).toEqual([]);
+  });
+
+  it('shows in a legend only labels that its query keeps', () => {
+    const lost = panels.flatMap(({ queries: own }) =>
+      own.flatMap(({ expr, legend }) => {
+        const [, kept] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+        const shown = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+        return kept === undefined ? [] : shown.filter((label) => !kept.split(', ').includes(label));
+      }),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('lets you choose the data source, namespaces and pods, and uses each choice', () => {
+    const { templating, panels: drawn } = dashboard() as { templating: { list: { name: string }[] }; panels: object[] };
+    const names = templating.list.map(({ name }) => name);
+    expect(names).toEqual(['datasource', 'namespace', 'pod']);
+    for (const name of ['${datasource}', '$namespace', '$pod']) expect(JSON.stringify(drawn)).toContain(name);
   });
 });

@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { alerts } from './alerts.ts';
+import { alertRules } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
 import { instanceOf, labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
@@ -36,7 +36,7 @@ export class Monitoring extends Construct {
       new ApiObject(this, 'prometheus-rule', {
         ...{ apiVersion, kind: 'PrometheusRule' },
         metadata: metadata(prometheusRule.labels),
-        spec: { groups: [{ name: 'lumigo-operator', rules: rules() }] },
+        spec: { groups: [{ name: 'lumigo-operator', rules: alertRules() }] },
       });
     if (wanted.enabled)
       new ApiObject(this, 'dashboard', {
@@ -46,14 +46,6 @@ export class Monitoring extends Construct {
       });
   }
 }
-
-const rules = () =>
-  alerts.map(({ name, severity, summary, action: description, ...when }) => ({
-    alert: name,
-    ...when,
-    labels: { severity },
-    annotations: { summary, description },
-  }));
 
 /** The metrics by namespace have their own `namespace` label, which Prometheus must keep. */
 const honest = { honorLabels: true };

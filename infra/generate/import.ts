@@ -6,8 +6,9 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
-import { alertSections } from '../constructs/alerts.ts';
+import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
+import { alertRule, alertTable } from './alerts-reference.ts';
 import { commandsReference } from './commands-reference.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
@@ -47,7 +48,8 @@ function generate(): Generated {
       }),
       ...anew(join('docs', 'install', 'helm.md'), { helm: () => installWithHelm() }),
       ...anew(join('docs', 'contributing', 'tested-versions.md'), { tried: () => triedTable() }),
-      ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertSections }),
+      ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertTable }),
+      ...Object.fromEntries(alerts.flatMap((alert) => Object.entries(pageOfAlert(alert)))),
       ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
       ...renderings(),
@@ -56,6 +58,9 @@ function generate(): Generated {
     rmSync(folder, { recursive: true });
   }
 }
+
+const pageOfAlert = (alert: Alert): Generated =>
+  anew(join('docs', alertPage(alert.name)), { rule: () => alertRule(alert) });
 
 const anew = (file: string, parts: Parameters<typeof withGenerated>[2]): Generated => ({
   [file]: withGenerated(file, readFileSync(join(root, file), 'utf8'), parts),

@@ -50,7 +50,7 @@ export class TemplateWriter {
     if (value instanceof Either) return this.either(value, (each) => this.entry(head, each, depth));
     const whole = this.wholeOf(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
-    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
+    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(literal(value), depth + 1)];
     if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
     if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
     return [head, ...this.block(value, depth + 1)];
@@ -110,13 +110,12 @@ export class TemplateWriter {
 
   /** A block keeps the lines of a text, so people can read it. */
   private isBlock(value: string): boolean {
-    return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
+    return /^\S.*\n/.test(value) && !value.endsWith('\n') && value.search(this.pattern) < 0;
   }
 
   private text(value: string, as: 'quote' | 'toRawJson'): string {
-    if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
-    if (found.length === 0) return as === 'quote' && isPlain(value) ? value : JSON.stringify(value);
+    if (found.length === 0) return as === 'quote' && isPlain(value) ? value : literal(JSON.stringify(value));
     const codes = found.map((marker) => this.textOf(marker));
     if (found[0] === value) return `{{ ${codes[0]} | ${as} }}`;
     const format = value.replaceAll('%', '%%').replace(this.pattern, '%v');
@@ -130,6 +129,9 @@ export class TemplateWriter {
     return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;
   }
 }
+
+/** Keeps the brackets that Helm would evaluate. Prometheus and Grafana have the same. */
+const literal = (text: string): string => text.replaceAll('{{', '{{`{{`}}');
 
 const indented = (value: string, depth: number): string[] =>
   value.split('\n').map((line) => `${'  '.repeat(depth)}${line}`);

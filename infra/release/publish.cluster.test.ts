@@ -80,7 +80,8 @@ afterAll(async () => {
 function releaseOf(host: string, chartIndex: string): Release {
   const oci = `${host}/acme/charts`;
   const publisher = {
-    ...{ home: 'https://git.example/acme/operator', images: `${host}/acme`, npm: '@acme/operator', maintainers: [] },
+    ...{ home: 'https://git.example/acme/operator', docs: '', images: `${host}/acme` },
+    ...{ npm: '@acme/operator', maintainers: [] },
     charts: { index: chartIndex, oci },
   };
   return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };

@@ -16,6 +16,7 @@ const npmName = () =>
 
 const schema = fields({
   home: httpsUrl(),
+  docs: httpsUrl().default(''),
   images: registry(),
   charts: fields({ index: httpsUrl(), oci: registry() }),
   npm: npmName(),

@@ -77,6 +77,11 @@ const ofReconciler = ({ counter, gauge }: Make) => ({
     'Workloads in the rollout, by state (underWay, queued, blocked, reverted); only the leader reports it',
     ['namespace', 'state'],
   ),
+  rolloutHalted: gauge(
+    'lumigo_operator_rollout_halted',
+    '1 for a namespace whose rollout is halted after reverts; only the leader reports it',
+    ['namespace'],
+  ),
   reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
     'cause',
   ]),
@@ -129,6 +134,12 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
     'cause',
   ]),
 });
+
+/** Sets a gauge, and removes a series that would be 0: there may be as many as namespaces. */
+export function setUnlessZero<L extends string>(gauge: Gauge<L>, labels: Record<L, string>, value: number): void {
+  if (value === 0) gauge.remove(labels);
+  else gauge.set(labels, value);
+}
 
 /** Prometheus sees no increase in a series that begins at 1, so alerts need a series that begins at 0. */
 function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {

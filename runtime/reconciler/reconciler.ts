@@ -4,6 +4,7 @@ import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
+import { setUnlessZero } from '../observability/metrics.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
@@ -198,8 +199,7 @@ export class Reconciler {
   private count(namespace: string, pending: number): void {
     const { metrics, onInstrumented } = this.options;
     this.pending[pending > 0 ? 'add' : 'delete'](namespace);
-    if (pending > 0) metrics.pendingChanges.set({ namespace }, pending);
-    else metrics.pendingChanges.remove({ namespace });
+    setUnlessZero(metrics.pendingChanges, { namespace }, pending);
     if (this.wasAnyInstrumented === this.store.instrumented > 0) return;
     this.wasAnyInstrumented = !this.wasAnyInstrumented;
     onInstrumented();

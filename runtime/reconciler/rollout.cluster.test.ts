@@ -55,10 +55,12 @@ describe('a rollout', () => {
     expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
     expect(await stage.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
     await eventually(async () => expect(await stage.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
+    expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(1);
     await stage.merge('b', { spec: { paused: true } });
     await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
     await stage.whenInstrumented('a');
     expect(await stage.revertOf('a')).toBeUndefined();
+    await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
   });
 
   it('continues after the operator is killed, with workloads in progress and reverted ones', async () => {

@@ -1,5 +1,6 @@
 import { injectorOf } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
+import { setUnlessZero } from '../observability/metrics.ts';
 import {
   healthFor,
   healthOfCluster,
@@ -37,7 +38,8 @@ export class Rollouts {
       label: labelValue(config.version),
     };
     this.turns = new NamespaceTurns(enqueue);
-    signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
+    const reset = () => [metrics.rolloutWorkloads, metrics.rolloutHalted].forEach((gauge) => gauge.reset());
+    signal.addEventListener('abort', reset, { once: true });
   }
 
   observe(namespace: string): ObservedRollout {
@@ -74,11 +76,11 @@ export class Rollouts {
     for (const workload of noted) store.note(workload, { state: workload.state });
     this.turns.want(namespace, wantsTurn);
     this.count(namespace, tally);
-    const { underWay, queued, blocked, reverted } = summary;
+    const { underWay, queued, blocked, reverted, halted } = summary;
     const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
     for (const [state, number] of Object.entries(states))
-      if (number === 0) metrics.rolloutWorkloads.remove({ namespace, state });
-      else metrics.rolloutWorkloads.set({ namespace, state }, number);
+      setUnlessZero(metrics.rolloutWorkloads, { namespace, state }, number);
+    setUnlessZero(metrics.rolloutHalted, { namespace }, halted === undefined ? 0 : 1);
     if (noted.length > 0) enqueue(namespace);
   }
 

@@ -3,7 +3,7 @@ import type { CredentialCache } from '../credentials/cache.ts';
 import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
 import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
@@ -89,8 +89,6 @@ export class TokenChecks {
   }
 
   private count(namespace: string, asked: Asked | undefined): void {
-    const { refusedTokens } = this.options.metrics;
-    if (asked?.verdict === 'refused') refusedTokens.set({ namespace }, 1);
-    else refusedTokens.remove({ namespace });
+    setUnlessZero(this.options.metrics.refusedTokens, { namespace }, asked?.verdict === 'refused' ? 1 : 0);
   }
 }

@@ -19,7 +19,8 @@ export interface Sources {
 }
 
 /** Returns the key of a built program, which is used again until an input of its build changes. */
-export function cacheKey({ module, goPackage, ldflags }: Component, { goMod, goSum, own, goVersion }: Sources): string {
-  const parts = [module, goPackage, ldflags, goMod, goSum, own, goVersion];
+export function cacheKey(component: Component, { goMod, goSum, own, goVersion }: Sources): string {
+  const { module, goPackage, ldflags, tags } = component;
+  const parts = [module, goPackage, ldflags, goMod, goSum, own, goVersion, ...(tags === undefined ? [] : [tags])];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

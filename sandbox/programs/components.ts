@@ -6,6 +6,8 @@ export interface Component {
   readonly module: string;
   readonly goPackage: string;
   readonly ldflags: string;
+  /** Build tags of Go, separated by commas. */
+  readonly tags?: string;
   /** Sources of this project in that folder, for a program that combines parts of a module. */
   readonly sources?: readonly string[];
   /** Seconds of a build on two cores. */
@@ -79,6 +81,14 @@ export const releaseComponents: readonly Component[] = [
   { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
 ];
 
+/** Prometheus' own checker of rules, without the service discovery that it does not need. */
+export const monitoringComponents: readonly Component[] = [
+  {
+    ...{ name: 'promtool', module: 'promtool', goPackage: 'github.com/prometheus/prometheus/cmd/promtool' },
+    ...{ ldflags: '-s -w', tags: 'remove_all_sd', expectedSeconds: 80 },
+  },
+];
+
 const flux = (name: string, expectedSeconds: number): Component => ({
   name,
   module: 'flux',
@@ -94,6 +104,7 @@ export const allComponents: readonly Component[] = [
   ...components,
   ...nodeComponents,
   ...releaseComponents,
+  ...monitoringComponents,
   ...fluxComponents,
 ];
 

@@ -47,7 +47,7 @@ export function moduleFolder({ module, goPackage }: Pick<Component, 'module' | '
 }
 
 async function build(component: Component, target: string, progress: Progress): Promise<void> {
-  const { name, module, goPackage, ldflags, expectedSeconds, sources = [] } = component;
+  const { name, module, goPackage, ldflags, tags = '', expectedSeconds, sources = [] } = component;
   // A copy of the module is built, so the checkout is never written to, and no other process builds in the folder.
   const folder = mkdtempSync(`${target}.`);
   const seconds = stopwatch();
@@ -55,7 +55,17 @@ async function build(component: Component, target: string, progress: Progress): 
   try {
     for (const file of ['go.mod', 'go.sum', ...sources])
       copyFileSync(join(here, module, file), join(folder, basename(file)));
-    const args = ['-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', join(folder, name), goPackage];
+    const args = [
+      '-trimpath',
+      '-buildvcs=false',
+      '-tags',
+      tags,
+      '-ldflags',
+      ldflags,
+      '-o',
+      join(folder, name),
+      goPackage,
+    ];
     await alive(
       progress,
       (passed) => `${name}: building, ${passed} s`,

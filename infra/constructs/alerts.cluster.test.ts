@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { alertRules } from './alerts.ts';
+
+/** Prometheus' own evaluation of the rules. Each series is from the time 0 on, with a value each minute. */
+type Series = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
+
+interface Case {
+  readonly fires: Series;
+  readonly as: Labels;
+  readonly quiet: Series;
+}
+
+const END_MINUTES = 120;
+const always = (value: number): string => `${value}x${END_MINUTES}`;
+const [rising, watching] = [`0+1x${END_MINUTES}`, `0+60x${END_MINUTES}`];
+const [inShop, inPod, onLeader] = [{ namespace: 'shop' }, { pod: 'a' }, 'lumigo_operator_leader{pod="a"}'];
+const certificate = (expiry: number, renewal: number): Series => ({
+  'lumigo_operator_webhook_certificate_expiry_timestamp_seconds{pod="a"}': always(expiry),
+  'lumigo_operator_webhook_certificate_renewal_timestamp_seconds{pod="a"}': always(renewal),
+});
+
+const cases: Readonly<Record<string, Case>> = {
+  LumigoOperatorWithoutLeader: {
+    fires: { 'lumigo_operator_leader{namespace="shop",pod="a"}': always(0) },
+    as: inShop,
+    quiet: {
+      'lumigo_operator_leader{namespace="shop",pod="a"}': always(0),
+      'lumigo_operator_leader{namespace="shop",pod="b"}': always(1),
+    },
+  },
+  LumigoWatchSilent: {
+    fires: {
+      'lumigo_operator_watch_heard_timestamp_seconds{pod="a",resource="pods"}': always(0),
+      [onLeader]: always(1),
+    },
+    as: { pod: 'a', resource: 'pods' },
+    quiet: {
+      'lumigo_operator_watch_heard_timestamp_seconds{pod="a",resource="pods"}': watching,
+      'lumigo_operator_watch_heard_timestamp_seconds{pod="b",resource="pods"}': always(0),
+      [onLeader]: always(1),
+      'lumigo_operator_leader{pod="b"}': always(0),
+    },
+  },
+  LumigoWebhookUnreachable: {
+    fires: { 'lumigo_operator_webhook_reachable{pod="a"}': always(0), [onLeader]: always(1) },
+    as: inPod,
+    quiet: { 'lumigo_operator_webhook_reachable{pod="a"}': always(0), [onLeader]: always(0) },
+  },
+  LumigoWebhookCertificateExpires: { fires: certificate(9_000, 300), as: inPod, quiet: certificate(9_000, 7_000) },
+  LumigoInjectionsMissed: {
+    fires: { 'lumigo_operator_missed_injections_total{pod="a"}': rising },
+    as: inPod,
+    quiet: { 'lumigo_operator_missed_injections_total{pod="a"}': '0x100 1x20' },
+  },
+  LumigoAdmissionReviewsFail: {
+    fires: { 'lumigo_operator_admission_reviews_total{pod="a",outcome="failed"}': rising },
+    as: { pod: 'a', outcome: 'failed' },
+    quiet: { 'lumigo_operator_admission_reviews_total{pod="a",outcome="patched"}': rising },
+  },
+  LumigoWorkloadsReverted: {
+    fires: { 'lumigo_operator_rollout_workloads{namespace="shop",state="reverted",pod="a"}': always(2) },
+    as: inShop,
+    quiet: { 'lumigo_operator_rollout_workloads{namespace="shop",state="blocked",pod="a"}': always(2) },
+  },
+  LumigoRolloutHalted: {
+    fires: { 'lumigo_operator_rollout_halted{namespace="shop",pod="a"}': always(1) },
+    as: inShop,
+    quiet: { 'lumigo_operator_rollout_halted{namespace="shop",pod="a"}': '0x117 1x2' },
+  },
+  LumigoTelemetryProxyReloadFails: {
+    fires: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="failed"}': rising },
+    as: { pod: 'a', outcome: 'failed' },
+    quiet: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="taken"}': rising },
+  },
+  LumigoTelemetryDropped: {
+    fires: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="lane"}': rising },
+    as: inPod,
+    quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="lane"}': always(5) },
+  },
+  LumigoTokenRefused: {
+    fires: { 'lumigo_operator_refused_tokens{namespace="shop",pod="a"}': always(1) },
+    as: inShop,
+    quiet: { 'lumigo_operator_refused_tokens{namespace="shop",pod="a"}': always(0) },
+  },
+};
+
+let promtool = '';
+beforeAll(async () => {
+  ({ promtool = '' } = await ensureBinaries(['promtool']));
+}, 600_000);
+
+/** Returns the text with the labels of its series. A value in a text is 2, as in the series above. */
+const rendered = (text: string, labels: Labels): string =>
+  text
+    .replaceAll('{{ $value }}', '2')
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_all, name: string) => `${labels[name]}`);
+
+/** Returns what `promtool test rules` prints if the alert does not fire as expected, with and without its cause. */
+function judge(rule: ReturnType<typeof alertRules>[number], { fires, as, quiet }: Case): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lumigo-alerts-'));
+  const { labels, annotations } = rule;
+  const texts = Object.entries(annotations).map(([key, text]) => [key, rendered(text, { ...as, ...labels })]);
+  const firing = [{ exp_labels: { ...as, ...labels }, exp_annotations: Object.fromEntries(texts) as Labels }];
+  const tests = (
+    [
+      [fires, firing],
+      [quiet, []],
+    ] as const
+  ).map(([series, exp_alerts]) => ({
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: [{ eval_time: `${END_MINUTES}m`, alertname: rule.alert, exp_alerts }],
+  }));
+  try {
+    writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
+    writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
+    const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'tests.json'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return status === 0 ? '' : stdout + stderr;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const nothing: Case = { fires: {}, as: {}, quiet: {} };
+
+describe('an alert, as Prometheus evaluates it', () => {
+  it.each(alertRules().map((rule) => [rule.alert, rule] as const))(
+    '%s fires for its cause, names it, and is quiet otherwise',
+    (name, rule) => expect(judge(rule, cases[name] ?? nothing)).toBe(''),
+  );
+
+  it('fails this test if it does not fire', () => {
+    const [rule] = alertRules();
+    expect(rule && judge(rule, { ...nothing, fires: cases['LumigoTokenRefused']?.fires ?? {} })).toContain('FAILED');
+  });
+});

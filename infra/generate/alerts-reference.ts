@@ -1,0 +1,22 @@
+import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
+
+const delay = ({ for: held }: Alert): string => (held === undefined ? 'at once' : `after ${held}`);
+
+/** Returns the table of docs/operate/monitoring.md. */
+export const alertTable = (): string =>
+  [
+    '| Alert | Fires | Meaning |',
+    '| --- | --- | --- |',
+    ...alerts.map(
+      (alert) =>
+        `| [${alert.name}](${alertPage(alert.name).replace('operate/', '')}) | ${delay(alert)} | ${alert.summary} |`,
+    ),
+  ].join('\n');
+
+/** Returns the generated part of an alert's page. */
+export const alertRule = (alert: Alert): string =>
+  [
+    alert.summary,
+    `Severity \`${alert.severity}\`, component \`${alert.component}\`. It fires ${delay(alert)}:`,
+    `\`\`\`promql\n${alert.expr}\n\`\`\``,
+  ].join('\n\n');
