@@ -8,7 +8,7 @@ import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { NetworkPolicy } from './constructs/network-policy.ts';
-import { LumigoToken } from './constructs/monitored-namespaces.ts';
+import { LumigoToken } from './constructs/lumigo-token.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import { PodPolicy } from './constructs/pod-policy/pod-policy.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';

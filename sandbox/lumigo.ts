@@ -1,14 +1,13 @@
-import { injector, lumigo } from '../runtime/contract.ts';
+import { renderTracedNamespace } from '../infra/constructs/traced-namespace.ts';
+import { injector } from '../runtime/contract.ts';
 import type { PodSpec } from '../runtime/api/objects.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
-/** Returns a `Lumigo` as the README has it. */
-export const lumigoOf = (namespace: string, spec: object = {}, name = 'lumigo'): Manifest => ({
-  apiVersion: lumigo.apiVersion,
-  kind: lumigo.kind,
-  metadata: { namespace, name },
-  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, ...spec },
-});
+/** Returns the `Lumigo` of a traced namespace, with a spec and a name that the construct might not accept. */
+export function lumigoOf(namespace: string, spec: object = {}, name = 'lumigo'): Manifest {
+  const lumigo = renderTracedNamespace({ namespace, createNamespace: false }).at(-1) as Manifest;
+  return { ...lumigo, metadata: { namespace, name }, spec: { ...(lumigo['spec'] as object), ...spec } };
+}
 
 export function isInstrumented(pod: object | undefined): boolean {
   const { spec } = (pod ?? {}) as { readonly spec?: Partial<PodSpec> };

@@ -4,11 +4,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { App, Chart } from 'cdk8s';
+import { App, Chart, Yaml } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
 import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { alertRule, alertTable } from './alerts-reference.ts';
+import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
 import { commandsReference } from './commands-reference.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
@@ -38,6 +39,7 @@ function generate(): Generated {
     return {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
+      [join('docs', 'start', 'first-steps.yaml')]: firstSteps(),
       [join('docs', 'reference', 'settings.md')]: settingsReference(),
       [join('docs', 'reference', 'commands.md')]: commandsReference(),
       [join('docs', 'contributing', 'tests.md')]: testTitles(),
@@ -73,6 +75,10 @@ function importInto(folder: string): void {
   const run = spawnSync(process.execPath, [cli, 'import', definition, ...options], { encoding: 'utf8', cwd: folder });
   if (run.status !== 0) throw new Error(`cdk8s import failed: ${run.stderr}${run.stdout}`);
 }
+
+/** The page creates the namespace before. */
+const firstSteps = (): string =>
+  Yaml.stringify(...renderTracedNamespace({ namespace: 'first-steps', createNamespace: false }));
 
 function crdYaml(): string {
   const app = new App();

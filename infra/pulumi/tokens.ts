@@ -7,21 +7,37 @@ import { refusal } from './refusal.ts';
 /** Replaces the token in the manifests, because the token is known later. */
 export const tokenPlaceholder = `t_${'0'.repeat(21)}`;
 
-/** Registers the Secret as a separate resource, whose content is secret in state and output. */
-export function registerTokens(
+/** Registers the Secret of the manifests as a separate resource. */
+export const registerTokens = (
   name: string,
   manifests: readonly Manifest[],
   token: Input<string>,
   options: CustomResourceOptions,
-): core.v1.Secret[] {
-  return manifests
+): core.v1.Secret[] =>
+  manifests
     .filter(({ kind }) => kind === 'Secret')
     .map(({ metadata, stringData }) => {
-      const keys = Object.keys(stringData as Readonly<Record<string, string>>);
-      const content = Object.fromEntries(keys.map((key) => [key, secret(token).apply(checkToken)]));
-      return new core.v1.Secret(`${name}-token`, { metadata: { ...metadata }, stringData: content }, options);
+      const [key = ''] = Object.keys(stringData as Readonly<Record<string, string>>);
+      return registerToken(name, { metadata, key }, token, options);
     });
+
+interface TokenPlace {
+  readonly metadata: Manifest['metadata'];
+  readonly key: string;
 }
+
+/** Registers a Secret whose content is secret in state and output. */
+export const registerToken = (
+  name: string,
+  { metadata, key }: TokenPlace,
+  token: Input<string>,
+  options: CustomResourceOptions,
+): core.v1.Secret =>
+  new core.v1.Secret(
+    `${name}-token`,
+    { metadata: { ...metadata }, stringData: { [key]: secret(token).apply(checkToken) } },
+    options,
+  );
 
 /** @throws RunError, which does not show the value */
 export function checkToken(value: string): string {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { synthesize } from '../operator.ts';
 import { publisher } from '../settings/publisher.ts';
@@ -117,21 +118,22 @@ describe('the npm package in an empty project', () => {
             'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
         },
       });
-      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
-      for (const manifest of [...operator, namespace, ...shop]) await apply(cluster.client, manifest, 'stranger');
+      expect(shop.map(({ kind }) => kind)).toEqual(['Namespace', 'Lumigo', 'ConfigMap']);
+      for (const manifest of [...operator, ...shop]) await apply(cluster.client, manifest, 'stranger');
     },
     5 * MINUTES_MS,
   );
 
   it(
-    'registers with Pulumi the installation, and afterwards the resource that refers to it',
+    'registers with Pulumi the installation, a traced namespace and the resource that refers to it',
     async () => {
       const { run } = await project('Pulumi', engine, summary);
       const registered = JSON.parse((await run()).trim().split('\n').at(-1) ?? '') as { type: string; url?: string }[];
       const types = registered.map(({ type }) => type);
       expect(types).toContain('lumigo:kubernetes:LumigoOperator');
       expect(types.filter((type) => type === 'kubernetes:yaml/v2:ConfigGroup').length).toBeGreaterThan(1);
-      expect(registered.at(-1)).toEqual({
+      expect(types).toContain('kubernetes:operator.lumigo.io/v1alpha1:Lumigo');
+      expect(registered).toContainEqual({
         type: 'kubernetes:core/v1:ConfigMap',
         url: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
       });
@@ -150,6 +152,7 @@ await runtime.setMocks({
   },
   call: () => ({}),
 });
+runtime.setAllConfig({ 'project:lumigoToken': '${validToken}' });
 `;
 const summary = `
 await runtime.disconnect();

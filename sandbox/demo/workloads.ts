@@ -1,6 +1,6 @@
 import { labels } from '../../runtime/contract.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { lumigoOf } from '../lumigo.ts';
+import { renderTracedNamespace } from '../../infra/constructs/traced-namespace.ts';
 
 export const demoNamespace = 'lumigo-demo';
 
@@ -64,7 +64,7 @@ export const later: readonly DemoWorkload[] = [
   { ...instrumented(object('batch/v1 Job', 'export', job('export'))), restored: false },
 ];
 
-export const namespace: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } };
+export const [namespace, demoLumigo] = renderTracedNamespace({ namespace: demoNamespace }) as [Manifest, Manifest];
 
 /** The token has a valid shape, but belongs to no account. */
 export const secret: Manifest = {
@@ -73,5 +73,3 @@ export const secret: Manifest = {
   metadata: { name: 'lumigo-credentials', namespace: demoNamespace },
   stringData: { token: `t_${'0123456789abcdef01234'}` },
 };
-
-export const demoLumigo = lumigoOf(demoNamespace);

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
@@ -46,12 +47,7 @@ const workload = (name: string, options: WorkloadOptions = {}, kind = deployment
 const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
 const own = (name: string, library = '/own.so') => workload(name, { env: [preload(library)] });
 
-const lumigo = {
-  apiVersion: 'operator.lumigo.io/v1alpha1',
-  kind: 'Lumigo',
-  metadata: { namespace, name: 'lumigo' },
-  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
-};
+const lumigo = lumigoOf(namespace);
 const secret = {
   apiVersion: 'v1',
   kind: 'Secret',

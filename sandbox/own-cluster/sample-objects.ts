@@ -1,4 +1,4 @@
-import { lumigoOf } from '../lumigo.ts';
+import { renderTracedNamespace } from '../../infra/constructs/traced-namespace.ts';
 
 export const SAMPLE_NAMESPACE = 'lumigo-sample';
 export const SAMPLE_DEPLOYMENT = 'hello';
@@ -19,11 +19,13 @@ const object = (apiVersion: string, kind: string, name: string, content: object)
   ...content,
 });
 
+const [namespace, lumigo] = renderTracedNamespace({ namespace: SAMPLE_NAMESPACE });
+
 export const sampleOf = (token: string) => ({
   apiVersion: 'v1',
   kind: 'List',
   items: [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SAMPLE_NAMESPACE } },
+    namespace,
     object('apps/v1', 'Deployment', SAMPLE_DEPLOYMENT, {
       spec: {
         selector: { matchLabels: labels },
@@ -31,6 +33,6 @@ export const sampleOf = (token: string) => ({
       },
     }),
     object('v1', 'Secret', 'lumigo-credentials', { stringData: { token } }),
-    lumigoOf(SAMPLE_NAMESPACE),
+    lumigo,
   ],
 });
