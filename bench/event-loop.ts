@@ -16,7 +16,10 @@ export interface Lateness {
   readonly maxMs: number;
 }
 
-export async function latenessOf<T>(pid: number, action: () => Promise<T>): Promise<{ result: T; lateness: Lateness }> {
+export async function measureLateness<T>(
+  pid: number,
+  action: () => Promise<T>,
+): Promise<{ result: T; lateness: Lateness }> {
   rmSync(file, { force: true });
   process.kill(pid, 'SIGUSR2');
   const result = await action();

@@ -41,12 +41,12 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
 
 /** Returns the seconds from the creation of the `Lumigo` until its status counts all Deployments. */
 export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
-  const bench = new TestCluster(client);
-  await bench.secret(namespace, validToken);
+  const testCluster = new TestCluster(client);
+  await testCluster.secret(namespace, validToken);
   const started = performance.now();
-  await bench.lumigo(namespace);
+  await testCluster.lumigo(namespace);
   await eventually(async () => {
-    const { status } = await bench.readLumigo(namespace);
+    const { status } = await testCluster.readLumigo(namespace);
     const active = status?.conditions?.find(({ type }) => type === 'Active');
     if (status?.instrumentedResourcesCount !== count || active?.message !== 'Lumigo is ready')
       throw new Error(`${status?.instrumentedResourcesCount} of ${count} are instrumented: ${active?.message}`);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { instrumentFleet, makeFleet, patchLoop, uninstrumentFleet } from './fleet.ts';
-import { usageOf } from './process-usage.ts';
-import { during, requestsOf, type Surroundings } from './surroundings.ts';
+import { getUsage } from './process-usage.ts';
+import { during, countRequests, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
 /** After this pause, garbage of one run is not measured as growth of the next one. */
@@ -19,16 +19,16 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
   const floor = await patchLoop(client, await makeFleet(client, count));
   const namespace = await makeFleet(client, count);
   await sleep(REST_MS);
-  const residentBefore = usageOf(manager.pid).residentBytes;
-  const requestsBefore = await requestsOf(manager);
+  const residentBefore = getUsage(manager.pid).residentBytes;
+  const requestsBefore = await countRequests(manager);
   say(`${count} Deployments: instrumenting`);
   const added = await during(manager.pid, () => instrumentFleet(client, namespace, count));
-  const requestsBetween = await requestsOf(manager);
+  const requestsBetween = await countRequests(manager);
   await sleep(REST_MS);
-  const resident = usageOf(manager.pid).residentBytes;
+  const resident = getUsage(manager.pid).residentBytes;
   say(`${count} Deployments: uninstrumenting`);
   const removed = await during(manager.pid, () => uninstrumentFleet(client, namespace));
-  const requestsAfter = await requestsOf(manager);
+  const requestsAfter = await countRequests(manager);
   return [
     { name: 'bare loop of patches', value: floor, unit: 's' },
     { name: 'instrumenting', value: added.result, unit: 's' },
@@ -52,16 +52,16 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
 
 /** Measures the manager while nothing happens, with one `Lumigo` and its Lease. */
 export async function measureIdle({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
-  const bench = new TestCluster(cluster.client);
-  await bench.activate(await bench.namespace('idle'));
+  const testCluster = new TestCluster(cluster.client);
+  await testCluster.activate(await testCluster.namespace('idle'));
   say(`idle: watching for ${seconds} s`);
   await sleep(10_000);
-  const before = await requestsOf(manager);
+  const before = await countRequests(manager);
   const { cpuSeconds } = await during(manager.pid, () => sleep(seconds * 1_000));
-  const requests = (await requestsOf(manager)) - before;
+  const requests = (await countRequests(manager)) - before;
   return [
     { name: 'ready after process start', value: manager.readyAfterMs / 1_000, unit: 's', target: 1 },
-    { name: 'idle: resident', value: usageOf(manager.pid).residentBytes / 1e6, unit: 'MB', target: 75 },
+    { name: 'idle: resident', value: getUsage(manager.pid).residentBytes / 1e6, unit: 'MB', target: 75 },
     { name: 'idle: share of a core', value: (cpuSeconds / seconds) * 100, unit: '%', target: 1 },
     { name: 'idle: requests a minute', value: (requests / seconds) * 60, unit: '', target: 20 },
   ];

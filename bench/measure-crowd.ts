@@ -6,7 +6,7 @@ import { startApiProxy } from '../sandbox/faults/api-proxy.ts';
 import { startManager } from '../sandbox/manager/manager.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { makeFleet } from './fleet.ts';
-import { usageOf, type Usage } from './process-usage.ts';
+import { getUsage, type Usage } from './process-usage.ts';
 import { asInThePod, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
@@ -57,7 +57,7 @@ async function listed(there: Surroundings, count: number, sample: KubernetesObje
     };
     const complaint = 'the leader has not listed all';
     await eventually(leads, { complaint, timeoutMs: LISTED_MS, processes: [manager] });
-    const usage = usageOf(manager.pid);
+    const usage = getUsage(manager.pid);
     await manager.stop();
     return usage;
   } finally {

@@ -3,9 +3,9 @@ import { workloadKinds } from '../runtime/contract.ts';
 import { inject } from '../runtime/injection/inject.ts';
 import { remove } from '../runtime/injection/remove.ts';
 import type { Workload } from '../runtime/api/objects.ts';
-import { templateOf, withTemplate } from '../runtime/injection/workload.ts';
+import { toTemplate, withTemplate } from '../runtime/injection/workload.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
-import { apply, refOf } from '../sandbox/manager/apply.ts';
+import { apply, toRef } from '../sandbox/manager/apply.ts';
 import { startGuarded, write, type GuardedCluster } from '../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing } from '../sandbox/testing/injection.ts';
 import { makeFleet } from './fleet.ts';
@@ -55,7 +55,7 @@ async function turn(
   for (let index = 0; index < WRITES; index += 1) {
     const body = { metadata: { annotations: { note: `${isOn}-${index}` } } };
     into.user.push(await timed(() => cluster.client.patch(ref, { kind: 'merge', body })));
-    const before = await guarded.bench.get(deployment, namespace, ref.name);
+    const before = await guarded.testCluster.get(deployment, namespace, ref.name);
     const injected = withInjection(before, guarded.injector);
     let stored = before;
     into.manager.push(await timed(async () => (stored = await write(guarded.manager, before, injected))));
@@ -64,17 +64,17 @@ async function turn(
 }
 
 const removed = ({ client }: GuardedCluster['cluster'], policy: Manifest) =>
-  client.delete(refOf(policy)).catch(() => undefined);
+  client.delete(toRef(policy)).catch(() => undefined);
 
 function withInjection(workload: Workload, injector: GuardedCluster['injector']): Workload {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   const result = template && inject(template, { ...injector, ...tracing });
   if (result === undefined || result.refused !== undefined) throw new Error('the sample cannot be injected');
   return withTemplate(workload, result.template);
 }
 
 function clean(workload: Workload) {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined) throw new Error('the sample has no pod template');
   return remove(template);
 }

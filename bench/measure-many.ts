@@ -4,18 +4,18 @@ import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { LumigoResource } from '../runtime/api/lumigo.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
-import { latenessOf } from './event-loop.ts';
+import { createWorkload } from '../sandbox/testing/workloads.ts';
+import { measureLateness } from './event-loop.ts';
 import { instrumentFleet, makeFleet, notInstrumented, patchLoop, untilNone } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
-import { usageOf } from './process-usage.ts';
+import { getUsage } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
 import { timed, type Figure } from './table.ts';
 
 const { deployment } = workloadKinds;
 const NAMESPACES = 100;
 const EACH = 100;
-const AT_ONCE = 200;
+const MAX_CONCURRENT = 200;
 const FLEET = 20;
 const CHANGES = 20;
 const POLL_MS = 500;
@@ -31,13 +31,13 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
   say('1,000 Deployments in one namespace');
   const floor = await patchLoop(client, await makeFleet(client, 1_000));
   const one = await makeFleet(client, 1_000);
-  const alone = await latenessOf(manager.pid, () => instrumentFleet(client, one, 1_000));
+  const alone = await measureLateness(manager.pid, () => instrumentFleet(client, one, 1_000));
   say(`${NAMESPACES * EACH} Deployments in ${NAMESPACES} namespaces`);
   const namespaces: string[] = [];
   for (let index = 0; index < NAMESPACES; index += 1) namespaces.push(await makeFleet(client, EACH));
   let floorOfAll = 0;
   for (const namespace of namespaces) floorOfAll += await patchLoop(client, namespace);
-  const all = await during(manager.pid, () => latenessOf(manager.pid, () => instrumentAll(client, namespaces)));
+  const all = await during(manager.pid, () => measureLateness(manager.pid, () => instrumentAll(client, namespaces)));
   return [
     { name: '1,000 Deployments in one namespace', value: alone.result, unit: 's' },
     { name: '… bare loop of patches', value: floor, unit: 's' },
@@ -49,16 +49,16 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
     { name: '… event loop delay, p99', value: all.result.lateness.p99Ms, unit: 'ms', target: 5 },
     { name: '… event loop delay, longest', value: all.result.lateness.maxMs, unit: 'ms' },
     { name: '… CPU', value: all.cpuSeconds, unit: 's' },
-    { name: '… peak resident', value: usageOf(manager.pid).peakBytes / 1e6, unit: 'MB' },
+    { name: '… peak resident', value: getUsage(manager.pid).peakBytes / 1e6, unit: 'MB' },
   ];
 }
 
 /** Returns the seconds from the first `Lumigo` until each counts all workloads of its namespace. */
 async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
-  const bench = new TestCluster(client);
+  const testCluster = new TestCluster(client);
   const started = performance.now();
-  for (const namespace of namespaces) await bench.secret(namespace);
-  await Promise.all(namespaces.map((namespace) => bench.lumigo(namespace)));
+  for (const namespace of namespaces) await testCluster.secret(namespace);
+  await Promise.all(namespaces.map((namespace) => testCluster.lumigo(namespace)));
   await eventually(
     async () => {
       const done = await countDone(client);
@@ -76,17 +76,19 @@ async function countDone(client: Client): Promise<number> {
 
 /** Measures simultaneous creates, with and without the webhook. */
 async function measureCreates({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
-  say(`${AT_ONCE} Deployments created at once`);
-  const bench = new TestCluster(client);
-  const namespace = await bench.namespace('at-once');
-  await bench.activate(namespace);
-  await bench.whenWebhookInjects(namespace);
+  say(`${MAX_CONCURRENT} Deployments created at once`);
+  const testCluster = new TestCluster(client);
+  const namespace = await testCluster.namespace('at-once');
+  await testCluster.activate(namespace);
+  await testCluster.waitForWebhook(namespace);
   const create = async (where: string) => {
-    const names = Array.from({ length: AT_ONCE }, (_, index) => `at-once-${index}`);
-    const took = await Promise.all(names.map((name) => timed(() => bench.create(workloadOf(deployment, where, name)))));
+    const names = Array.from({ length: MAX_CONCURRENT }, (_, index) => `at-once-${index}`);
+    const took = await Promise.all(
+      names.map((name) => timed(() => testCluster.create(createWorkload(deployment, where, name)))),
+    );
     return quantile(took, 0.99);
   };
-  await create(await bench.namespace('warm'));
+  await create(await testCluster.namespace('warm'));
   await sleep(REST_MS);
   return [
     { name: '200 creates at once, p99, no webhook (kube-system)', value: await create('kube-system'), unit: 'ms' },
@@ -97,7 +99,7 @@ async function measureCreates({ cluster: { client }, say }: Surroundings): Promi
 /** Measures the time from a change of a `Lumigo` until the last workload has it. */
 async function measureSwitches({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
-  const bench = new TestCluster(client);
+  const testCluster = new TestCluster(client);
   const namespace = await makeFleet(client, FLEET);
   await instrumentFleet(client, namespace, FLEET);
   await sleep(REST_MS);
@@ -105,7 +107,7 @@ async function measureSwitches({ cluster: { client }, say }: Surroundings): Prom
   for (let change = 0; change < CHANGES; change += 1) {
     const enabled = change % 2 === 1;
     const switched = async () => {
-      await bench.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
+      await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
       await untilNone(client, namespace, enabled ? notInstrumented : labels.autoTrace);
     };
     took.push(await timed(switched));

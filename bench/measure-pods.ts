@@ -1,5 +1,5 @@
 import { startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
-import { podOf } from '../sandbox/testing/workloads.ts';
+import { getPod } from '../sandbox/testing/workloads.ts';
 import { latencies, timed, type Figure } from './table.ts';
 
 const ROUNDS = 5;
@@ -23,7 +23,7 @@ export async function measurePods(say: (line: string) => void): Promise<Figure[]
   }
 }
 
-async function turn({ bench }: PodModeCluster, namespace: string, round: number, into: number[]): Promise<void> {
+async function turn({ testCluster }: PodModeCluster, namespace: string, round: number, into: number[]): Promise<void> {
   for (let index = 0; index < PODS; index += 1)
-    into.push(await timed(() => bench.create(podOf(namespace, `pod-${round}-${index}`))));
+    into.push(await timed(() => testCluster.create(getPod(namespace, `pod-${round}-${index}`))));
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from '../runtime/contract.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
-import { latenessOf } from './event-loop.ts';
+import { measureLateness } from './event-loop.ts';
 import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
 import { load, type LoadOptions } from './load.ts';
 import { sampleReview } from './review.ts';
@@ -24,9 +24,9 @@ type Target = Omit<LoadOptions, 'durationMs'>;
 /** Measures the webhook beside a bare HTTPS server with the same reviews, and while its leader is busy. */
 export async function measureReviews(there: Surroundings, count: number): Promise<Figure[]> {
   const { cluster, manager, installation, say } = there;
-  const bench = new TestCluster(cluster.client);
-  const namespace = await bench.namespace('reviews');
-  await bench.activate(namespace);
+  const testCluster = new TestCluster(cluster.client);
+  const namespace = await testCluster.namespace('reviews');
+  await testCluster.activate(namespace);
   const target = {
     url: new URL(`https://127.0.0.1:${manager.webhookPort}${paths.inject}`),
     ca: installation.authority.certificate,
@@ -40,11 +40,14 @@ export async function measureReviews(there: Surroundings, count: number): Promis
   say('reviews: the webhook');
   const own = await measure(manager.pid, target);
   say('reviews: without a change, and large reviews');
-  const elsewhere = await measure(manager.pid, { ...target, body: sampleReview(await bench.namespace('no-lumigo')) });
+  const elsewhere = await measure(manager.pid, {
+    ...target,
+    body: sampleReview(await testCluster.namespace('no-lumigo')),
+  });
   const large = await measureSizes(manager.pid, target, namespace);
   say(`reviews: the webhook while ${count} Deployments are instrumented`);
   const busy = await loadWhileInstrumenting(there, count, target);
-  const paced = await latenessOf(manager.pid, () =>
+  const paced = await measureLateness(manager.pid, () =>
     loadWhileInstrumenting(there, count, { ...target, pauseMs: PAUSE_MS }),
   );
   return [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFlow } from '../sandbox/otlp-sink/sender.ts';
-import { startTelemetry, tokenOf, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
-import { usageOf } from './process-usage.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
+import { getUsage } from './process-usage.ts';
 import type { Progress } from '../sandbox/programs/progress.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import type { Figure } from './table.ts';
@@ -34,10 +34,10 @@ export async function measureTelemetry(say: Progress): Promise<Figure[]> {
   const telemetry = await startTelemetry({ controllerManager: false });
   try {
     telemetry.sink.mood = 'discard';
-    const tokens = Array.from({ length: TOKENS }, (_, index) => tokenOf(0x5_0000 + index));
+    const tokens = Array.from({ length: TOKENS }, (_, index) => getToken(0x5_0000 + index));
     for (const [index, token] of tokens.entries())
       await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
-    await telemetry.whenSettled();
+    await telemetry.waitForSettled();
     const figures: Figure[] = [];
     for (const rate of RATES) figures.push(...(await measureRate(telemetry, tokens, rate, say)));
     return figures;
@@ -55,7 +55,7 @@ async function measureRate(
   say(`telemetry: ${rate} spans a second`);
   const { url, pid, metricsPort } = collector();
   const sentBefore = await sentBy(metricsPort);
-  const before = usageOf(pid()).cpuSeconds;
+  const before = getUsage(pid()).cpuSeconds;
   const started = performance.now();
   const flows = [startFlow(url, loud, rate, shape), startFlow(url, [quiet], QUIET_PER_SECOND)] as const;
   await sleep(DURATION_MS);
@@ -66,7 +66,7 @@ async function measureRate(
   const [{ latencies }, beside] = flows;
   const spans = flows.reduce((sum, flow) => sum + flow.sent(), 0);
   const of = `of ${rate} spans a second`;
-  const { cpuSeconds, residentBytes } = usageOf(pid());
+  const { cpuSeconds, residentBytes } = getUsage(pid());
   return [
     { name: `accepted ${of}`, value: spans / seconds, unit: '' },
     { name: '… not forwarded within 2 s', value: spans - arrived, unit: '', target: 0 },

@@ -11,7 +11,7 @@ export interface Usage {
 }
 
 /** Returns the usage that the Linux kernel counts. @throws Error on other systems */
-export function usageOf(pid: number): Usage {
+export function getUsage(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventReasons, workloadKinds } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
+import { createWorkload } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
-import { usageOf } from './process-usage.ts';
+import { getUsage } from './process-usage.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
@@ -29,7 +29,7 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
   for (let index = 0; index < changes; index += 1) {
     await sleep(Math.max(0, started + index * EACH_MS - performance.now()));
     void change(client, namespace, index).catch(() => void (failures.count += 1));
-    if (index % PER_SECOND === 0) resident.push(usageOf(manager.pid).residentBytes / 1e6);
+    if (index % PER_SECOND === 0) resident.push(getUsage(manager.pid).residentBytes / 1e6);
   }
   const took = (performance.now() - started) / 1_000;
   await sleep(10_000);
@@ -58,7 +58,7 @@ async function change(client: Client, namespace: string, index: number): Promise
   const ref = { ...deployment, namespace, name };
   if (round === 1) return client.delete(ref);
   if (round === 2)
-    return void (await client.create({ ...deployment, namespace }, workloadOf(deployment, namespace, name)));
+    return void (await client.create({ ...deployment, namespace }, createWorkload(deployment, namespace, name)));
   await client.patch(ref, { kind: 'merge', body: { metadata: { annotations: { changed: String(index) } } } });
 }
 

@@ -6,7 +6,7 @@ import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
 import type { Progress } from '../sandbox/programs/progress.ts';
 import { measuredEventLoop } from './event-loop.ts';
-import { forgetPeak, usageOf } from './process-usage.ts';
+import { forgetPeak, getUsage } from './process-usage.ts';
 
 /** As in the pod, the heap has 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 export const asInThePod = {
@@ -49,13 +49,14 @@ export async function withSurroundings<T>(say: Progress, measure: (there: Surrou
   }
 }
 
-export const requestsOf = (manager: Manager): Promise<number> => manager.metric('lumigo_operator_api_requests_total');
+export const countRequests = (manager: Manager): Promise<number> =>
+  manager.metric('lumigo_operator_api_requests_total');
 
 /** Returns the usage of a process during an action. The peak is that of this time. */
 export async function during<T>(pid: number, action: () => Promise<T>) {
   forgetPeak(pid);
-  const before = usageOf(pid);
+  const before = getUsage(pid);
   const result = await action();
-  const after = usageOf(pid);
+  const after = getUsage(pid);
   return { result, cpuSeconds: after.cpuSeconds - before.cpuSeconds, after };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
-import { noticesOf } from './settings/notices.ts';
+import { getNotices } from './settings/notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
 /** Without an extension, neither `cdk8s synth --stdout` nor `kubectl apply -f` of the folder takes the file for a manifest. */
@@ -23,7 +23,7 @@ function main(): number {
   try {
     const settings = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
     // The standard output of the app belongs to cdk8s.
-    for (const notice of noticesOf(settings)) process.stderr.write(`${notice}\n`);
+    for (const notice of getNotices(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
     if (scaffold !== undefined) discard(scaffold);

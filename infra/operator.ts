@@ -64,7 +64,8 @@ export class Operator extends Chart {
     issue(this, settings, delivered);
     new Monitoring(this, 'monitoring', settings);
     new LumigoToken(this, 'token', settings);
-    if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
+    if (settings.updater.mode !== 'off')
+      new Updater(this, 'updater', { settings, release: () => getRelease(settings) });
     this.telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     this.controllerManager = new ControllerManager(this, 'controller-manager', {
       settings,
@@ -98,7 +99,7 @@ export const synthesize = (
   new Operator(new App(), 'lumigo-operator', { settings, delivery, certificate }).toJson() as Manifest[];
 
 /** Returns the objects that a release can have, without its updater, which needs rights for each: an upgrade can enable any. */
-export const releaseOf = (settings: Settings): readonly Manifest[] =>
+export const getRelease = (settings: Settings): readonly Manifest[] =>
   new Operator(new App(), 'release', { settings: withEverything(settings), delivery: 'Helm' }).toJson() as Manifest[];
 
 /** Returns the settings with each feature that adds objects, except the updater. */

@@ -35,9 +35,9 @@ export const optInDefaults = {
 export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 
 export const annotations = {
-  /** On the workload: the last change (injection/stamp.ts), or the reason for a revert (injection/revert.ts). */
+  /** On the workload: the last change (injection/injection-status.ts), or the reason for a revert (injection/revert.ts). */
   instrumentation: 'operator.lumigo.io/instrumentation',
-  /** On the pod template: the injection and the values that it replaced (injection/record.ts). */
+  /** On the pod template: the injection and the values that it replaced (injection/original-state.ts). */
   injection: 'operator.lumigo.io/injection',
   /** Set by a user: a new value asks for another attempt, and with `manual` for the first. */
   retry: 'lumigo.retry',

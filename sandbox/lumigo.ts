@@ -4,7 +4,7 @@ import type { PodSpec } from '../runtime/api/objects.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
 /** Returns the `Lumigo` of a traced namespace, with a spec and a name that the construct might not accept. */
-export function lumigoOf(namespace: string, spec: object = {}, name = 'lumigo'): Manifest {
+export function getLumigo(namespace: string, spec: object = {}, name = 'lumigo'): Manifest {
   const lumigo = renderTracedNamespace({ namespace, createNamespace: false }).at(-1) as Manifest;
   return { ...lumigo, metadata: { namespace, name }, spec: { ...(lumigo['spec'] as object), ...spec } };
 }

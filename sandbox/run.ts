@@ -23,14 +23,14 @@ export function run(program: string, args: readonly string[], options: RunOption
   const given = { env: ownEnvironment(), maxBuffer: MAX_OUTPUT_BYTES, ...options };
   const { status, error, ...output } = spawnSync(program, args, { ...given, encoding: 'utf8' });
   const stderr = error === undefined ? output.stderr : error.message;
-  return outputOf(program, args, { code: status, stdout: output.stdout, stderr });
+  return toOutput(program, args, { code: status, stdout: output.stdout, stderr });
 }
 
 export const runMeanwhile = async (
   program: string,
   args: readonly string[],
   options: Omit<RunOptions, 'input'> = {},
-): Promise<string> => outputOf(program, args, await runToEnd(program, args, { env: ownEnvironment(), ...options }));
+): Promise<string> => toOutput(program, args, await runToEnd(program, args, { env: ownEnvironment(), ...options }));
 
 export const runToEnd = (
   program: string,
@@ -55,7 +55,7 @@ export function finished(child: ChildProcess): Promise<Finished> {
   });
 }
 
-function outputOf(program: string, args: readonly string[], { code, stdout, stderr }: Finished): string {
+function toOutput(program: string, args: readonly string[], { code, stdout, stderr }: Finished): string {
   if (code === 0) return stdout;
   throw new Error(`'${program} ${args.join(' ')}' failed: ${stderr.trim()}`);
 }

@@ -79,9 +79,9 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="taken"}': rising },
   },
   LumigoTelemetryDropped: {
-    fires: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="lane"}': rising },
+    fires: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': rising },
     as: inPod,
-    quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="lane"}': always(5) },
+    quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': always(5) },
   },
   LumigoTokenRefused: {
     fires: { 'lumigo_operator_refused_tokens{namespace="shop",pod="a"}': always(1) },

@@ -9,7 +9,7 @@ import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, collectionOf } from '../../sandbox/manager/apply.ts';
+import { apply, getCollection } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { writeChart } from '../helm/chart.ts';
@@ -43,10 +43,10 @@ const everySetting = {
   debug: { enabled: true },
 };
 
-async function versionsOf(objects: readonly Manifest[]): Promise<Record<string, string>> {
+async function getVersions(objects: readonly Manifest[]): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
   for (const object of objects) {
-    const live = await client.get({ ...collectionOf(object), name: object.metadata.name });
+    const live = await client.get({ ...getCollection(object), name: object.metadata.name });
     versions[`${object.kind}/${object.metadata.name}`] = live.metadata.resourceVersion;
   }
   return versions;
@@ -67,22 +67,22 @@ afterAll(async () => {
 
 describe('the manifests', () => {
   it('change nothing when they are applied again', async () => {
-    const before = await versionsOf(manifests);
+    const before = await getVersions(manifests);
     for (const manifest of manifests) await apply(client, manifest);
-    expect(await versionsOf(manifests)).toEqual(before);
+    expect(await getVersions(manifests)).toEqual(before);
   });
 
   it('are valid with every kind of setting', async () => {
     const others = synthesize(parseSettings(everySetting));
     for (const manifest of others) await apply(client, manifest);
-    const before = await versionsOf(others);
+    const before = await getVersions(others);
     for (const manifest of others) await apply(client, manifest);
-    expect(await versionsOf(others)).toEqual(before);
+    expect(await getVersions(others)).toEqual(before);
   });
 
   it('keep what the operator writes into them later', async () => {
     const configuration = manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
-    const ref = { ...collectionOf(configuration), name: configuration.metadata.name };
+    const ref = { ...getCollection(configuration), name: configuration.metadata.name };
     const caBundle = Buffer.from(cluster.ca).toString('base64');
     const webhooks = (configuration['webhooks'] as readonly { name: string }[]).map(({ name }) => ({
       name,
@@ -116,9 +116,9 @@ describe('the chart', () => {
       .filter((each) => each !== null);
     expect(objects.length).toBeGreaterThan(24);
     for (const object of objects) await apply(client, object);
-    const before = await versionsOf(objects);
+    const before = await getVersions(objects);
     for (const object of objects) await apply(client, object);
-    expect(await versionsOf(objects)).toEqual(before);
+    expect(await getVersions(objects)).toEqual(before);
   });
 });
 
@@ -169,7 +169,7 @@ describe('a Lumigo', () => {
     ['infrastructure.kubeEvents.enabled', true],
   ] as const;
 
-  function specOf(values: readonly (readonly [string, unknown])[]): object {
+  function getSpec(values: readonly (readonly [string, unknown])[]): object {
     const spec: Record<string, unknown> = {};
     for (const [path, value] of values) {
       const keys = path.split('.');
@@ -191,7 +191,7 @@ describe('a Lumigo', () => {
     for (const subset of subsets) {
       const given = subset.filter((field) => field.given).map(({ path, value }) => [path, !value] as const);
       const expected = subset.map(({ path, value, given: set }) => [path, set ? !value : value] as const);
-      expect(await stored(specOf(given))).toEqual({ lumigoToken: { secretRef }, ...specOf([...expected, ...added]) });
+      expect(await stored(getSpec(given))).toEqual({ lumigoToken: { secretRef }, ...getSpec([...expected, ...added]) });
     }
   });
 
@@ -202,7 +202,7 @@ describe('a Lumigo', () => {
     { infrastructure: {} },
     { infrastructure: { kubeEvents: {} } },
   ])('with the empty section %j gets its defaults', async (spec) => {
-    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...specOf([...fields, ...added]) });
+    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...getSpec([...fields, ...added]) });
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { variables, type Kinds, type Told } from '../../runtime/config/document.ts';
+import { variables, type Kinds, type SharedConfiguration } from '../../runtime/config/document.ts';
 import type { Settings } from '../settings/schema.ts';
 
 type At<T, Path> = Path extends `${infer Step}.${infer Rest}`
@@ -12,37 +12,43 @@ type At<T, Path> = Path extends `${infer Step}.${infer Rest}`
 type Carrying<Path> = { readonly setting: Path };
 
 type Derived<K extends Kinds> = {
-  readonly [Key in keyof Told<K> as K[Key] extends Carrying<string> ? never : Key]: Told<K>[Key];
+  readonly [
+    Key in keyof SharedConfiguration<K> as K[Key] extends Carrying<string> ? never : Key
+  ]: SharedConfiguration<K>[Key];
 };
 
 /** A table that compiles only if each setting that it names exists and has values that the runtime accepts. */
 type Fitting<K extends Kinds> = {
   readonly [Key in keyof K]: K[Key] extends Carrying<infer Path>
-    ? At<Settings, Path> extends Told<K>[Key]
+    ? At<Settings, Path> extends SharedConfiguration<K>[Key]
       ? unknown
       : Carrying<never>
     : unknown;
 };
 
 /** Returns the configuration of a table: the settings that it names, and values that are derived from several settings. */
-export function configured<K extends Kinds>(kinds: K & Fitting<K>, settings: Settings, derived: Derived<K>): Told<K> {
+export function configured<K extends Kinds>(
+  kinds: K & Fitting<K>,
+  settings: Settings,
+  derived: Derived<K>,
+): SharedConfiguration<K> {
   const carried = Object.entries(kinds).flatMap(([key, { setting }]) =>
     setting === undefined ? [] : [[key, at(settings, setting)]],
   );
   const values: Readonly<Record<string, unknown>> = { ...derived, ...Object.fromEntries(carried) };
-  return Object.fromEntries(Object.keys(kinds).map((key) => [key, values[key]])) as Told<K>;
+  return Object.fromEntries(Object.keys(kinds).map((key) => [key, values[key]])) as SharedConfiguration<K>;
 }
 
 const at = (settings: Settings, path: string): unknown =>
   path.split('.').reduce<unknown>((node, step) => (node as Readonly<Record<string, unknown>>)[step], settings);
 
 export const environmentWith = (configuration: Readonly<Record<string, unknown>>) => [
-  { name: variables.config, value: documentOf(configuration) },
+  { name: variables.config, value: toDocument(configuration) },
   { name: variables.podName, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
 ];
 
 /** Returns JSON with one value per line, so a changed setting is one line in a diff of manifests. */
-export function documentOf(configuration: Readonly<Record<string, unknown>>): string {
+export function toDocument(configuration: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(configuration).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
   return ['{', lines.join(',\n'), '}'].join('\n');
 }

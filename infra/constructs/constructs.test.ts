@@ -3,7 +3,7 @@ import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
 import { labels } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
-import { configOf } from '../../sandbox/manager/configuration.ts';
+import { toConfig } from '../../sandbox/manager/configuration.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -28,7 +28,7 @@ interface Pod {
   };
 }
 
-const podOf = (manifests: readonly Manifest[]): Pod =>
+const getPod = (manifests: readonly Manifest[]): Pod =>
   (find(manifests, 'Deployment').spec as { template: Pod }).template;
 
 function containersIn(node: unknown): Tree[] {
@@ -41,11 +41,11 @@ function containersIn(node: unknown): Tree[] {
 describe('the pods of the operator', () => {
   it('are never instrumented', () => {
     expect((find(defaults, 'Deployment').metadata as Pod['metadata']).labels[labels.autoTrace]).toBe('false');
-    expect(podOf(defaults).metadata.labels[labels.autoTrace]).toBe('false');
+    expect(getPod(defaults).metadata.labels[labels.autoTrace]).toBe('false');
   });
 
   it('do without the variables of Services, which look like settings of the operator', () => {
-    expect(podOf(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: false });
+    expect(getPod(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: false });
   });
 
   it('are replaced without a gap', () => {
@@ -56,13 +56,13 @@ describe('the pods of the operator', () => {
   });
 
   it('run on Linux nodes of both architectures', () => {
-    expect(JSON.stringify(podOf(defaults).spec.affinity)).toContain('["amd64","arm64"]');
+    expect(JSON.stringify(getPod(defaults).spec.affinity)).toContain('["amd64","arm64"]');
   });
 
   it('have the PriorityClass of the settings, or their own', () => {
-    expect(podOf(defaults).spec.priorityClassName).toBe('lumigo-lumigo-operator-priority');
+    expect(getPod(defaults).spec.priorityClassName).toBe('lumigo-lumigo-operator-priority');
     const chosen = withSettings({ priorityClassName: 'high' });
-    expect(podOf(chosen).spec.priorityClassName).toBe('high');
+    expect(getPod(chosen).spec.priorityClassName).toBe('high');
     expect(chosen.map(({ kind }) => kind)).not.toContain('PriorityClass');
   });
 
@@ -73,7 +73,7 @@ describe('the pods of the operator', () => {
   it('run images by tag, or by digest if there is one', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
-    const [manager, proxy] = podOf(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
+    const [manager, proxy] = getPod(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
     expect(manager.image).toBe(`registry.example.com:5000/lumigo:next@${digest}`);
     expect(proxy.image).toMatch(/^otel\/opentelemetry-collector-contrib:0\.130\.0@sha256:[0-9a-f]{64}$/);
   });
@@ -86,7 +86,7 @@ describe('the pods of the operator', () => {
     const nodeSelector = { pool: 'system' };
     const tolerations = [{ operator: 'Exists' }];
     const placed = { nodeSelector: { global: nodeSelector }, tolerations: { global: tolerations } };
-    const { spec, metadata } = podOf(
+    const { spec, metadata } = getPod(
       withSettings({ ...given, ...placed, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } }),
     );
     expect(spec).toMatchObject({ ...given, nodeSelector, tolerations });
@@ -96,24 +96,24 @@ describe('the pods of the operator', () => {
   it('run where the settings for them say, else where the settings for all pods say [F51]', () => {
     const nodeSelector = { global: { pool: 'any' }, controllerManager: { pool: 'system' } };
     const made = synthesize(parseSettings({ nodeSelector }), 'Helm');
-    const selectorOf = (manifest: (typeof made)[number] | undefined) =>
+    const getSelector = (manifest: (typeof made)[number] | undefined) =>
       (manifest?.['spec'] as { template: { spec: { nodeSelector: object } } }).template.spec.nodeSelector;
-    expect(selectorOf(made.find(({ kind }) => kind === 'Deployment'))).toEqual({ pool: 'system' });
-    expect(selectorOf(made.find(({ kind }) => kind === 'Job'))).toEqual({ pool: 'any' });
+    expect(getSelector(made.find(({ kind }) => kind === 'Deployment'))).toEqual({ pool: 'system' });
+    expect(getSelector(made.find(({ kind }) => kind === 'Job'))).toEqual({ pool: 'any' });
   });
 
   it('have the resources of the settings, quantities of any spelling included', () => {
     const resources = { limits: { memory: 1073741824, 'example.com/gpu': '1' } };
     const settings = { controllerManager: { manager: { resources }, telemetryProxy: { resources } } };
-    for (const container of podOf(withSettings(settings)).spec.containers)
+    for (const container of getPod(withSettings(settings)).spec.containers)
       expect(container.resources).toMatchObject(resources);
   });
 
   it('limit their heap to a part of the memory, and know how long the API server waits [F12]', () => {
-    const [manager] = podOf(withSettings({ webhook: { timeoutSeconds: 2 } })).spec.containers;
+    const [manager] = getPod(withSettings({ webhook: { timeoutSeconds: 2 } })).spec.containers;
     // The command line in the image has that part (runtime-environment.cluster.test.ts).
     expect(JSON.stringify(manager.env)).not.toContain('old-space');
-    expect(configOf(manager)).toMatchObject({ webhookTimeoutSeconds: 2 });
+    expect(toConfig(manager)).toMatchObject({ webhookTimeoutSeconds: 2 });
   });
 
   it('run a command that the image has, with flags that it knows, in every delivery [F62]', () => {
@@ -133,13 +133,13 @@ describe('the pods of the operator', () => {
   });
 
   it('log at debug level if the settings say so', () => {
-    const [manager] = podOf(withSettings({ debug: { enabled: true } })).spec.containers;
-    expect(configOf(manager)).toMatchObject({ logLevel: 'debug' });
+    const [manager] = getPod(withSettings({ debug: { enabled: true } })).spec.containers;
+    expect(toConfig(manager)).toMatchObject({ logLevel: 'debug' });
   });
 });
 
 describe('the telemetry proxy', () => {
-  const { spec } = podOf(defaults);
+  const { spec } = getPod(defaults);
   const proxy = spec.containers[1];
 
   it("runs as the manager's user and shares its processes, so that the manager can signal it", () => {
@@ -147,7 +147,7 @@ describe('the telemetry proxy', () => {
       shareProcessNamespace: true,
       securityContext: { runAsUser: 65_532, runAsGroup: 65_532, fsGroup: 65_532, runAsNonRoot: true },
     });
-    expect(podOf(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
+    expect(getPod(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
   });
 
   it('starts with the configuration that an init container of the manager wrote', () => {
@@ -181,7 +181,7 @@ describe('the telemetry proxy', () => {
 
   it("keeps its queue on the node's disk, or on a claim, which only one pod at a time can have", () => {
     const queue = (manifests: readonly Manifest[]) =>
-      (podOf(manifests).spec.volumes as readonly { name: string }[]).find(
+      (getPod(manifests).spec.volumes as readonly { name: string }[]).find(
         ({ name }) => name === 'telemetry-proxy-queue',
       );
     expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '4Gi' } });
@@ -198,8 +198,8 @@ describe('the telemetry proxy', () => {
 
   it('reports the delivery that installed it', () => {
     for (const delivery of ['Manifests', 'Pulumi'] as const) {
-      const [manager] = podOf(synthesize(parseSettings({}), delivery)).spec.containers;
-      expect(configOf(manager)).toMatchObject({ deploymentMethod: delivery });
+      const [manager] = getPod(synthesize(parseSettings({}), delivery)).spec.containers;
+      expect(toConfig(manager)).toMatchObject({ deploymentMethod: delivery });
     }
   });
 });
@@ -240,7 +240,7 @@ describe('the webhooks', () => {
 });
 
 describe('the monitored namespaces', () => {
-  const told = (given: object) => configOf(podOf(withSettings(given)).spec.containers[0]).monitoredNamespaces;
+  const told = (given: object) => toConfig(getPod(withSettings(given)).spec.containers[0]).monitoredNamespaces;
   const token = `t_${'0'.repeat(21)}`;
   const roles = (given: object) =>
     withSettings(given)

@@ -15,34 +15,35 @@ import {
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { lumigoOf } from '../../sandbox/lumigo.ts';
-import { collectionOf } from '../../sandbox/manager/apply.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
+import { getCollection } from '../../sandbox/manager/apply.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { tokenOf } from '../../sandbox/testing/telemetry.ts';
-import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { getToken } from '../../sandbox/testing/telemetry.ts';
+import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 let editor: Account;
 let [own, victim] = ['', ''];
-const ownToken = tokenOf(0xbad);
+const ownToken = getToken(0xbad);
 const { deployment } = workloadKinds;
 
 beforeAll(async () => {
   operator = await startOperator({ settings: withoutNodes });
-  const { bench, cluster } = operator;
-  [own, victim] = [await bench.namespace('mallory'), await bench.namespace('shop')];
+  const { testCluster, cluster } = operator;
+  [own, victim] = [await testCluster.namespace('mallory'), await testCluster.namespace('shop')];
   editor = await accountIn(cluster, own, 'edit');
-  for (const [, kind] of everyKind) await bench.create(workloadOf(kind, victim, `a-${kind.kind.toLowerCase()}`));
-  await bench.activate(victim);
-  await bench.whenInstrumented(deployment, victim, 'a-deployment');
-  await bench.create(workloadOf(deployment, victim, 'cart'));
+  for (const [, kind] of everyKind)
+    await testCluster.create(createWorkload(kind, victim, `a-${kind.kind.toLowerCase()}`));
+  await testCluster.activate(victim);
+  await testCluster.waitForInstrumented(deployment, victim, 'a-deployment');
+  await testCluster.create(createWorkload(deployment, victim, 'cart'));
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
-  await whenAtRest();
+  await waitForRest();
 });
 afterAll(async () => {
   editor?.close();
@@ -52,14 +53,14 @@ afterAll(async () => {
 async function versions(): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const kind of [...workloads, { ...lumigo, addOn: undefined }, kinds.secrets, kinds.configMaps, kinds.events])
-    for (const { metadata } of await listAll(operator.bench.client, { ...kind, namespace: victim }))
+    for (const { metadata } of await listAll(operator.testCluster.client, { ...kind, namespace: victim }))
       found[`${kind.plural}/${metadata.name}`] = metadata.resourceVersion;
-  const named = await operator.bench.client.get({ ...kinds.namespaces, name: victim });
+  const named = await operator.testCluster.client.get({ ...kinds.namespaces, name: victim });
   return { ...found, namespace: named.metadata.resourceVersion };
 }
 
 /** Kubernetes' own controllers also write for a moment. */
-const whenAtRest = (): Promise<void> =>
+const waitForRest = (): Promise<void> =>
   eventually(
     async () => {
       const before = await versions();
@@ -78,7 +79,7 @@ const object = (apiVersion: string, kind: string, name: string, more: object = {
   ({ apiVersion, kind, metadata: { name, namespace: own }, ...more }) as Manifest;
 
 const deploymentWith = (name: string, metadata: object, template: object = {}): Manifest => {
-  const made = workloadOf(deployment, own, name);
+  const made = createWorkload(deployment, own, name);
   const spec = made['spec'] as { template: { metadata?: object } };
   const forged = { ...spec.template, metadata: { ...spec.template.metadata, ...template } };
   return { ...made, metadata: { ...made.metadata, ...metadata }, spec: { ...spec, template: forged } };
@@ -94,8 +95,8 @@ const record = (): string =>
   });
 
 const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
-  ['a Lumigo that names the Secret of the other namespace', async () => lumigoOf(own)],
-  ['a second Lumigo of the same name as the other one', async () => lumigoOf(own, {}, 'other')],
+  ['a Lumigo that names the Secret of the other namespace', async () => getLumigo(own)],
+  ['a second Lumigo of the same name as the other one', async () => getLumigo(own, {}, 'other')],
   [
     'a workload that opts in with a path to the other Secret',
     async () =>
@@ -104,7 +105,7 @@ const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
       }),
   ],
   [
-    'a workload with a forged stamp and record',
+    'a workload with a forged status and original state',
     async () =>
       deploymentWith(
         'forged',
@@ -123,7 +124,7 @@ const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
   [
     'a workload that the other one owns',
     async () => {
-      const { metadata } = await operator.bench.get(deployment, victim, 'a-deployment');
+      const { metadata } = await operator.testCluster.get(deployment, victim, 'a-deployment');
       const owner = {
         apiVersion: 'apps/v1',
         kind: 'Deployment',
@@ -172,7 +173,7 @@ describe('an editor of a namespace', () => {
       () => client.patch({ ...deployment, namespace: victim, name: 'a-deployment' }, { kind: 'merge', body }),
       () => client.patch({ ...lumigo, namespace: victim, name: 'lumigo' }, { kind: 'merge', body }),
       () => client.delete({ ...lumigo, namespace: victim, name: 'lumigo' }),
-      () => client.create({ ...lumigo, namespace: victim }, lumigoOf(victim, {}, 'other')),
+      () => client.create({ ...lumigo, namespace: victim }, getLumigo(victim, {}, 'other')),
       () => client.get({ ...kinds.secrets, namespace: victim, name: 'lumigo-credentials' }),
       () => client.get({ ...kinds.webhooks, name: 'lumigo-lumigo-operator-injector-webhook' }),
       () =>
@@ -188,15 +189,15 @@ describe('an editor of a namespace', () => {
     const before = await versions();
     for (const [what, make] of attempts) {
       const manifest = await make();
-      const outcome = await editor.client.create(collectionOf(manifest), manifest).then(() => 'done', String);
+      const outcome = await editor.client.create(getCollection(manifest), manifest).then(() => 'done', String);
       // The webhook refuses the second Lumigo if the first one is stored by then.
       if (!what.startsWith('a second')) expect([what, outcome]).toEqual([what, 'done']);
     }
-    for (const [, make] of leases) await editor.client.create(collectionOf(make()), make()).catch(() => undefined);
+    for (const [, make] of leases) await editor.client.create(getCollection(make()), make()).catch(() => undefined);
     await sleep(5_000);
     expect(await versions()).toEqual(before);
     expect(letIn()).toEqual([validToken]);
-    expect((await operator.bench.readLumigo(own)).status?.conditions).toContainEqual(
+    expect((await operator.testCluster.readLumigo(own)).status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Active', status: 'False' }),
     );
   });
@@ -205,10 +206,10 @@ describe('an editor of a namespace', () => {
     const before = await versions();
     const { client } = editor;
     const secret = object('v1', 'Secret', 'lumigo-credentials', { stringData: { token: ownToken } });
-    await client.create(collectionOf(secret), secret);
-    await operator.bench.whenActive(own);
+    await client.create(getCollection(secret), secret);
+    await operator.testCluster.waitForActive(own);
     await eventually(() => expect([...letIn()].sort()).toEqual([validToken, ownToken].sort()));
-    await operator.bench.whenInstrumented(deployment, own, 'probe');
+    await operator.testCluster.waitForInstrumented(deployment, own, 'probe');
     const ref = { ...lumigo, namespace: own, name: 'lumigo' };
     for (const enabled of [false, true, false])
       await client.patch(ref, {
@@ -225,11 +226,11 @@ describe('an editor of a namespace', () => {
   });
 
   it('does not stop a leader: another namespace is instrumented, also by the next leader', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     await operator.stopManager();
     await operator.startManager();
-    await bench.create(workloadOf(deployment, victim, 'later'));
-    await bench.whenInstrumented(deployment, victim, 'later');
+    await testCluster.create(createWorkload(deployment, victim, 'later'));
+    await testCluster.waitForInstrumented(deployment, victim, 'later');
     await eventually(async () => expect(await operator.metric('lumigo_operator_leader')).toBe(1), {
       timeoutMs: 30_000,
     });

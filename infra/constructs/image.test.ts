@@ -3,7 +3,7 @@ import { synthesize } from '../operator.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 
 const everything = { updater: { mode: 'upgrade' } };
-const imagesOf = (settings: Settings): readonly string[] => {
+const getImages = (settings: Settings): readonly string[] => {
   const text = JSON.stringify(synthesize(settings, 'Helm'));
   const containers = [...text.matchAll(/"image":"([^"]+)"/g)].map(([, image = '']) => image);
   const injector = [...text.matchAll(/\\"injectorImage\\": \\"([^"\\]+)/g)].map(([, image = '']) => image);
@@ -14,8 +14,8 @@ describe('the prefix of images [F52]', () => {
   it('is in front of every image that a node pulls because of this installation', () => {
     const prefix = 'registry.example:5000/mirror/';
     const [own, mirrored] = [
-      imagesOf(parseSettings(everything)),
-      imagesOf(parseSettings({ ...everything, imagePrefix: prefix })),
+      getImages(parseSettings(everything)),
+      getImages(parseSettings({ ...everything, imagePrefix: prefix })),
     ];
     expect(own.some((image) => image.includes('lumigo-autotrace'))).toBe(true);
     expect(own.some((image) => image.includes('updater'))).toBe(true);

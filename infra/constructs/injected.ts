@@ -12,7 +12,7 @@ export const slashes = (path: string): string => path.replaceAll('/', '/+');
 
 const OUR_PATH = `^${slashes(injector.mountPath)}/*$`;
 
-export const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
+export const getMounts = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
 export const isOnOurPath = (mount: Cel): Cel => `${mount}.mountPath.matches(${text(OUR_PATH)})`;
 
 export const plainInitContainer = (platform: InjectorSettings['platform'] = 'kubernetes') =>

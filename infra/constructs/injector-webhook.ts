@@ -50,7 +50,7 @@ export class InjectorWebhook extends Construct {
       webhooks: [
         {
           name: webhooks.injector,
-          ...callOf(props, paths.inject),
+          ...toCall(props, paths.inject),
           rules: workloadRules(operations).map((rule) => ({ ...rule, scope: 'Namespaced' })),
           // A webhook that is called later may add a container, which also needs the injection.
           reinvocationPolicy: 'IfNeeded',
@@ -59,7 +59,7 @@ export class InjectorWebhook extends Construct {
         },
         {
           name: webhooks.lumigoes,
-          ...callOf(props, paths.lumigoes),
+          ...toCall(props, paths.lumigoes),
           rules: [
             {
               apiGroups: [lumigo.group],
@@ -77,7 +77,7 @@ export class InjectorWebhook extends Construct {
   }
 }
 
-const callOf = ({ name, namespace, webhook }: InjectorWebhookProps, path: string) => ({
+const toCall = ({ name, namespace, webhook }: InjectorWebhookProps, path: string) => ({
   clientConfig: { service: { name: `${name}${suffixes.webhookService}`, namespace, path, port: 443 } },
   admissionReviewVersions: ['v1'],
   failurePolicy: 'Ignore',

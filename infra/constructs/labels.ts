@@ -8,13 +8,13 @@ export type Installation = Pick<Settings, 'name' | 'namespace' | 'instance'>;
 
 type Named = Pick<Settings, 'name' | 'instance'>;
 
-export const instanceOf = ({ name, instance }: Named): string =>
+export const toInstance = ({ name, instance }: Named): string =>
   instance === '' ? name.replace(/(?<=.)-lumigo-operator$/, '') : instance;
 
 /** Returns the selector of the Deployment. It is immutable, and equals the original operator's, whose Deployment is updated in place. */
 export const ownedBy = (installation: Named): Record<string, string> => ({
   'app.kubernetes.io/name': part,
-  'app.kubernetes.io/instance': instanceOf(installation),
+  'app.kubernetes.io/instance': toInstance(installation),
   'control-plane': 'controller-manager',
 });
 
@@ -22,7 +22,7 @@ export const ownedBy = (installation: Named): Record<string, string> => ({
 export function selectorLabels(installation: Named): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,
-    'app.kubernetes.io/instance': instanceOf(installation),
+    'app.kubernetes.io/instance': toInstance(installation),
     'app.kubernetes.io/component': 'controller-manager',
   };
 }
@@ -31,7 +31,7 @@ export function selectorLabels(installation: Named): Record<string, string> {
 export function labels(installation: Named, component: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,
-    'app.kubernetes.io/instance': instanceOf(installation),
+    'app.kubernetes.io/instance': toInstance(installation),
     'app.kubernetes.io/component': component,
     'app.kubernetes.io/part-of': 'lumigo',
     'app.kubernetes.io/version': operatorVersion(),

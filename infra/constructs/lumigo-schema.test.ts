@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { noRollout } from '../../runtime/reconciler/plan-rollout.ts';
-import { statusOf } from '../../runtime/reconciler/conditions.ts';
+import { getStatus } from '../../runtime/reconciler/conditions.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
 
 const problem = { reason: 'Reason', message: 'message' };
 
 it('describes each condition type that the operator writes, and no other [F82]', () => {
-  const { conditions = [] } = statusOf(
+  const { conditions = [] } = getStatus(
     {
       metadata: {},
       problem,

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, lumigo, probeLabel, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
-import { ownerOf } from '../../runtime/injection/eligibility.ts';
+import { findOwner } from '../../runtime/injection/eligibility.ts';
 import type { Metadata } from '../../runtime/api/objects.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, collectionOf } from '../../sandbox/manager/apply.ts';
+import { apply, getCollection } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { operatorUser } from './access.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -51,7 +51,7 @@ const patched = (client: Client, kind: WorkloadKind, name: string, body: object)
   calledBy(client.patch({ ...kind, namespace, name }, { kind: 'merge', body }, dryRun));
 
 const created = (manifest: Manifest): Promise<string | undefined> =>
-  calledBy(admin.create(collectionOf(manifest), manifest, dryRun));
+  calledBy(admin.create(getCollection(manifest), manifest, dryRun));
 
 const inTemplate = ({ template }: WorkloadKind, body: object): object =>
   template.reduceRight<object>((inner, key) => ({ [key]: inner }), body);
@@ -63,16 +63,16 @@ beforeAll(async () => {
   operator = createClient(operatorTransport);
   // The guard would refuse the test's writes with the operator's account.
   await install(admin, { settings: { guard: 'Off' } });
-  await admin.create(collectionOf({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
+  await admin.create(getCollection({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name: namespace },
   });
   for (const [, kind] of everyKind) {
-    await admin.create({ ...kind, namespace }, workloadOf(kind, namespace, 'labelled'));
-    const bare = workloadOf(kind, namespace, 'bare');
+    await admin.create({ ...kind, namespace }, createWorkload(kind, namespace, 'labelled'));
+    const bare = createWorkload(kind, namespace, 'bare');
     await admin.create({ ...kind, namespace }, { ...bare, metadata: { namespace, name: 'bare' } });
-    const leaving = workloadOf(kind, namespace, 'leaving');
+    const leaving = createWorkload(kind, namespace, 'leaving');
     const metadata = { ...leaving.metadata, finalizers: ['example.com/hold'] };
     await admin.create({ ...kind, namespace }, { ...leaving, metadata });
     await admin.delete({ ...kind, namespace, name: 'leaving' });
@@ -82,7 +82,7 @@ beforeAll(async () => {
   if (configuration === undefined) throw new Error('there is no webhook configuration');
   await apply(admin, withoutAnswer(configuration));
   await eventually(async () =>
-    expect(await created(workloadOf(workloadKinds.deployment, namespace, 'probe'))).toBe(injector),
+    expect(await created(createWorkload(workloadKinds.deployment, namespace, 'probe'))).toBe(injector),
   );
 });
 
@@ -100,7 +100,7 @@ const lumigoNamed = (name: string, inNamespace: string): Manifest => ({
 
 describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
   it('is called when it is created, with labels or without', async () => {
-    const manifest = workloadOf(kind, namespace, 'new');
+    const manifest = createWorkload(kind, namespace, 'new');
     expect(await created(manifest)).toBe(injector);
     expect(await created({ ...manifest, metadata: { namespace, name: 'new' } })).toBe(injector);
   });
@@ -149,7 +149,7 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
   });
 
   it.each(['kube-system', settings.namespace])('is not called for those in %s', async (excluded) => {
-    expect(await created(workloadOf(kind, excluded, 'new'))).toBeUndefined();
+    expect(await created(createWorkload(kind, excluded, 'new'))).toBeUndefined();
   });
 });
 
@@ -172,15 +172,15 @@ describe('the injector', () => {
     ['a Deployment that another Deployment controls', deployment, owner('apps/v1', 'Deployment'), true],
     ['a CronJob that a Deployment controls', cronJob, owner('apps/v1', 'Deployment'), true],
   ])('decides about %s as the webhook does [F74]', async (_what, kind, ownerReferences, isCalled) => {
-    const { metadata, ...rest } = workloadOf(kind, namespace, 'owned');
+    const { metadata, ...rest } = createWorkload(kind, namespace, 'owned');
     expect(await created({ ...rest, metadata: { ...metadata, ownerReferences } } as Manifest)).toBe(
       isCalled ? injector : undefined,
     );
-    expect(ownerOf(kind.kind, { ownerReferences } as unknown as Metadata) === undefined).toBe(isCalled);
+    expect(findOwner(kind.kind, { ownerReferences } as unknown as Metadata) === undefined).toBe(isCalled);
   });
 
   it('is not called for changes of a ReplicaSet that a Deployment controls [F74]', async () => {
-    const { metadata, ...rest } = workloadOf(replicaSet, namespace, 'owned');
+    const { metadata, ...rest } = createWorkload(replicaSet, namespace, 'owned');
     const owned = { ...rest, metadata: { ...metadata, ownerReferences: owner('apps/v1', 'Deployment') } } as Manifest;
     await admin.create({ ...replicaSet, namespace }, owned);
     const image = inTemplate(replicaSet, { spec: { terminationGracePeriodSeconds: 7 } });

@@ -30,7 +30,7 @@ const known = createMetrics()
   .registry.getMetricsAsArray()
   .map(({ name }) => name);
 
-const objectsOf = (settings: object, kind: string): readonly Manifest[] =>
+const getObjects = (settings: object, kind: string): readonly Manifest[] =>
   synthesize(parseSettings(settings)).filter((each) => each.kind === kind);
 
 describe('alerts and dashboard', () => {
@@ -45,13 +45,13 @@ describe('alerts and dashboard', () => {
   });
 
   it('are rendered only if the settings ask for them', () => {
-    for (const kind of ['ServiceMonitor', 'PrometheusRule']) expect(objectsOf({}, kind)).toEqual([]);
-    const [monitor] = objectsOf(
+    for (const kind of ['ServiceMonitor', 'PrometheusRule']) expect(getObjects({}, kind)).toEqual([]);
+    const [monitor] = getObjects(
       { metrics: { serviceMonitor: { enabled: true, labels: { release: 'p' } } } },
       'ServiceMonitor',
     );
     expect(monitor?.metadata.labels).toMatchObject({ release: 'p', 'app.kubernetes.io/component': 'metrics' });
-    const [service] = objectsOf({}, 'Service').filter(({ metadata }) => metadata.name.endsWith('metrics-service'));
+    const [service] = getObjects({}, 'Service').filter(({ metadata }) => metadata.name.endsWith('metrics-service'));
     const { selector } = monitor?.['spec'] as { selector: { matchLabels: object } };
     expect(service?.metadata.labels).toMatchObject(selector.matchLabels);
   });

@@ -4,7 +4,7 @@ import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contrac
 import type { Settings } from '../settings/schema.ts';
 import { alertRules } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
-import { instanceOf, labels, type Installation } from './labels.ts';
+import { toInstance, labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
@@ -27,9 +27,9 @@ export class Monitoring extends Construct {
         metadata: metadata(serviceMonitor.labels),
         spec: {
           selector: {
-            matchLabels: { 'app.kubernetes.io/instance': instanceOf(props), 'app.kubernetes.io/component': component },
+            matchLabels: { 'app.kubernetes.io/instance': toInstance(props), 'app.kubernetes.io/component': component },
           },
-          endpoints: endpointsOf(props),
+          endpoints: getEndpoints(props),
         },
       });
     if (prometheusRule.enabled)
@@ -50,7 +50,7 @@ export class Monitoring extends Construct {
 /** The metrics by namespace have their own `namespace` label, which Prometheus must keep. */
 const honest = { honorLabels: true };
 
-function endpointsOf(props: MonitoringProps): readonly object[] {
+function getEndpoints(props: MonitoringProps): readonly object[] {
   if (!props.metrics.secure) return ['metrics', 'otlp-metrics'].map((port) => ({ port, ...honest }));
   const secure = {
     ...{ port: 'https-metrics', scheme: 'https', ...honest },

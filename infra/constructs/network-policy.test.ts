@@ -13,7 +13,7 @@ interface Policy {
 
 const installed = (networkPolicy: object): readonly Manifest[] => synthesize(parseSettings({ networkPolicy }));
 
-function policyOf(networkPolicy: object = {}): Policy {
+function getPolicy(networkPolicy: object = {}): Policy {
   const [found, ...more] = installed({ enabled: true, ...networkPolicy }).filter(
     ({ kind }) => kind === 'NetworkPolicy',
   );
@@ -29,14 +29,14 @@ const anywhere = undefined;
 
 describe('the NetworkPolicy', () => {
   it('is rendered only if the settings ask for it [F25]', () => {
-    expect(policyOf().policyTypes).toEqual(['Ingress']);
+    expect(getPolicy().policyTypes).toEqual(['Ingress']);
     expect(installed({}).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
 
   it('opens each port to its clients, and the health port only to the node [F25]', () => {
     const everyPod = [{ namespaceSelector: {} }];
     const scrapers = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
-    expect(opened(policyOf())).toEqual({
+    expect(opened(getPolicy())).toEqual({
       [ports.webhook]: anywhere,
       [ports.otlpHttp]: everyPod,
       [ports.otlpGrpc]: everyPod,
@@ -48,7 +48,7 @@ describe('the NetworkPolicy', () => {
   it('takes the allowed clients from the settings, in the form of Kubernetes', () => {
     const from = (cidr: string) => [{ ipBlock: { cidr, aFieldOfTheFuture: true } }];
     const own = { webhook: { from: from('10.0.0.0/28') }, otlp: { from: from('10.1.0.0/16') }, metrics: { from: [] } };
-    expect(opened(policyOf(own))).toEqual({
+    expect(opened(getPolicy(own))).toEqual({
       [ports.webhook]: from('10.0.0.0/28'),
       [ports.otlpHttp]: from('10.1.0.0/16'),
       [ports.otlpGrpc]: from('10.1.0.0/16'),
@@ -60,7 +60,7 @@ describe('the NetworkPolicy', () => {
   it('selects the pods of the Deployment', () => {
     const deployment = installed({}).find(({ kind }) => kind === 'Deployment');
     const { template } = deployment?.['spec'] as { template: { metadata: { labels: Record<string, string> } } };
-    const { matchLabels } = policyOf().podSelector as { matchLabels: Record<string, string> };
+    const { matchLabels } = getPolicy().podSelector as { matchLabels: Record<string, string> };
     expect(template.metadata.labels).toMatchObject(matchLabels);
     expect(matchLabels).toHaveProperty(['app.kubernetes.io/component'], 'controller-manager');
   });

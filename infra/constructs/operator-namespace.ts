@@ -5,7 +5,7 @@ import { firstWave, labels, type Installation } from './labels.ts';
 
 export type OperatorNamespaceProps = Installation & Pick<Settings, 'hostNetwork'>;
 
-const podSecurityOf = ({ hostNetwork }: OperatorNamespaceProps): string => (hostNetwork ? 'privileged' : 'restricted');
+const getPodSecurity = ({ hostNetwork }: OperatorNamespaceProps): string => (hostNetwork ? 'privileged' : 'restricted');
 
 /** The operator's namespace, which enforces the strictest Pod Security Standard that the operator's pods meet. */
 export class OperatorNamespace extends Construct {
@@ -15,7 +15,7 @@ export class OperatorNamespace extends Construct {
       metadata: {
         name: props.namespace,
         annotations: firstWave,
-        labels: { ...labels(props, 'namespace'), 'pod-security.kubernetes.io/enforce': podSecurityOf(props) },
+        labels: { ...labels(props, 'namespace'), 'pod-security.kubernetes.io/enforce': getPodSecurity(props) },
       },
     });
   }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
-import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
+import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
@@ -53,7 +53,7 @@ describe.each(makers)('with %s', (maker, group, settings, counts) => {
   });
 
   it('every object is valid, and does not change when it is applied again', async () => {
-    for (const definition of definitionsOf(maker, plurals[maker])) await apply(cluster.client, definition);
+    for (const definition of getDefinitions(maker, plurals[maker])) await apply(cluster.client, definition);
     const own = ofGroup(manifests, group);
     expect(
       Object.fromEntries(Object.keys(counts).map((each) => [each, own.filter(({ kind }) => kind === each).length])),
@@ -61,7 +61,7 @@ describe.each(makers)('with %s', (maker, group, settings, counts) => {
     for (const manifest of own) {
       const { metadata } = await eventually(() => apply(cluster.client, manifest), { timeoutMs: 15_000 });
       expect((await apply(cluster.client, manifest)).metadata.resourceVersion).toBe(metadata.resourceVersion);
-      expect((await cluster.client.get(refOf(manifest))).metadata.name).toBe(manifest.metadata.name);
+      expect((await cluster.client.get(toRef(manifest))).metadata.name).toBe(manifest.metadata.name);
     }
   });
 });

@@ -7,11 +7,11 @@ import {
   setActive,
   startPodMode,
   tracedNamespace,
-  whenPodsAreInjected,
+  waitForInjectedPods,
   type PodModeCluster,
 } from '../../sandbox/testing/pod-policy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { podOf } from '../../sandbox/testing/workloads.ts';
+import { getPod } from '../../sandbox/testing/workloads.ts';
 
 /** No operator runs: the API server alone evaluates the policy. */
 
@@ -33,9 +33,9 @@ const pod = ({
   spec?: object;
   container?: object;
 }) => {
-  const { metadata: own, spec: plain } = podOf('any', 'app');
+  const { metadata: own, spec: plain } = getPod('any', 'app');
   return {
-    ...podOf('any', 'app'),
+    ...getPod('any', 'app'),
     metadata: { ...own, ...metadata },
     spec: { ...plain, containers: [{ ...app, ...container }], ...spec },
   } as Workload;
@@ -117,39 +117,43 @@ describe('the policy injects no pod', () => {
     ['where the key is invalid', { ...podMode, lumigoToken: { secretRef: { name: 'a', key: '..' } } }],
   ])('%s, and does after a change', async (_what, spec) => {
     const namespace = await on.namespace('changing');
-    await on.bench.lumigo(namespace, spec);
-    await setActive(on.bench, namespace);
+    await on.testCluster.lumigo(namespace, spec);
+    await setActive(on.testCluster, namespace);
     expect(await probe(namespace)).toBe(false);
     const valid = { lumigoToken: { secretRef: { name: 'a', key: 'token' } } };
-    await on.bench.changeLumigo(namespace, {
+    await on.testCluster.changeLumigo(namespace, {
       spec: { ...valid, tracing: { injection: { mode: 'Pod', enabled: true } } },
     });
-    await whenPodsAreInjected(on.bench, namespace);
-    await on.bench.changeLumigo(namespace, { spec });
-    await whenPodsAreInjected(on.bench, namespace, false);
+    await waitForInjectedPods(on.testCluster, namespace);
+    await on.testCluster.changeLumigo(namespace, { spec });
+    await waitForInjectedPods(on.testCluster, namespace, false);
   });
 
   it('if the Lumigo is not active, is being deleted or no longer exists', async () => {
     const namespace = await tracedNamespace(on);
-    await setActive(on.bench, namespace, 'False');
-    await whenPodsAreInjected(on.bench, namespace, false);
-    await setActive(on.bench, namespace);
-    await whenPodsAreInjected(on.bench, namespace);
-    await on.bench.changeLumigo(namespace, { metadata: { finalizers: ['operator.lumigo.io/lumigo-finalizer'] } });
+    await setActive(on.testCluster, namespace, 'False');
+    await waitForInjectedPods(on.testCluster, namespace, false);
+    await setActive(on.testCluster, namespace);
+    await waitForInjectedPods(on.testCluster, namespace);
+    await on.testCluster.changeLumigo(namespace, { metadata: { finalizers: ['operator.lumigo.io/lumigo-finalizer'] } });
     const ref = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes', namespace, name: 'lumigo' };
     await on.cluster.client.delete(ref);
-    await whenPodsAreInjected(on.bench, namespace, false);
-    await on.bench.changeLumigo(namespace, { metadata: { finalizers: [] } });
-    await on.bench.lumigo(namespace, podMode);
-    await setActive(on.bench, namespace);
-    await whenPodsAreInjected(on.bench, namespace);
+    await waitForInjectedPods(on.testCluster, namespace, false);
+    await on.testCluster.changeLumigo(namespace, { metadata: { finalizers: [] } });
+    await on.testCluster.lumigo(namespace, podMode);
+    await setActive(on.testCluster, namespace);
+    await waitForInjectedPods(on.testCluster, namespace);
   });
 
   it('in its own namespace', async () => {
     const own = on.installation.settings.namespace;
-    await on.bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: own, name: 'default' } });
-    await on.bench.lumigo(own, podMode);
-    await setActive(on.bench, own);
+    await on.testCluster.create({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace: own, name: 'default' },
+    });
+    await on.testCluster.lumigo(own, podMode);
+    await setActive(on.testCluster, own);
     // The policy is in effect for a later namespace, so it would be for this one.
     await tracedNamespace(on);
     expect(await probe(own)).toBe(false);

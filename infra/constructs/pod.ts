@@ -33,10 +33,10 @@ export const operatorPod = (settings: Settings, pod: PodOfInstallation): Raw => 
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
   // Kubernetes 1.30 treats an empty list in a pod template as a change on each apply.
-  ...withoutEmpty(placementOf(settings, pod), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
+  ...withoutEmpty(getPlacement(settings, pod), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
 });
 
-const placementOf = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: Settings, pod: PodOfInstallation) => ({
+const getPlacement = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: Settings, pod: PodOfInstallation) => ({
   imagePullSecrets,
   nodeSelector: Object.keys(nodeSelector[pod]).length > 0 ? nodeSelector[pod] : nodeSelector.global,
   tolerations: tolerations[pod].length > 0 ? tolerations[pod] : tolerations.global,

@@ -6,12 +6,12 @@ import { awaitDefinition } from '../../sandbox/manager/install.ts';
 import { cleanupFinalizer, lumigo, workloadKinds } from '../../runtime/contract.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { protectedObjects } from '../../runtime/uninstall/protected-objects.ts';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Runs the commands of docs/operate/uninstall.md, which need only kubectl. */
@@ -44,7 +44,7 @@ const foreign = 'example.com/another-controller';
 const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
 /** The webhook stays, so that it is in the way. */
 const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
-const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
+const getLumigo = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
 
 function held(): readonly ResourceRef[] {
   const { name, namespace } = operator.installation.settings;
@@ -52,15 +52,15 @@ function held(): readonly ResourceRef[] {
 }
 
 async function instrumented(name: string): Promise<string> {
-  const { bench } = operator;
-  const namespace = await bench.namespace(name);
-  await bench.activate(namespace);
-  await bench.create(workloadOf(deployment, namespace, 'app'));
-  await bench.whenInstrumented(deployment, namespace, 'app');
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace(name);
+  await testCluster.activate(namespace);
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
   return namespace;
 }
 
-const finalizersOf = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
+const getFinalizers = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
 
 const finalizersOfDeleted = (ref: ResourceRef) =>
   eventually(async () => {
@@ -73,9 +73,9 @@ const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
   operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
 
 async function removeWithoutManager(): Promise<void> {
-  for (const ref of held()) await eventually(async () => expect(await finalizersOf(ref)).toContain(cleanupFinalizer));
+  for (const ref of held()) await eventually(async () => expect(await getFinalizers(ref)).toContain(cleanupFinalizer));
   await operator.killManager();
-  for (const manifest of deleted()) await operator.cluster.client.delete(refOf(manifest));
+  for (const manifest of deleted()) await operator.cluster.client.delete(toRef(manifest));
   for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
 }
 
@@ -90,22 +90,22 @@ async function installAgain(): Promise<void> {
 
 describe('a removal that is stuck', () => {
   it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const [shop, bank] = [await instrumented('shop'), await instrumented('bank')];
-    await setFinalizers(lumigoOf(bank), [foreign, lumigo.finalizer]);
+    await setFinalizers(getLumigo(bank), [foreign, lumigo.finalizer]);
     await removeWithoutManager();
-    expect(await finalizersOfDeleted(lumigoOf(shop))).toEqual([lumigo.finalizer]);
-    await finalizersOfDeleted(lumigoOf(bank));
+    expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);
+    await finalizersOfDeleted(getLumigo(bank));
 
     const lines = documentedLines();
     expect(lines).toHaveLength(3);
     lines.forEach(inShell);
 
     // The commands release only the operator's finalizers, not foreign ones.
-    expect(await finalizersOf(lumigoOf(bank))).toEqual([foreign]);
-    await setFinalizers(lumigoOf(bank), []);
-    for (const manifest of installation.manifests) await whenGone(cluster, manifest);
-    const injected = () => Promise.all([shop, bank].map((each) => bench.isInstrumented(deployment, each, 'app')));
+    expect(await getFinalizers(getLumigo(bank))).toEqual([foreign]);
+    await setFinalizers(getLumigo(bank), []);
+    for (const manifest of installation.manifests) await waitForDeletion(cluster, manifest);
+    const injected = () => Promise.all([shop, bank].map((each) => testCluster.isInstrumented(deployment, each, 'app')));
     expect(await injected()).toEqual([true, true]);
 
     await installAgain();

@@ -18,7 +18,7 @@ let cluster: ControlPlane;
 let folder: string;
 let helm: Tool;
 let kubectl: Tool;
-let bench: TestCluster;
+let testCluster: TestCluster;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
   // The commands need a checkout that they may write to.
@@ -28,7 +28,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'bin'));
   symlinkSync(program, join(folder, 'bin', 'kubectl'));
   cluster = await startControlPlane();
-  bench = new TestCluster(cluster.client);
+  testCluster = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(cluster, 'kubectl');
 });
@@ -47,7 +47,7 @@ async function run(block: string): Promise<void> {
   expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
 }
 
-const uidOf = (...object: readonly string[]): string => kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
+const getUid = (...object: readonly string[]): string => kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
 const definition = ['crd', 'lumigoes.operator.lumigo.io'];
 const lumigo = ['lumigo', 'lumigo', '-n', 'shop'];
 
@@ -59,12 +59,12 @@ describe('the original operator and plain YAML [F51]', () => {
     // The original's webhook does not run here, and would reject every Lumigo.
     kubectl('delete', 'mutatingwebhookconfiguration', '--all');
     kubectl('create', 'namespace', 'shop');
-    await eventually(() => bench.lumigo('shop'));
+    await eventually(() => testCluster.lumigo('shop'));
     helm('upgrade', 'lumigo', original, '--no-hooks');
-    const before = [uidOf(...definition), uidOf(...lumigo)];
+    const before = [getUid(...definition), getUid(...lumigo)];
     expect(blocks).toHaveLength(2);
     for (const block of blocks) await run(block);
-    expect([uidOf(...definition), uidOf(...lumigo)]).toEqual(before);
+    expect([getUid(...definition), getUid(...lumigo)]).toEqual(before);
   });
 
   it('leaves the new pods, none of the original’s, and no release that Helm knows', () => {

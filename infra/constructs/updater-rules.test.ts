@@ -19,25 +19,27 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-const rulesOf = (kind: string): readonly Rule[] =>
+const getRules = (kind: string): readonly Rule[] =>
   objects.find((each) => each.kind === kind && each.metadata.name.endsWith('-updater'))?.['rules'] as readonly Rule[];
 
 describe('the rights of the updater', () => {
   it('name their resources: no wildcards, and no Secret of another program', () => {
-    const all = [...rulesOf('Role'), ...rulesOf('ClusterRole')];
+    const all = [...getRules('Role'), ...getRules('ClusterRole')];
     expect(all.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs])).not.toContain('*');
-    expect(rulesOf('ClusterRole').flatMap(({ resources }) => resources)).not.toContain('secrets');
+    expect(getRules('ClusterRole').flatMap(({ resources }) => resources)).not.toContain('secrets');
   });
 
   it('let it change outside of its namespace only the objects of the release, by name', () => {
-    const unnamed = rulesOf('ClusterRole').filter(({ resourceNames }) => resourceNames === undefined);
+    const unnamed = getRules('ClusterRole').filter(({ resourceNames }) => resourceNames === undefined);
     const ofLumigoes = unnamed.filter(({ resources }) => resources.includes('lumigoes'));
     const others = unnamed.filter((rule) => !ofLumigoes.includes(rule));
     expect(new Set(others.flatMap(({ verbs }) => verbs))).toEqual(new Set(['create']));
   });
 
   it('let it give more rights to the roles of the release, and to no other', () => {
-    const granting = [...rulesOf('Role'), ...rulesOf('ClusterRole')].filter(({ verbs }) => verbs.includes('escalate'));
+    const granting = [...getRules('Role'), ...getRules('ClusterRole')].filter(({ verbs }) =>
+      verbs.includes('escalate'),
+    );
     const roles = objects.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
     expect(granting.flatMap(({ resourceNames = [] }) => resourceNames).toSorted()).toEqual(roles.toSorted());
   });
@@ -47,8 +49,8 @@ describe('the rights of the updater', () => {
       parseSettings({ ...settings, priorityClassName: 'high', networkPolicy: { enabled: true } }),
       'Helm',
     );
-    const updaterOf = (manifests: readonly Manifest[]) =>
+    const getUpdater = (manifests: readonly Manifest[]) =>
       manifests.filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name.endsWith('-updater'));
-    expect(updaterOf(other)).toEqual(updaterOf(objects));
+    expect(getUpdater(other)).toEqual(getUpdater(objects));
   });
 });

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
 import type { Manifest } from './manifest.ts';
-import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
+import { getGroupVersion, toPlural } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
   readonly why: string;
@@ -68,8 +68,8 @@ const grants = (manifests: readonly Manifest[]): UpdaterRule[] =>
 function byGroup(manifests: readonly Manifest[]): { readonly group: string; readonly plurals: readonly string[] }[] {
   const groups = new Map<string, Set<string>>();
   for (const { apiVersion, kind } of manifests) {
-    const { group } = groupVersionOf(apiVersion);
-    groups.set(group, (groups.get(group) ?? new Set<string>()).add(pluralOf(kind)));
+    const { group } = getGroupVersion(apiVersion);
+    groups.set(group, (groups.get(group) ?? new Set<string>()).add(toPlural(kind)));
   }
   return [...groups].map(([group, plurals]) => ({ group, plurals: [...plurals] }));
 }
@@ -82,6 +82,6 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
 });
 
 const named = ({ apiVersion, kind, metadata }: Manifest, verbs: readonly string[], reason: string): UpdaterRule => ({
-  ...rule(groupVersionOf(apiVersion).group, [pluralOf(kind)], verbs, reason),
+  ...rule(getGroupVersion(apiVersion).group, [toPlural(kind)], verbs, reason),
   resourceNames: [metadata.name],
 });

@@ -27,8 +27,8 @@ interface PodSpec {
 const installed = (updater: object, delivery: (typeof deliveries)[number] = 'Helm'): readonly Manifest[] =>
   synthesize(parseSettings({ updater }), delivery).filter(({ metadata }) => metadata.name.endsWith('-updater'));
 
-const kindsOf = (manifests: readonly Manifest[]): readonly string[] => manifests.map(({ kind }) => kind);
-const jobOf = (manifests: readonly Manifest[]): CronJob =>
+const getKinds = (manifests: readonly Manifest[]): readonly string[] => manifests.map(({ kind }) => kind);
+const getJob = (manifests: readonly Manifest[]): CronJob =>
   manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as CronJob;
 
 const always = ['ServiceAccount', 'Role', 'RoleBinding', 'CronJob'];
@@ -37,9 +37,9 @@ describe('the updater [F60]', () => {
   it.each(deliveries)('is part of the delivery %s, by default', (delivery) => {
     const defaults = delivery === 'Helm' ? chartDefaults.updater : {};
     const objects = installed(defaults, delivery);
-    expect(kindsOf(objects)).toEqual(always);
+    expect(getKinds(objects)).toEqual(always);
     expect(objects.map(({ metadata: { namespace } }) => namespace)).toEqual(always.map(() => 'lumigo-system'));
-    const { suspend, concurrencyPolicy, jobTemplate } = jobOf(objects);
+    const { suspend, concurrencyPolicy, jobTemplate } = getJob(objects);
     expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
     const [container] = jobTemplate.spec.template.spec.containers;
     expect(container.args).toEqual(['update']);
@@ -47,20 +47,20 @@ describe('the updater [F60]', () => {
 
   it.each(deliveries)('only checks in the delivery %s, without further rights', (delivery) => {
     const objects = installed({ mode: 'check', ...published }, delivery);
-    expect(kindsOf(objects)).toEqual(always);
-    expect(jobOf(objects).suspend).toBe(false);
+    expect(getKinds(objects)).toEqual(always);
+    expect(getJob(objects).suspend).toBe(false);
     const rules = objects.find(({ kind }) => kind === 'Role')?.['rules'];
     expect(rules).toEqual(checkRules('lumigo-lumigo-operator').map(({ why: _why, ...rule }) => rule));
   });
 
   it('has the rights to upgrade only while an upgrade is possible', () => {
-    expect(kindsOf(installed({ mode: 'upgrade', ...trusting }))).toEqual(
+    expect(getKinds(installed({ mode: 'upgrade', ...trusting }))).toEqual(
       expect.arrayContaining([...always, 'ClusterRole', 'ClusterRoleBinding']),
     );
     for (const unable of [{}, published, { verify: trusting.verify }]) {
       const objects = installed({ mode: 'upgrade', repository: '', ...unable });
-      expect(kindsOf(objects)).toEqual(always);
-      expect(jobOf(objects).suspend).toBe(true);
+      expect(getKinds(objects)).toEqual(always);
+      expect(getJob(objects).suspend).toBe(true);
       expect(JSON.stringify(objects)).not.toMatch(/escalate|secrets"/);
     }
   });
@@ -90,7 +90,7 @@ describe('the updater [F60]', () => {
   });
 
   it('gets its task in a configuration that its program reads', () => {
-    const [{ env }] = jobOf(installed({ mode: 'upgrade', ...trusting })).jobTemplate.spec.template.spec.containers;
+    const [{ env }] = getJob(installed({ mode: 'upgrade', ...trusting })).jobTemplate.spec.template.spec.containers;
     const environment = Object.fromEntries(env.map(({ name, value = 'a-pod' }) => [name, value]));
     expect(readConfiguration(updaterKinds, environment)).toMatchObject({
       mode: 'upgrade',

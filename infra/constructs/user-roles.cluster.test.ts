@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const userOf = (role: Role): string => `the-${role}`;
+const getUser = (role: Role): string => `the-${role}`;
 
 async function bind(role: Role): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io';
@@ -36,7 +36,7 @@ async function bind(role: Role): Promise<void> {
     kind: 'RoleBinding',
     metadata: { name: role, namespace },
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-    subjects: [{ apiGroup: rbac, kind: 'User', name: userOf(role) }],
+    subjects: [{ apiGroup: rbac, kind: 'User', name: getUser(role) }],
   } as Parameters<typeof apply>[1]);
 }
 
@@ -48,7 +48,7 @@ async function may(role: Role, verb: string, more: Readonly<Record<string, strin
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       metadata: {},
-      spec: { user: userOf(role), resourceAttributes },
+      spec: { user: getUser(role), resourceAttributes },
     },
   );
   return (object['status'] as { allowed: boolean }).allowed;
@@ -58,7 +58,7 @@ const changing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const reading = ['get', 'list', 'watch'];
 
 function as(role: Role, args: readonly string[], input = ''): { ok: boolean; stderr: string } {
-  const who = ['--kubeconfig', cluster.kubeconfig, '--as', userOf(role), '-n', namespace];
+  const who = ['--kubeconfig', cluster.kubeconfig, '--as', getUser(role), '-n', namespace];
   const { status, stderr } = spawnSync(kubectl, [...args, ...who], { input, encoding: 'utf8' });
   return { ok: status === 0, stderr };
 }

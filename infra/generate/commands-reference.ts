@@ -6,7 +6,7 @@ import { processShell } from '../../runtime/cli/shell.ts';
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-function optionsOf(command: Command): string {
+function getOptions(command: Command): string {
   const rows = command.options.map(({ flags, description, defaultValue, argChoices }) => {
     const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
     const fallback = defaultValue === undefined ? '' : `\`${String(defaultValue)}\``;
@@ -17,7 +17,7 @@ function optionsOf(command: Command): string {
 
 function section(command: Command): string {
   const { example = '' } = commands.find(({ name }) => name === command.name()) ?? {};
-  const options = command.options.length === 0 ? [] : [optionsOf(command)];
+  const options = command.options.length === 0 ? [] : [getOptions(command)];
   const usage = `\`\`\`console\n$ ${example}\n\`\`\``;
   return [`## lumigo ${command.name()}`, sentence(command.description()), usage, ...options].join('\n\n');
 }
@@ -51,6 +51,6 @@ ${visible.map(section).join('\n\n')}
 
 ## Flags of every command
 
-${optionsOf(program)}
+${getOptions(program)}
 `;
 }

@@ -5,10 +5,10 @@ export const migrationTable = (): string =>
   [
     '| Value of the original | Here | Advice |',
     '| --- | --- | --- |',
-    ...originalValues.map((row) => `| \`${row.path}\` | ${outcomeOf(row).join(' | ')} |`),
+    ...originalValues.map((row) => `| \`${row.path}\` | ${getOutcome(row).join(' | ')} |`),
   ].join('\n');
 
-function outcomeOf(row: OriginalValue): readonly [string, string] {
+function getOutcome(row: OriginalValue): readonly [string, string] {
   if ('warned' in row) return ['has no effect', row.warned];
   if ('refused' in row) return [`refused if it is ${row.refused.split(', ')[0]}`, row.refused.split('. ')[1] ?? ''];
   return ['works', row.as === undefined ? (row.note ?? '') : `the name here is \`${row.as}\``];

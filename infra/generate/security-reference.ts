@@ -4,7 +4,7 @@ import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
 import { rulesOfUpgrade } from '../constructs/updater.ts';
 import { userRoles } from '../constructs/user-roles.ts';
 import { withGenerated } from './generated-parts.ts';
-import { releaseOf } from '../operator.ts';
+import { getRelease } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 const tables: Readonly<Record<string, () => string>> = {
@@ -52,7 +52,7 @@ function permissionsTable(): string {
 }
 
 function updaterTable(): string {
-  const { own, cluster } = rulesOfUpgrade(settings, releaseOf(settings));
+  const { own, cluster } = rulesOfUpgrade(settings, getRelease(settings));
   const ours = "the operator's namespace";
   const rows = [
     ...byReason(checkRules(settings.name), ours).map((row) => ['check', ...row]),

@@ -38,13 +38,13 @@ export function testTitles(): string {
 
 function section(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);
-  const lines = titlesIn(source).flatMap((each) => linesOf(each, ''));
+  const lines = titlesIn(source).flatMap((each) => toLines(each, ''));
   return lines.length === 0 ? [] : ['', `### ${file.slice(dirname(file).length + 1)}`, '', ...lines];
 }
 
-const linesOf = ({ title, inner }: Titled, indent: string): string[] => [
+const toLines = ({ title, inner }: Titled, indent: string): string[] => [
   `${indent}- ${escaped(title)}`,
-  ...inner.flatMap((each) => linesOf(each, `${indent}  `)),
+  ...inner.flatMap((each) => toLines(each, `${indent}  `)),
 ];
 
 const escaped = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_<>[\]|#]/g, '\\$&');
@@ -52,7 +52,7 @@ const escaped = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAl
 function titlesIn(node: ts.Node): Titled[] {
   const found: Titled[] = [];
   ts.forEachChild(node, (child) => {
-    const title = titleOf(child);
+    const title = toTitle(child);
     if (title === undefined) found.push(...titlesIn(child));
     else found.push({ title, inner: titlesIn(child) });
   });
@@ -60,8 +60,8 @@ function titlesIn(node: ts.Node): Titled[] {
 }
 
 /** Returns the title of a call such as `it('…', …)` or `describe.each(rows)('…', …)`; undefined for any other node. */
-function titleOf(node: ts.Node): string | undefined {
-  if (!ts.isCallExpression(node) || !['describe', 'it', 'test'].includes(nameOf(node.expression))) return undefined;
+function toTitle(node: ts.Node): string | undefined {
+  if (!ts.isCallExpression(node) || !['describe', 'it', 'test'].includes(getName(node.expression))) return undefined;
   const [first] = node.arguments;
   if (first === undefined || node.arguments.length < 2) return undefined;
   if (ts.isStringLiteralLike(first)) return first.text;
@@ -71,9 +71,9 @@ function titleOf(node: ts.Node): string | undefined {
 }
 
 /** Returns the name at the root of `it`, `it.each` and `it.each(rows)`. */
-function nameOf(expression: ts.Expression): string {
+function getName(expression: ts.Expression): string {
   if (ts.isIdentifier(expression)) return expression.text;
   if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression))
-    return nameOf(expression.expression);
-  return ts.isTaggedTemplateExpression(expression) ? nameOf(expression.tag) : '';
+    return getName(expression.expression);
+  return ts.isTaggedTemplateExpression(expression) ? getName(expression.tag) : '';
 }

@@ -7,14 +7,14 @@ import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { DENIED, startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { steps, type Step } from '../../sandbox/testing/guard/operator-steps.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let guarded: GuardedCluster;
 let namespace: string;
 let writes = 0;
 beforeAll(async () => {
   guarded = await startGuarded({ injection: { imagePullSecrets: ['registry', 'mine'] } });
-  namespace = await guarded.bench.namespace('allowed');
+  namespace = await guarded.testCluster.namespace('allowed');
 });
 afterAll(async () => {
   process.stderr.write(
@@ -27,9 +27,9 @@ const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kin
 
 async function make(kind: WorkloadKind, name: string, template: PodTemplate): Promise<Workload> {
   const labels = { ...template.metadata?.labels, app: name };
-  const plain = workloadOf(kind, namespace, name) as unknown as Workload;
+  const plain = createWorkload(kind, namespace, name) as unknown as Workload;
   const whole = withTemplate(plain, { ...template, metadata: { ...template.metadata, labels } });
-  const created = await guarded.bench.create(whole as never);
+  const created = await guarded.testCluster.create(whole as never);
   return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 

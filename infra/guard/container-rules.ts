@@ -2,7 +2,7 @@ import { injector } from '../../runtime/contract.ts';
 import { injectorMount } from '../../runtime/injection/init-container.ts';
 import { initResources } from '../../runtime/injection/init-resources.ts';
 import { all, any, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
-import { isOnOurPath, mountsOf, plainInitContainer } from '../constructs/injected.ts';
+import { isOnOurPath, getMounts, plainInitContainer } from '../constructs/injected.ts';
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';
 
@@ -20,17 +20,17 @@ export const eachPair = (list: Cel, former: Cel, condition: Cel): Cel =>
 
 /** Returns the conditions that mounts of the operator are added or removed, and that a mount which one replaced is restored. */
 export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
-  sameItemsBut(mountsOf(container), mountsOf(before), isOurMount),
-  `${mountsOf(container)}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
-    `mount in ${mountsOf(before)}`,
+  sameItemsBut(getMounts(container), getMounts(before), isOurMount),
+  `${getMounts(container)}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
+    `mount in ${getMounts(before)}`,
     hasShape('mount', { ...injectorMount } as Shape),
     `variables.replacedMountsBefore.exists(json, ${isMount('json', 'mount')})`,
   )})`,
 ];
 
 export const initMounts = (container: Cel, before: Cel): readonly Cel[] => [
-  sameItemsBut(mountsOf(container), mountsOf(before), (mount) => `(${isOurVolume(mount)})`),
-  `${mountsOf(container)}.all(mount, mount in ${mountsOf(before)})`,
+  sameItemsBut(getMounts(container), getMounts(before), (mount) => `(${isOurVolume(mount)})`),
+  `${getMounts(container)}.all(mount, mount in ${getMounts(before)})`,
 ];
 
 /** Returns the form of the injector's init container. OpenShift sets some fields of the security context itself. */

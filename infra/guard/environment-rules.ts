@@ -1,9 +1,14 @@
-import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from '../../runtime/injection/variables.ts';
+import {
+  currentFormat,
+  getVariables,
+  type InjectedVariable,
+  type Recorded,
+} from '../../runtime/injection/variables.ts';
 import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from '../constructs/cel.ts';
 import { isVariable, STRING } from './record-rules.ts';
 import { anything, hasShape, type Shape } from './shape.ts';
 
-const rows = variablesOf(currentFormat);
+const rows = getVariables(currentFormat);
 const names = rows.map(({ name }) => name);
 
 const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
@@ -18,11 +23,11 @@ export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) 
 
 const isInjected = (variable: Cel): Cel => `(${variable}.name in variables.injectedNames)`;
 
-export const environmentOf = (container: Cel): Cel => fieldOr(container, 'env', '[]');
+export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env', '[]');
 
 /** Returns the conditions that only injected variables of a container differ, and that each has an allowed value. */
 export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
-  const [env, former] = [environmentOf(container), environmentOf(before)];
+  const [env, former] = [getEnvironment(container), getEnvironment(before)];
   const joined = rows.filter((row) => 'joined' in row);
   return [
     sameItemsBut(env, former, isInjected),
@@ -40,7 +45,7 @@ function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readon
   const flags = [true, false];
   const written = flags.flatMap((traces) => flags.map((logs) => row.write({ ...recorded, traces, logs }, CONTAINER)));
   const forms = new Map(written.map((form) => [JSON.stringify(form), form]));
-  return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...shapeOf(form, container) }));
+  return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...toShape(form, container) }));
 }
 
 /** Patterns of the written references, as JSON. A removal may restore them, because it grants no more than the injection. */
@@ -51,7 +56,7 @@ export const writtenReferences: readonly string[] = rows.flatMap((row) => {
   return [`^${json.replaceAll(String.raw`"\{any\}"`, STRING)}$`];
 });
 
-function shapeOf<T>(form: T, container: Cel): { readonly [key: string]: Shape } {
+function toShape<T>(form: T, container: Cel): { readonly [key: string]: Shape } {
   const shape = (value: unknown): Shape => {
     if (value === ANY) return anything;
     if (value === CONTAINER) return (path) => `${path} == ${container}`;

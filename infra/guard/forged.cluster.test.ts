@@ -3,7 +3,7 @@ import { annotations, environment, injector, workloadKinds } from '../../runtime
 import { inject } from '../../runtime/injection/inject.ts';
 import { remove } from '../../runtime/injection/remove.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
-import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
+import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import {
   DENIED,
   refusal,
@@ -12,7 +12,7 @@ import {
   type GuardedCluster,
 } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing } from '../../sandbox/testing/injection.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
 const users = { name: 'users', mountPath: '/opt/lumigo' };
@@ -44,8 +44,8 @@ afterAll(() => guarded?.stop());
 
 async function created(namespace: string): Promise<Workload> {
   count += 1;
-  const { bench } = guarded;
-  return asWorkload(await bench.create(workloadOf(deployment, namespace, `app-${count}`, { pod })));
+  const { testCluster } = guarded;
+  return asWorkload(await testCluster.create(createWorkload(deployment, namespace, `app-${count}`, { pod })));
 }
 const asWorkload = (object: object): Workload => ({ ...object, apiVersion: 'apps/v1', kind: 'Deployment' }) as Workload;
 
@@ -55,7 +55,7 @@ function injected(workload: Workload): Workload {
   return withTemplate(workload, result.template);
 }
 const clean = (workload: Workload): PodTemplate => {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined) throw new Error('no template');
   return template;
 };
@@ -106,7 +106,7 @@ const withRecord = (fields: object): Change =>
 const keeping = (kept: object): Change => withRecord({ kept: { app: kept } });
 
 const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true };
-const secretOf = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
+const getSecret = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
 
 const attacks: readonly (readonly [string, Change])[] = [
   ['another image of the injector', inInjector({ image: 'evil:1' })],
@@ -140,15 +140,15 @@ const attacks: readonly (readonly [string, Change])[] = [
   ],
   ['another library in place of the own one', withVariable({ name: environment.preload, value: '/evil.so' })],
   ['no own library', withVariable({ name: environment.preload, value: injector.preload })],
-  ['a library from a Secret', withVariable({ name: environment.preload, ...secretOf('other') })],
+  ['a library from a Secret', withVariable({ name: environment.preload, ...getSecret('other') })],
   ['another endpoint', withVariable({ name: environment.endpoint, value: 'http://evil/v1/traces' })],
-  ['an endpoint from a Secret', withVariable({ name: environment.endpoint, ...secretOf('other') })],
+  ['an endpoint from a Secret', withVariable({ name: environment.endpoint, ...getSecret('other') })],
   ['a token as text', withVariable({ name: environment.token, value: 't_evil' })],
-  ['a token that must exist', withVariable({ name: environment.token, ...secretOf('other') })],
+  ['a token that must exist', withVariable({ name: environment.token, ...getSecret('other') })],
   ['another name of the container', withVariable({ name: 'LUMIGO_CONTAINER_NAME', value: 'other' })],
   ['a flag that is none', withVariable({ name: 'LUMIGO_ENABLE_TRACES', value: 'evil' })],
   ['a record of another value', keeping({ env: [{ name: environment.endpoint, value: 'http://evil' }] })],
-  ['a record of another reference', keeping({ env: [{ name: 'LUMIGO_ENABLE_LOGS', ...secretOf('other') }] })],
+  ['a record of another reference', keeping({ env: [{ name: 'LUMIGO_ENABLE_LOGS', ...getSecret('other') }] })],
   ['a record of another mount', keeping({ mount: { name: 'other', mountPath: '/opt/lumigo' } })],
   ['a record of more of the mount', keeping({ mount: { ...users, subPath: 'evil' } })],
   ['a record of a pull secret', withRecord({ pullSecrets: ['users'] })],
@@ -158,8 +158,8 @@ const attacks: readonly (readonly [string, Change])[] = [
 
 describe('the guard', () => {
   it.each(attacks)('refuses %s in an injected workload and in one that is being injected', async (_what, attack) => {
-    const { bench, manager } = guarded;
-    const namespace = await bench.namespace('forged');
+    const { testCluster, manager } = guarded;
+    const namespace = await testCluster.namespace('forged');
     const before = await created(namespace);
     const after = injected(before);
     const forged = withTemplate(after, attack(clean(after)));
@@ -176,8 +176,8 @@ describe('the guard', () => {
   it.each([spaced, swapped, escaped])(
     'restores nothing from a record that the operator never writes: %s',
     async (entry) => {
-      const { bench, manager } = guarded;
-      const namespace = await bench.namespace('forged');
+      const { testCluster, manager } = guarded;
+      const namespace = await testCluster.namespace('forged');
       const before = await created(namespace);
       const after = injected(before);
       const text = JSON.stringify(JSON.parse(clean(after).metadata?.annotations?.[annotations.injection] ?? '{}'));
@@ -198,19 +198,19 @@ describe('the guard', () => {
   });
 
   it('lets the operator replace its own pods, and no others', async () => {
-    const { manager, installation, bench } = guarded;
+    const { manager, installation, testCluster } = guarded;
     const { name, namespace } = installation.settings;
     const body = { spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } } };
     const own = { ...deployment, namespace, name: `${name}-controller-manager` };
     expect(await refusal(manager.patch(own, { kind: 'merge', body }))).toBeUndefined();
-    const other = await created(await bench.namespace('forged'));
+    const other = await created(await testCluster.namespace('forged'));
     const ref = { ...deployment, namespace: other.metadata.namespace, name: other.metadata.name ?? '' };
     expect(await refusal(manager.patch(ref, { kind: 'merge', body }))).toContain(DENIED);
   });
 
   it('does not limit any other account', async () => {
-    const { cluster, bench } = guarded;
-    const other = await created(await bench.namespace('forged'));
+    const { cluster, testCluster } = guarded;
+    const other = await created(await testCluster.namespace('forged'));
     const changed = withTemplate(other, inApp((container) => ({ ...container, image: 'app:2' }))(clean(other)));
     expect(await refusal(write(cluster.client, other, changed))).toBeUndefined();
   });

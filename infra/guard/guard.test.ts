@@ -9,10 +9,10 @@ interface Rule {
   readonly operations: readonly string[];
 }
 
-const guardOf = (settings: object) =>
+const getGuard = (settings: object) =>
   synthesize(parseSettings(settings)).filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'));
 
-const rules = guardOf({}).flatMap(({ spec }) => {
+const rules = getGuard({}).flatMap(({ spec }) => {
   const { matchConstraints } = spec as { matchConstraints?: { resourceRules: readonly Rule[] } };
   return matchConstraints?.resourceRules ?? [];
 });
@@ -54,9 +54,9 @@ describe('the guard', () => {
 
   it('denies by default, audits or is absent as the settings say', () => {
     const actions = (guard: string) =>
-      guardOf({ guard }).flatMap(({ spec }) => (spec as { validationActions?: string[] }).validationActions ?? []);
+      getGuard({ guard }).flatMap(({ spec }) => (spec as { validationActions?: string[] }).validationActions ?? []);
     expect(new Set(actions('Deny'))).toEqual(new Set(['Deny']));
     expect(new Set(actions('Audit'))).toEqual(new Set(['Audit']));
-    expect(guardOf({ guard: 'Off' })).toEqual([]);
+    expect(getGuard({ guard: 'Off' })).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/cont
 import type { Settings } from '../settings/schema.ts';
 import { all, fieldOr, sameExcept, texts, type Cel } from '../constructs/cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
-import { ownName, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
+import { ownName, ownObjectVariables, toRule, toValidation, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
@@ -84,7 +84,7 @@ const objects: readonly OwnObject[] = [
 export const installationPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardInstallation,
   namespace: settings.namespace,
-  rules: objects.map((row) => ruleOf(row, settings)),
+  rules: objects.map((row) => toRule(row, settings)),
   variables: ownObjectVariables(settings),
-  validations: objects.map(validationOf),
+  validations: objects.map(toValidation),
 });

@@ -5,7 +5,7 @@ import { uninstrument } from '../../runtime/injection/remove.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing, activePolicy } from '../../sandbox/testing/injection.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 /** The API server limits the cost of a policy, so the largest object must stay below the limit. */
 
@@ -60,8 +60,8 @@ const pods: readonly (readonly [string, object])[] = [
 
 describe('the guard allows an injection, a change of it and its removal', () => {
   it.each(pods)('with %s', async (_what, pod) => {
-    const { bench, manager, injector } = guarded;
-    const namespace = await bench.namespace('largest');
+    const { testCluster, manager, injector } = guarded;
+    const namespace = await testCluster.namespace('largest');
     const decided = (workload: Workload, traces: boolean) => {
       const policy = activePolicy({ ...tracing, traces });
       const context = { operation: 'RECONCILE', by: 'controller', now: new Date().toISOString() } as const;
@@ -69,7 +69,7 @@ describe('the guard allows an injection, a change of it and its removal', () => 
       if (decision.action !== 'inject') throw new Error(decision.message);
       return decision.workload;
     };
-    const object = await bench.create(workloadOf(deployment, namespace, 'app', { pod }));
+    const object = await testCluster.create(createWorkload(deployment, namespace, 'app', { pod }));
     const before = { ...object, apiVersion: deployment.apiVersion, kind: deployment.kind } as Workload;
     const injected = await write(manager, before, decided(before, true));
     const changed = await write(manager, injected, decided(injected, false));

@@ -2,7 +2,7 @@ import { lumigo, probeLabel, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { all, any, fieldOr, sameExcept, text } from '../constructs/cel.ts';
 import { isFinalizer, sameMetadata } from './metadata-rules.ts';
-import { ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
+import { ownObjectVariables, toRule, toValidation, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 import { excludedNamespaces } from './workload-policy.ts';
 
@@ -43,7 +43,7 @@ const objects: readonly OwnObject[] = [
 
 export const namespacesPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardNamespaces,
-  rules: objects.map((row) => ruleOf(row, settings)),
+  rules: objects.map((row) => toRule(row, settings)),
   variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
-  validations: objects.map(validationOf),
+  validations: objects.map(toValidation),
 });

@@ -14,7 +14,7 @@ export interface OwnObject {
   readonly update?: Cel;
 }
 
-export const ruleOf = ({ group, version, resource, suffix, create, update }: OwnObject, { name }: Settings): Rule => ({
+export const toRule = ({ group, version, resource, suffix, create, update }: OwnObject, { name }: Settings): Rule => ({
   apiGroups: [group],
   apiVersions: [version],
   resources: [resource],
@@ -25,7 +25,7 @@ export const ruleOf = ({ group, version, resource, suffix, create, update }: Own
   ...(suffix === undefined ? {} : { resourceNames: [`${name}${suffix}`] }),
 });
 
-export function validationOf({ resource, may, create, update }: OwnObject): Validation {
+export function toValidation({ resource, may, create, update }: OwnObject): Validation {
   const conditions = [
     ...(create === undefined ? [] : [any(`request.operation != 'CREATE'`, create)]),
     ...(update === undefined ? [] : [any(`request.operation != 'UPDATE'`, update)]),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { lumigo } from '../../runtime/contract.ts';
-import { lumigoOf } from '../../sandbox/lumigo.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 
@@ -35,7 +35,7 @@ const secret = (of: string, type: string, more: object = {}) => ({
   },
 });
 const accountToken = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
-const tokenOf = (expirationSeconds: number) => ({
+const getToken = (expirationSeconds: number) => ({
   ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { expirationSeconds } },
 });
 const configMap = (of: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: of } });
@@ -46,7 +46,7 @@ beforeAll(async () => {
   guarded = await startGuarded({ monitoredNamespaces: [{ namespace: shop }] });
   const { client } = guarded.cluster;
   await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: shop } });
-  await apply(client, lumigoOf(shop));
+  await apply(client, getLumigo(shop));
   await client.create(secrets, secret(certificates.name, 'kubernetes.io/tls') as never);
   await client.create(configMaps, configMap(`${name}-monitored-namespaces`));
   const configuration = guarded.installation.manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration');
@@ -132,14 +132,14 @@ describe('the guard over what the manager changes', () => {
 });
 
 const made: readonly Write[] = [
-  ['a token for an hour', token, tokenOf(3_600)],
+  ['a token for an hour', token, getToken(3_600)],
   ['the Secret of a token', { ...secrets, namespace: shop }, secret('lumigo-credentials', 'Opaque')],
   ['its lease', leases, lease(`${name}-leader`)],
-  ['a Lumigo', { ...lumigo, namespace: 'default' }, lumigoOf('default')],
+  ['a Lumigo', { ...lumigo, namespace: 'default' }, getLumigo('default')],
 ];
 
 const unmade: readonly Write[] = [
-  ['a token of a year', token, tokenOf(31_536_000)],
+  ['a token of a year', token, getToken(31_536_000)],
   ['another Secret of its namespace', secrets, secret('other', 'kubernetes.io/tls')],
   ['a certificate of another type', secrets, secret('other', 'Opaque')],
   ['a token of another account', secrets, secret('other', 'kubernetes.io/service-account-token', accountToken)],
@@ -154,7 +154,7 @@ const unmade: readonly Write[] = [
   ],
   ['another ConfigMap', configMaps, configMap('other')],
   ['another lease', leases, lease('other')],
-  ['a Lumigo of another name', { ...lumigo, namespace: 'default' }, lumigoOf('default', {}, 'other')],
+  ['a Lumigo of another name', { ...lumigo, namespace: 'default' }, getLumigo('default', {}, 'other')],
   [
     ...([
       'an eviction in kube-system',

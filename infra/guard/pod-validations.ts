@@ -15,9 +15,9 @@ const [volumes, volumesBefore] = pair('volumes');
 const [secrets, secretsBefore] = pair('imagePullSecrets');
 
 const isOurVolume = (volume: Cel): Cel => `(${volume}.name == ${text(injector.volume)})`;
-const nameOf = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
+const getName = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
 const isAddedSecret = (secret: Cel): Cel =>
-  `(${nameOf(secret)} in variables.pullSecrets || ${nameOf(secret)} in variables.recordedPullSecretsBefore)`;
+  `(${getName(secret)} in variables.pullSecrets || ${getName(secret)} in variables.recordedPullSecretsBefore)`;
 
 export const podValidations: readonly Validation[] = [
   {
@@ -67,7 +67,7 @@ export const podValidations: readonly Validation[] = [
     may: 'change only the pull secrets of the settings',
     expression: all(
       sameItemsBut(secrets, secretsBefore, isAddedSecret),
-      `${secrets}.all(secret, secret in ${secretsBefore} || ${nameOf('secret')} in variables.pullSecrets)`,
+      `${secrets}.all(secret, secret in ${secretsBefore} || ${getName('secret')} in variables.pullSecrets)`,
     ),
   },
   {

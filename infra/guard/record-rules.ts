@@ -1,7 +1,7 @@
 import { all, any, text, type Cel } from '../constructs/cel.ts';
 
 /**
- * CEL cannot parse JSON, so patterns extract the parts of a record (runtime/injection/record.ts) that a removal restores. Each part of a
+ * CEL cannot parse JSON, so patterns extract the parts of a record (runtime/injection/original-state.ts) that a removal restores. Each part of a
  * new record must be in the former record or object, so an attacker with the manager's token cannot invent any.
  */
 
@@ -15,7 +15,7 @@ export const replacedVariables = (record: Cel): Cel => `${record}.findAll(${text
 
 export const replacedMounts = (record: Cel): Cel => `${record}.findAll(${text(MOUNT)})`;
 
-export const recordedNames = (record: Cel, list: 'pullSecrets' | 'variables'): Cel =>
+export const originalStateNames = (record: Cel, list: 'pullSecrets' | 'variables'): Cel =>
   `${record}.find(${text(String.raw`"${list}":\[[^\]]*\]`)}).replace(${text(`"${list}":`)}, '').findAll(${text('[^",\\[\\]]+')})`;
 
 /** JSON and `strings.quote` escape these control characters differently. */

@@ -1,6 +1,6 @@
 import { any, all, text, type Cel } from '../constructs/cel.ts';
-import { isOnOurPath, mountsOf } from '../constructs/injected.ts';
-import { environmentOf, joinedNames, writtenReferences } from './environment-rules.ts';
+import { isOnOurPath, getMounts } from '../constructs/injected.ts';
+import { getEnvironment, joinedNames, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';
 
@@ -14,20 +14,20 @@ const replaced: Cel = `variables.replaced.all(json, ${any(
   'json in variables.replacedBefore',
   ...writtenReferences.map((pattern) => `json.matches(${text(pattern)})`),
   inContainersBefore(
-    `${environmentOf('before')}.exists(variable, variable.name in variables.injectedNames && ${isVariable('json', 'variable')})`,
+    `${getEnvironment('before')}.exists(variable, variable.name in variables.injectedNames && ${isVariable('json', 'variable')})`,
   ),
 )})`;
 
 const replacedMounts: Cel = `variables.replacedMounts.all(json, ${any(
   'json in variables.replacedMountsBefore',
-  inContainersBefore(`${mountsOf('before')}.exists(mount, ${isOnOurPath('mount')} && ${isMount('json', 'mount')})`),
+  inContainersBefore(`${getMounts('before')}.exists(mount, ${isOnOurPath('mount')} && ${isMount('json', 'mount')})`),
 )})`;
 
 const names = (list: string, allowed: Cel): Cel =>
   `variables.${list}.all(name, name in variables.${list}Before || name in ${allowed})`;
 
 /** A removal restores the content of the record, so a new record may only contain parts of the object. */
-export const recordValidations: readonly Validation[] = [
+export const originalStateValidations: readonly Validation[] = [
   {
     may: 'record only values that an injection replaces',
     expression: any(

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
+import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
 import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing } from '../../sandbox/testing/injection.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const CHANGES = 60;
 const counts = { refused: 0, invalid: 0 };
@@ -18,7 +18,7 @@ let guarded: GuardedCluster;
 let namespace: string;
 beforeAll(async () => {
   guarded = await startGuarded();
-  namespace = await guarded.bench.namespace('refused');
+  namespace = await guarded.testCluster.namespace('refused');
 });
 afterAll(async () => {
   process.stderr.write(
@@ -35,8 +35,8 @@ async function make(kind: WorkloadKind, index: number, template: Parameters<type
   const result = inject({ ...template, metadata: labelled }, { ...guarded.injector, ...tracing });
   const injected =
     result.refused === undefined && index % 2 === 0 ? result.template : { ...template, metadata: labelled };
-  const plain = workloadOf(kind, namespace, name) as unknown as Workload;
-  const created = await guarded.bench.create(withTemplate(plain, injected) as never);
+  const plain = createWorkload(kind, namespace, name) as unknown as Workload;
+  const created = await guarded.testCluster.create(withTemplate(plain, injected) as never);
   return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
@@ -69,7 +69,7 @@ describe.each(changeable)('the guard over a %s', (_name, kind) => {
       fc.asyncProperty(podTemplate({ restartPolicy }), picks, async (template, chosen) => {
         count += 1;
         const workload = await make(kind, count, template);
-        expect(templateOf(workload)).toBeDefined();
+        expect(toTemplate(workload)).toBeDefined();
         for (const pick of chosen) await attack(kind, workload, pick);
       }),
       { ...fuzz, numRuns: 12, endOnFailure: true },

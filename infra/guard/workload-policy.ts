@@ -8,7 +8,7 @@ import { environmentVariables } from './environment-rules.ts';
 import { metadataValidations } from './metadata-validations.ts';
 import { podValidations } from './pod-validations.ts';
 import type { Policy } from './policy.ts';
-import { recordValidations } from './record-validations.ts';
+import { originalStateValidations } from './record-validations.ts';
 import { workloadVariables } from './workload-variables.ts';
 
 export const excludedNamespaces = ({ webhook, namespace }: Settings): Cel =>
@@ -29,5 +29,5 @@ export const workloadPolicy = (settings: Settings): Policy => ({
     ...workloadVariables,
     ...environmentVariables,
   },
-  validations: [...metadataValidations, ...podValidations, ...recordValidations],
+  validations: [...metadataValidations, ...podValidations, ...originalStateValidations],
 });

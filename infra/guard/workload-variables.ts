@@ -1,10 +1,10 @@
 import { annotations, injector, workloads } from '../../runtime/contract.ts';
 import { entryOr, fieldOr, text, type Cel } from '../constructs/cel.ts';
 import { otherEntries } from './environment-rules.ts';
-import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
+import { originalStateNames, replacedMounts, replacedVariables } from './record-rules.ts';
 
 /** Returns the pod template of an object. Its place depends on the kind, and the types differ, so the object is dynamic. */
-function templateOf(object: Cel): Cel {
+function toTemplate(object: Cel): Cel {
   const usual = ['spec', 'template'];
   return workloads
     .filter(({ template }) => template.join() !== usual.join())
@@ -20,7 +20,7 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
     object: `dyn(${object})`,
     labels: fieldOr(at('object'), 'metadata.labels', '{}'),
     annotations: fieldOr(at('object'), 'metadata.annotations', '{}'),
-    template: templateOf(at('object')),
+    template: toTemplate(at('object')),
     templateMetadata: fieldOr(at('template'), 'metadata', '{}'),
     templateLabels: fieldOr(at('templateMetadata'), 'labels', '{}'),
     templateAnnotations: fieldOr(at('templateMetadata'), 'annotations', '{}'),
@@ -34,8 +34,8 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
     record: entryOr(at('templateAnnotations'), annotations.injection),
     replaced: replacedVariables(at('record')),
     replacedMounts: replacedMounts(at('record')),
-    recordedVariables: recordedNames(at('record'), 'variables'),
-    recordedPullSecrets: recordedNames(at('record'), 'pullSecrets'),
+    originalStateVariables: originalStateNames(at('record'), 'variables'),
+    originalStatePullSecrets: originalStateNames(at('record'), 'pullSecrets'),
   };
   return Object.fromEntries(Object.entries(variables).map(([name, expression]) => [`${name}${suffix}`, expression]));
 };

@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { runToEnd } from '../../sandbox/run.ts';
-import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
+import { getProblems } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { synthesize } from '../operator.ts';
@@ -105,7 +105,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'controllerManager.telemetryProxy.image.tag': '0.130.0',
   'controllerManager.telemetryProxy.image.digest': '',
   'controllerManager.telemetryProxy.resources': { limits: { memory: '2Gi' } },
-  'controllerManager.telemetryProxy.queue.laneSize': '64Mi',
+  'controllerManager.telemetryProxy.queue.shardSize': '64Mi',
   'controllerManager.telemetryProxy.queue.sizeLimit': '5Gi',
   'controllerManager.telemetryProxy.queue.claimName': 'telemetry',
   'injectorWebhook.lumigoInjector.image.repository': 'registry.example/injector',
@@ -119,7 +119,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'rollout.strategy': 'manual',
   'rollout.soakSeconds': 30,
   'rollout.deadlineSeconds': 60,
-  'rollout.largestWave': 5,
+  'rollout.largestBatch': 5,
   'rollout.concurrent': 7,
   'rollout.concurrentPerNamespace': 3,
   'rollout.settleSeconds': 9,
@@ -377,7 +377,7 @@ describe('the Helm chart', () => {
       const { status, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', '--values', file);
       rmSync(file);
       expect(status).not.toBe(0);
-      const [problem = ''] = problemsOf(settings);
+      const [problem = ''] = getProblems(settings);
       expect(problem).not.toBe('');
       expect(stderr).toContain(problem);
     },

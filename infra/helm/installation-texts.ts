@@ -1,5 +1,5 @@
 import { chartName } from '../../runtime/contract.ts';
-import { imageRepositoryOf, publisher as own, type Publisher } from '../settings/publisher.ts';
+import { getImageRepository, publisher as own, type Publisher } from '../settings/publisher.ts';
 import { operatorVersion } from '../settings/version.ts';
 
 const intoNamespace = '--namespace lumigo-system --create-namespace';
@@ -10,7 +10,7 @@ const block = (...lines: readonly string[]): string => ['```sh', ...lines, '```'
 export function installWithHelm(publisher: Publisher = own): string {
   const published = publishedInstallation(publisher);
   if (published !== undefined) return published;
-  const image = `${imageRepositoryOf('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
+  const image = `${getImageRepository('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
   return [
     'No release is published yet, so build the image and the chart in a checkout. `podman build` and `buildah build` work like',
     '`docker build`.',

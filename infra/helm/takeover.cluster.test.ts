@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { writeOriginalChart } from '../../sandbox/original/chart.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { lumigo, workloadKinds } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
@@ -22,7 +22,7 @@ import { writeChart } from './chart.ts';
 
 /** The real Helm upgrades a release of the original to this chart. No kubelet runs its pods. */
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 let helm: Tool;
 let folder: string;
 let original: string;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   writeOriginalChart(original);
   writeChart(ours);
   cluster = await startControlPlane();
-  bench = new TestCluster(cluster.client);
+  testCluster = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
 });
 afterAll(async () => {
@@ -66,7 +66,7 @@ async function lumigoIn(namespace: string): Promise<void> {
       operations: [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: failurePolicy }],
     });
   await fail('Ignore');
-  await eventually(() => bench.lumigo(namespace));
+  await eventually(() => testCluster.lumigo(namespace));
   await fail('Fail');
 }
 
@@ -86,16 +86,16 @@ async function uids(): Promise<unknown> {
     name: 'lumigoes.operator.lumigo.io',
   };
   const kept = await Promise.all([secret, own, definition].map((ref) => cluster.client.get(ref)));
-  const { metadata } = await bench.readLumigo('shop');
+  const { metadata } = await testCluster.readLumigo('shop');
   return [metadata, ...kept.map((object) => object.metadata)].map(({ uid }) => uid);
 }
 
 const containers = async () => {
-  const { spec } = await bench.templateOf(workloadKinds.deployment, 'lumigo-system', deployment);
+  const { spec } = await testCluster.toTemplate(workloadKinds.deployment, 'lumigo-system', deployment);
   return spec.containers.map(({ name }) => name).toSorted();
 };
 
-const keyOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;
+const toKey = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;
 const manifest = (): Manifest[] =>
   parseAllDocuments(helm('get', 'manifest', 'lumigo')).map((document) => document.toJS() as Manifest);
 
@@ -104,9 +104,9 @@ const isOfCluster = (kind: string) => /^(Cluster|CustomResource|Mutating|Priorit
 async function present(objects: readonly Manifest[]): Promise<string[]> {
   const found = await Promise.all(
     objects.map(async (object) => {
-      const ref = { ...refOf(object), ...(isOfCluster(object.kind) ? {} : { namespace: 'lumigo-system' }) };
+      const ref = { ...toRef(object), ...(isOfCluster(object.kind) ? {} : { namespace: 'lumigo-system' }) };
       const isThere = await cluster.client.get(ref).catch(undefinedIfNotFound);
-      return isThere === undefined ? [] : [keyOf(object)];
+      return isThere === undefined ? [] : [toKey(object)];
     }),
   );
   return found.flat();
@@ -117,12 +117,14 @@ describe('a release of the original operator [F51]', () => {
   let notes = '';
 
   it('shows by `lumigo preview` before any change that no pod restarts', async () => {
-    await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    await testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks', ...settings);
     await lumigoIn('shop');
     before = await uids();
     for (const kind of [workloadKinds.deployment, workloadKinds.statefulSet])
-      await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
+      await testCluster.create(
+        instrumentedByOriginal(createWorkload(kind, 'shop', 'app') as unknown as Workload) as never,
+      );
     const at = '2025-09-18T10:00:00Z';
     const times = { lastTransitionTime: at, lastUpdateTime: at };
     const conditions = [{ type: 'Active', status: 'True', message: 'x', ...times }];
@@ -149,11 +151,11 @@ describe('a release of the original operator [F51]', () => {
   });
 
   it('loses the objects that are no longer needed', async () => {
-    const kept = new Set(manifest().map(keyOf));
-    const idle = originalRelease().objects.filter((object) => !kept.has(keyOf(object)));
+    const kept = new Set(manifest().map(toKey));
+    const idle = originalRelease().objects.filter((object) => !kept.has(toKey(object)));
     expect(idle.length).toBeGreaterThan(20);
     expect(await present(idle)).toEqual([]);
-    expect(await present(manifest())).toEqual(manifest().map(keyOf));
+    expect(await present(manifest())).toEqual(manifest().map(toKey));
   });
 
   it('applies each value that has a counterpart, and names the others once, with advice', () => {
@@ -170,7 +172,7 @@ describe('a release of the original operator [F51]', () => {
     expect(await uids()).toEqual(before);
     expect(await containers()).toEqual(['events-scraper', 'kube-rbac-proxy', 'manager', 'namespace-config-server']);
     const { objects } = originalRelease();
-    expect(await present(objects)).toEqual(objects.map(keyOf));
+    expect(await present(objects)).toEqual(objects.map(toKey));
   });
 
   it('is taken over again after that', async () => {

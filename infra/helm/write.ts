@@ -27,7 +27,7 @@ export class TemplateWriter {
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
       if (key === DOCUMENT) return [`${pad}value: |-`, ...this.document(child as object, depth + 1)];
-      const marker = this.expressionOf(key);
+      const marker = this.parseExpression(key);
       if (marker?.type !== 'map') {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
         return this.entry(`${pad}${name}:`, child, depth);
@@ -48,7 +48,7 @@ export class TemplateWriter {
   private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
     if (value instanceof Either) return this.either(value, (each) => this.entry(head, each, depth));
-    const whole = this.wholeOf(value);
+    const whole = this.parseWhole(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
     if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(literal(value), depth + 1)];
     if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
@@ -73,28 +73,28 @@ export class TemplateWriter {
 
   private documentValue(head: string, value: unknown, end: string): string[] {
     if (value instanceof Either) return this.either(value, (each) => this.documentValue(head, each, end));
-    const whole = this.wholeOf(value);
+    const whole = this.parseWhole(value);
     const json = whole === undefined ? this.scalar(value, 'toRawJson') : `{{ ${whole.code} | toRawJson }}`;
     return [`${head}${json}${end}`];
   }
 
   /** Returns the setting of a list or a map, if its only item or key is the marker. */
-  private wholeOf(value: unknown): Expression | undefined {
+  private parseWhole(value: unknown): Expression | undefined {
     if (!Array.isArray(value)) return this.wholeMap(value);
     const [only, ...more] = value as unknown[];
     if (more.length > 0) return undefined;
     if (typeof only !== 'string') return this.wholeMap(only);
-    return this.expressions.get(only)?.type === 'strings' ? this.expressionOf(only) : undefined;
+    return this.expressions.get(only)?.type === 'strings' ? this.parseExpression(only) : undefined;
   }
 
   private wholeMap(value: unknown): Expression | undefined {
     if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
     const [key = '', ...others] = Object.keys(value);
     const isWhole = others.length === 0 && ['map', 'objects'].includes(this.expressions.get(key)?.type ?? '');
-    return isWhole ? this.expressionOf(key) : undefined;
+    return isWhole ? this.parseExpression(key) : undefined;
   }
 
-  private expressionOf(text: string): Expression | undefined {
+  private parseExpression(text: string): Expression | undefined {
     const found = this.expressions.get(text);
     if (found !== undefined) this.used.add(found.path);
     return found;
@@ -102,7 +102,7 @@ export class TemplateWriter {
 
   private scalar(value: unknown, as: 'quote' | 'toRawJson' = 'quote'): string {
     if (typeof value === 'number') {
-      const marker = this.expressionOf(String(value));
+      const marker = this.parseExpression(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
     }
     return typeof value === 'string' ? this.text(value, as) : JSON.stringify(value);
@@ -116,14 +116,14 @@ export class TemplateWriter {
   private text(value: string, as: 'quote' | 'toRawJson'): string {
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
     if (found.length === 0) return as === 'quote' && isPlain(value) ? value : literal(JSON.stringify(value));
-    const codes = found.map((marker) => this.textOf(marker));
+    const codes = found.map((marker) => this.toText(marker));
     if (found[0] === value) return `{{ ${codes[0]} | ${as} }}`;
     const format = value.replaceAll('%', '%%').replace(this.pattern, '%v');
     return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | ${as} }}`;
   }
 
-  private textOf(marker: string): string {
-    const expression = this.expressionOf(marker);
+  private toText(marker: string): string {
+    const expression = this.parseExpression(marker);
     if (expression === undefined) throw new Error(`${marker} is no marker`);
     if (expression.type === 'strings') return `(join "," ${expression.code})`;
     return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;

@@ -60,7 +60,7 @@ describe('the pictures of the README', () => {
 
 describe('a drawn picture', () => {
   const drawn = ['docs/how-it-works.svg', 'docs/use/rollout.svg'];
-  const numbersOf = (element: string, names: readonly string[]): number[] =>
+  const parseNumbers = (element: string, names: readonly string[]): number[] =>
     names.map((name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(element)?.[1] ?? 0));
 
   it.each(drawn)('%s has a background and colors for dark mode [F85]', (file) => {
@@ -72,13 +72,13 @@ describe('a drawn picture', () => {
 
   it.each(drawn)('%s keeps each text inside its box, also with a wide font [F85]', (file) => {
     const boxes = [...read(file).matchAll(/<rect [^>]*>/g)].map(([rect]) =>
-      numbersOf(rect, ['x', 'y', 'width', 'height']),
+      parseNumbers(rect, ['x', 'y', 'width', 'height']),
     );
     const texts = [...read(file).matchAll(/<text ([^>]*)>([^<]*)</g)].filter(
       ([, given = '']) => !given.includes('anchor'),
     );
     const beyond = texts.filter(([element, given = '', text = '']) => {
-      const [x = 0, y = 0] = numbersOf(element, ['x', 'y']);
+      const [x = 0, y = 0] = parseNumbers(element, ['x', 'y']);
       const around = boxes.filter(([left = 0, top = 0, width = 0, height = 0]) => {
         return left <= x && x <= left + width && top <= y && y <= top + height;
       });
@@ -123,17 +123,17 @@ describe('a link in a page', () => {
   const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),
   );
-  const linksOf = (page: string): string[] =>
+  const parseLinks = (page: string): string[] =>
     [
       ...read(page)
         .replace(/```[^]*?```|`[^`\n]*`/g, '')
         .matchAll(/\]\(([^)\s]+)\)/g),
     ].map(([, link = '']) => link);
 
-  it('is found by this test in every page', () => expect(pages.flatMap(linksOf).length).toBeGreaterThan(200));
+  it('is found by this test in every page', () => expect(pages.flatMap(parseLinks).length).toBeGreaterThan(200));
 
   it.each(pages)('leads from %s to a file and a heading that exist', (page) => {
-    const broken = linksOf(page).filter((link) => !/^(https?|mailto):/.test(link) && !leadsSomewhere(page, link));
+    const broken = parseLinks(page).filter((link) => !/^(https?|mailto):/.test(link) && !leadsSomewhere(page, link));
     expect(broken).toEqual([]);
   });
 
@@ -147,10 +147,10 @@ function leadsSomewhere(page: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? page : join(dirname(page), path);
   if (!existsSync(target)) return false;
-  return anchor === undefined || anchorsOf(read(target)).includes(anchor);
+  return anchor === undefined || parseAnchors(read(target)).includes(anchor);
 }
 
-const anchorsOf = (text: string): string[] => [
+const parseAnchors = (text: string): string[] => [
   ...[...text.replace(/```[^]*?```/g, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()

@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
-import { noticesOf } from '../settings/notices.ts';
+import { getNotices } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
 const TIMEOUT_MS = 60_000;
-const notice = noticesOf(parseSettings({}))
+const notice = getNotices(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');
 

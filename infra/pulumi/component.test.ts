@@ -39,7 +39,7 @@ const groups = () => registered.filter(({ type }) => type === 'kubernetes:yaml/v
 const secrets = () => registered.filter(({ type }) => type === 'kubernetes:core/v1:Secret');
 const token = `t_${'a'.repeat(21)}`;
 
-function errorOf(action: () => unknown): Error | undefined {
+function catchError(action: () => unknown): Error | undefined {
   try {
     action();
   } catch (error) {
@@ -71,10 +71,10 @@ describe('the Pulumi component', () => {
       .toSorted((a, b) => registered.indexOf(a) - registered.indexOf(b))
       .map(({ name }) => name);
     expect(order).toEqual(['lumigo-namespace', 'lumigo-webhook-certificates', 'lumigo-operator', 'lumigo-api']);
-    const kindsOf = (wave: string) =>
+    const getKinds = (wave: string) =>
       (groups().find(({ name }) => name === wave)?.inputs['objs'] as Manifest[]).map(({ kind }) => kind);
-    expect(kindsOf('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
-    expect(kindsOf('lumigo-operator')).toContain('Deployment');
+    expect(getKinds('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
+    expect(getKinds('lumigo-operator')).toContain('Deployment');
   });
 
   it('keeps the token secret, and only in its own Secret', async () => {
@@ -110,7 +110,7 @@ describe('the Pulumi component', () => {
     ['settings of another delivery', { settings: { updater: { mode: 'upgrade' } } }],
     ['a token that is none', { lumigoToken: 'hunter2' }],
   ])('refuses %s without a stack, which the SDK takes 20 s to show [F93]', (_case, args) => {
-    const refused = errorOf(() => new LumigoOperator('lumigo', args));
+    const refused = catchError(() => new LumigoOperator('lumigo', args));
     expect(RunError.isInstance(refused)).toBe(true);
     expect(refused?.stack).toBeUndefined();
     expect(inspect(refused, { colors: true })).not.toContain(' at ');
@@ -123,7 +123,7 @@ describe('the Pulumi component', () => {
     ['settings', '{"lumigoToken":{"value":"hunter2"', "configuration 'settings' is not a map"],
   ])('checks %s of the stack before anything is registered [F94]', (key, value, message) => {
     runtime.setAllConfig({ [`project:${key}`]: value }, [`project:${key}`]);
-    const refused = errorOf(readConfiguration);
+    const refused = catchError(readConfiguration);
     runtime.setAllConfig({});
     expect(refused?.message).toContain(message);
     expect([refused?.message.includes('hunter2'), refused?.stack]).toEqual([false, undefined]);

@@ -11,11 +11,11 @@ import {
 import { suffixes } from '../../runtime/contract.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import { synthesize } from '../operator.ts';
-import { noticesOf } from '../settings/notices.ts';
+import { getNotices } from '../settings/notices.ts';
 import { registerCertificate } from './certificate.ts';
 import { orRefuse } from './refusal.ts';
 import { checkToken, registerTokens, tokenPlaceholder } from './tokens.ts';
-import { wavesOf } from './waves.ts';
+import { getWaves } from './waves.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
@@ -41,10 +41,10 @@ export class LumigoOperator extends ComponentResource {
   readonly certificateExpires: Output<string>;
 
   constructor(name: string, args: LumigoOperatorArgs = {}, options?: ComponentResourceOptions) {
-    const settings = orRefuse(() => settingsOf(name, args));
+    const settings = orRefuse(() => toSettings(name, args));
     const manifests = orRefuse(() => synthesize(settings, 'Pulumi'));
     super('lumigo:kubernetes:LumigoOperator', name, {}, options);
-    for (const notice of noticesOf(settings)) void log.info(notice, this);
+    for (const notice of getNotices(settings)) void log.info(notice, this);
     this.version = operatorVersion();
     this.namespace = settings.namespace;
     this.deployment = `${settings.name}${suffixes.manager}`;
@@ -53,7 +53,7 @@ export class LumigoOperator extends ComponentResource {
     this.certificateExpires = output('');
     const dependsOn: Resource[] = [];
     const after = () => ({ parent: this, dependsOn: [...dependsOn] });
-    for (const { name: wave, objs } of wavesOf(manifests)) {
+    for (const { name: wave, objs } of getWaves(manifests)) {
       // The manager would create its own certificate if it started first.
       if (wave === 'operator' && settings.certificates.issuer === 'delivery') {
         const { secret, expires } = registerCertificate(name, settings, after());
@@ -76,7 +76,7 @@ export class LumigoOperator extends ComponentResource {
   }
 }
 
-function settingsOf(name: string, { settings: given, lumigoToken }: LumigoOperatorArgs): Settings {
+function toSettings(name: string, { settings: given, lumigoToken }: LumigoOperatorArgs): Settings {
   const settings = parseSettings(given, `The settings of '${name}'`);
   if (lumigoToken === undefined) return settings;
   if (typeof lumigoToken === 'string') checkToken(lumigoToken);

@@ -7,24 +7,24 @@ import { workloadKinds } from '../../runtime/contract.ts';
 import { ensureBundle } from '../release/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { startManager } from '../../sandbox/manager/manager.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 
 /** Applies in the order of the engine, which is in no package registry, and deletes in reverse. */
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 const applied: Manifest[] = [];
 let outputs: Record<string, unknown> = {};
 
 beforeAll(async () => {
   await ensureBundle();
   cluster = await startControlPlane();
-  bench = new TestCluster(cluster.client);
+  testCluster = new TestCluster(cluster.client);
   process.env['PULUMI_CONFIG'] = JSON.stringify({
     'lumigo-kubernetes-operator:settings': JSON.stringify({ cluster: { name: 'pulumi' } }),
   });
@@ -32,7 +32,7 @@ beforeAll(async () => {
     {
       newResource: async ({ type, name, inputs }) => {
         const state = plain(inputs) as Record<string, unknown>;
-        for (const manifest of manifestsOf(type, state)) {
+        for (const manifest of toManifests(type, state)) {
           await apply(cluster.client, manifest, 'pulumi');
           applied.push(manifest);
         }
@@ -55,7 +55,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plain(child)]));
 }
 
-function manifestsOf(type: string, inputs: Readonly<Record<string, unknown>>): Manifest[] {
+function toManifests(type: string, inputs: Readonly<Record<string, unknown>>): Manifest[] {
   if (type === 'kubernetes:yaml/v2:ConfigGroup') return inputs['objs'] as Manifest[];
   const { __provider: _provider, ...manifest } = inputs;
   return type === 'kubernetes:core/v1:Secret'
@@ -107,7 +107,7 @@ describe('the Pulumi stack', () => {
       telemetryProxyUrl: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
     });
     const secret = applied.find(({ kind }) => kind === 'Secret') as Manifest;
-    const { data } = (await cluster.client.get(refOf(secret))) as unknown as { data: Record<string, string> };
+    const { data } = (await cluster.client.get(toRef(secret))) as unknown as { data: Record<string, string> };
     const certificate = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
     expect(certificate.checkHost('lumigo-lumigo-operator-webhooks-service.lumigo-system.svc')).toBeDefined();
     expect(certificate.checkPrivateKey(createPrivateKey(Buffer.from(data['tls.key'] ?? '', 'base64')))).toBe(true);
@@ -115,7 +115,7 @@ describe('the Pulumi stack', () => {
 
   it('changes nothing when it is applied again', async () => {
     for (const manifest of applied) {
-      const before = await cluster.client.get(refOf(manifest));
+      const before = await cluster.client.get(toRef(manifest));
       const after = await apply(cluster.client, manifest, 'pulumi');
       // A controller writes the status of a policy whenever it has checked the types.
       const version = manifest.kind === 'ValidatingAdmissionPolicy' ? 'generation' : 'resourceVersion';
@@ -127,15 +127,15 @@ describe('the Pulumi stack', () => {
     const [webhookPort = 0] = await freePorts(1);
     // The manager runs beside the cluster, so its webhook is not behind the Service.
     const webhook = applied.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
-    await cluster.client.delete(refOf(webhook));
+    await cluster.client.delete(toRef(webhook));
     const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, { webhookPort });
-    const namespace = await bench.namespace('shop');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    const namespace = await testCluster.namespace('shop');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     const steps = applied.toReversed().map((manifest) => [manifest]);
     await destroy(cluster, steps, () => manager.stop());
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ const waveOf: Readonly<Record<string, Wave>> = {
 };
 
 /** Returns the objects of each wave, without empty waves and Secrets (tokens.ts). */
-export const wavesOf = (
+export const getWaves = (
   manifests: readonly Manifest[],
 ): readonly { readonly name: Wave; readonly objs: Manifest[] }[] => {
   const open = manifests.filter(({ kind }) => kind !== 'Secret');

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 /** The format is that of `sha256sum --check`. */
 export const checksumsFile = 'SHA256SUMS';
 
-const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+const getDigest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /** Writes the SHA-256 of each file of a folder into a list in it. The signature of the list is not in the list. */
 export function writeChecksums(folder: string): void {
   const files = readdirSync(folder).filter((file) => !file.startsWith(checksumsFile));
-  const lines = files.toSorted().map((file) => `${digestOf(join(folder, file))}  ${file}\n`);
+  const lines = files.toSorted().map((file) => `${getDigest(join(folder, file))}  ${file}\n`);
   writeFileSync(join(folder, checksumsFile), lines.join(''));
 }
 
@@ -33,5 +33,5 @@ function problemWith(folder: string, line: string): string[] {
   if (digest === undefined) return [`the line '${line}'`];
   const path = join(folder, file);
   if (!existsSync(path)) return [`${file} is missing`];
-  return digestOf(path) === digest ? [] : [`${file} has changed`];
+  return getDigest(path) === digest ? [] : [`${file} has changed`];
 }

@@ -27,10 +27,10 @@ export async function program(name: string, args: readonly string[], options: Pr
     child.on('close', resolve);
   });
   if (code === 0) return options.both === true ? said.stdout + said.stderr : said.stdout;
-  throw new Error(`${step} failed: ${lastOf(said.stderr) ?? lastOf(said.stdout) ?? `exit code ${code}`}`);
+  throw new Error(`${step} failed: ${getLastLine(said.stderr) ?? getLastLine(said.stdout) ?? `exit code ${code}`}`);
 }
 
-const lastOf = (text: string): string | undefined =>
+const getLastLine = (text: string): string | undefined =>
   text
     .split('\n')
     .map((line) => line.trim())

@@ -42,7 +42,7 @@ let digest: string;
 const path = process.env['PATH'];
 
 const charts = (): string => join(folder, 'charts');
-const archiveOf = (version: string): string => join(charts(), `lumigo-operator-${version}.tgz`);
+const getArchive = (version: string): string => join(charts(), `lumigo-operator-${version}.tgz`);
 const index = (): string => release.publisher.charts.index;
 
 beforeAll(async () => {
@@ -63,12 +63,12 @@ beforeAll(async () => {
     }
   }).listen(0, '127.0.0.1');
   await once(repository, 'listening');
-  release = releaseOf(registry.host, `http://127.0.0.1:${(repository.address() as AddressInfo).port}`);
+  release = getRelease(registry.host, `http://127.0.0.1:${(repository.address() as AddressInfo).port}`);
   key = await chartKey('release');
   [signer, stranger] = await Promise.all([keyPair('release'), keyPair('stranger')]);
   await packageChart(release, charts(), key);
   await writeIndex(release, charts(), index());
-  digest = await pushChart(release, archiveOf(VERSION), true);
+  digest = await pushChart(release, getArchive(VERSION), true);
 }, 600_000);
 afterAll(async () => {
   process.env['PATH'] = path;
@@ -77,7 +77,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function releaseOf(host: string, chartIndex: string): Release {
+function getRelease(host: string, chartIndex: string): Release {
   const oci = `${host}/acme/charts`;
   const publisher = {
     ...{ home: 'https://git.example/acme/operator', docs: '', images: `${host}/acme` },
@@ -113,7 +113,7 @@ const shell = (script: string) => runToEnd('sh', ['-euc', script]);
 const install = (chart: string, ...flags: readonly string[]) =>
   shell(`helm install lumigo ${chart} --namespace lumigo-system --create-namespace ${flags.join(' ')}`);
 
-const keyringOf = (name: string): string => join(folder, `${name}.public.gpg`);
+const getKeyring = (name: string): string => join(folder, `${name}.public.gpg`);
 
 async function installed(): Promise<unknown> {
   const chart = await program('helm', ['list', '--all-namespaces', '--all', '--output', 'json']);
@@ -145,8 +145,8 @@ describe('a chart that is not trusted or not available', () => {
       readFileSync(archive).map((byte) => byte ^ 1),
     );
     // In the chart repository the archive is replaced, and the signature stays.
-    copyFileSync(`${archive}.prov`, `${archiveOf(TAMPERED)}.prov`);
-    writeFileSync(archiveOf(TAMPERED), readFileSync(archiveOf(VERSION)));
+    copyFileSync(`${archive}.prov`, `${getArchive(TAMPERED)}.prov`);
+    writeFileSync(getArchive(TAMPERED), readFileSync(getArchive(VERSION)));
   }
 
   const refused: [string, () => string | Promise<string>, RegExp][] = [
@@ -156,7 +156,7 @@ describe('a chart that is not trusted or not available', () => {
       'that nobody signed',
       async () => {
         await packageChart({ ...release, version: '7.3.0' }, folder);
-        return `${join(folder, 'lumigo-operator-7.3.0.tgz')} --verify --keyring ${keyringOf('release')}`;
+        return `${join(folder, 'lumigo-operator-7.3.0.tgz')} --verify --keyring ${getKeyring('release')}`;
       },
       /provenance|\.prov/,
     ],
@@ -164,7 +164,7 @@ describe('a chart that is not trusted or not available', () => {
       'that another key signed',
       async () => {
         await chartKey('stranger');
-        return `oci://${release.chart} --version ${VERSION} --verify --keyring ${keyringOf('stranger')}`;
+        return `oci://${release.chart} --version ${VERSION} --verify --keyring ${getKeyring('stranger')}`;
       },
       /signature/,
     ],
@@ -179,17 +179,17 @@ describe('a chart that is not trusted or not available', () => {
     await tamper();
     const fromRegistry = await install(`oci://${release.chart} --version ${TAMPERED}`);
     expect([fromRegistry.code, fromRegistry.stderr]).toEqual([1, expect.stringMatching(/digest|mismatch/)]);
-    const verified = `--verify --keyring ${keyringOf('release')}`;
-    const fromRepository = await install(`${index()}/${basename(archiveOf(TAMPERED))} ${verified}`);
+    const verified = `--verify --keyring ${getKeyring('release')}`;
+    const fromRepository = await install(`${index()}/${basename(getArchive(TAMPERED))} ${verified}`);
     expect([fromRepository.code, fromRepository.stderr]).toEqual([1, expect.stringMatching(/sha256|sum/)]);
-    rmSync(archiveOf(TAMPERED));
+    rmSync(getArchive(TAMPERED));
   });
 
   it('is not installed if the registry refuses', async () => {
     const refusing = await startRegistry({ refusing: true });
     try {
-      const theirs = releaseOf(refusing.host, index());
-      await expect(pushChart(theirs, archiveOf(VERSION), true)).rejects.toThrow(
+      const theirs = getRelease(refusing.host, index());
+      await expect(pushChart(theirs, getArchive(VERSION), true)).rejects.toThrow(
         /^helm push .*failed: .*401|unauthorized|credential/,
       );
       const { code, stderr } = await install(`oci://${theirs.chart} --version ${VERSION}`);
@@ -208,7 +208,7 @@ describe('a chart that is not trusted or not available', () => {
   });
 
   it('is not in an index if the present index could not be read', async () => {
-    const away = releaseOf(registry.host, 'http://127.0.0.1:9');
+    const away = getRelease(registry.host, 'http://127.0.0.1:9');
     await expect(writeIndex(away, charts(), index())).rejects.toThrow(
       'the chart repository does not answer for http://127.0.0.1:9',
     );
@@ -220,7 +220,7 @@ describe('a published chart [F52]', () => {
     ['a registry', () => `oci://${release.chart}`],
     ['a chart repository', () => `lumigo-operator --repo ${index()}`],
     ['a registry, by its digest', () => `oci://${release.chart}@${digest}`],
-    ['a registry, verified', () => `oci://${release.chart} --verify --keyring ${keyringOf('release')}`],
+    ['a registry, verified', () => `oci://${release.chart} --verify --keyring ${getKeyring('release')}`],
   ])('is installed with helm from %s', async (_case, chart) => {
     expect(await install(chart())).toMatchObject({ code: 0 });
     expect(await installed()).toEqual([`lumigo-operator-${VERSION}`]);
@@ -236,7 +236,7 @@ describe('a published chart [F52]', () => {
       entries: Record<string, { version: string; urls: string[] }[]>;
     };
     expect(entries['lumigo-operator']?.map(({ version }) => version)).toEqual([VERSION, '7.0.0']);
-    rmSync(archiveOf('7.0.0'));
+    rmSync(getArchive('7.0.0'));
     await writeIndex(release, charts(), index());
     expect(readFileSync(join(charts(), 'index.yaml'), 'utf8')).toContain('lumigo-operator-7.0.0.tgz');
   });

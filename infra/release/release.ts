@@ -1,5 +1,5 @@
 import { chartName } from '../../runtime/contract.ts';
-import { imageRepositoryOf, type Publisher } from '../settings/publisher.ts';
+import { getImageRepository, type Publisher } from '../settings/publisher.ts';
 
 export interface ReleasedImage {
   readonly target: 'operator' | 'updater';
@@ -33,15 +33,15 @@ export function planRelease(tag: string, version: string, publisher: Publisher):
     throw new Error(
       `the tag '${tag}' does not match the version ${version} in package.json. The tag must be v${version}`,
     );
-  const empty = Object.entries(needed).flatMap(([name, valueOf]) => (valueOf(publisher) === '' ? [name] : []));
+  const empty = Object.entries(needed).flatMap(([name, getValue]) => (getValue(publisher) === '' ? [name] : []));
   if (empty.length > 0)
     throw new Error(`publisher.yaml has no value for ${empty.join(', ')}. Set it and run \`npm run generate\``);
   return {
     version,
     publisher,
     images: [
-      { target: 'operator', repository: imageRepositoryOf('lumigo-kubernetes-operator', publisher) },
-      { target: 'updater', repository: imageRepositoryOf('lumigo-kubernetes-operator-updater', publisher) },
+      { target: 'operator', repository: getImageRepository('lumigo-kubernetes-operator', publisher) },
+      { target: 'updater', repository: getImageRepository('lumigo-kubernetes-operator-updater', publisher) },
     ],
     chart: `${publisher.charts.oci}/${chartName}`,
     npm: publisher.npm,

@@ -113,15 +113,15 @@ async function signAll({ release, folder, signer, builder }: Releasing): Promise
     await attest(reference, 'cyclonedx', join(folder, sbomFile), by);
     await attest(reference, 'slsaprovenance1', predicateFile(folder), by);
   }
-  await signFile(join(folder, checksumsFile), bundleOf(folder), by);
+  await signFile(join(folder, checksumsFile), getBundle(folder), by);
 }
 
-const bundleOf = (folder: string): string => join(folder, `${checksumsFile}.bundle`);
+const getBundle = (folder: string): string => join(folder, `${checksumsFile}.bundle`);
 
 async function verifyAll({ folder, signer, release, chartKey }: Releasing): Promise<void> {
   const by = signer();
   verifyChecksums(folder);
-  await verifyFile(join(folder, checksumsFile), bundleOf(folder), by);
+  await verifyFile(join(folder, checksumsFile), getBundle(folder), by);
   for (const reference of referencesIn(pushedBy(folder))) {
     await verify(reference, by);
     await verifyAttestation(reference, 'cyclonedx', by);

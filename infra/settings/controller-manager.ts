@@ -1,4 +1,4 @@
-import { imageRepositoryOf } from './publisher.ts';
+import { getImageRepository } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 import { dnsSubdomain, image, opaqueMap, orEmpty, quantity, section, wholeNumber } from './leaves.ts';
 
@@ -14,7 +14,7 @@ export const controllerManager = section({
     .describe('Number of operator pods. One leads, all serve the webhook. With 1, injection pauses while it restarts.'),
   manager: section({
     image: image(
-      { repository: imageRepositoryOf('lumigo-kubernetes-operator'), tag: operatorVersion() },
+      { repository: getImageRepository('lumigo-kubernetes-operator'), tag: operatorVersion() },
       'the operator',
     ),
     resources: opaqueMap()
@@ -32,17 +32,17 @@ export const controllerManager = section({
         'Requests and limits of the telemetry proxy container. Above 80 % of the memory limit it refuses data.',
       ),
     queue: section({
-      laneSize: quantity()
+      shardSize: quantity()
         .default('512Mi')
         .describe(
-          'Disk space of one lane, for traces and for logs each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
-            'sixteen lanes. A thousand spans take about 0.5 MB. If a lane is full, new data is dropped.',
+          'Disk space of one shard, for traces and for logs each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
+            'sixteen shards. A thousand spans take about 0.5 MB. If a shard is full, new data is dropped.',
         ),
       sizeLimit: quantity()
         .default('4Gi')
         .describe(
-          'Disk space of all lanes together on the node. Kubernetes evicts a pod that uses more. A full lane takes up to twice its `laneSize`, ' +
-            'so the default has room for four full lanes.',
+          'Disk space of all shards together on the node. Kubernetes evicts a pod that uses more. A full shard takes up to twice its `shardSize`, ' +
+            'so the default has room for four full shards.',
         ),
       claimName: orEmpty(dnsSubdomain(), 'must be the name of a PersistentVolumeClaim, or empty').describe(
         "A PersistentVolumeClaim in the operator's namespace for the queue, which then survives the pod. It needs `controllerManager.replicas: 1`. Empty: the queue is on the node's disk and is deleted with the pod.",

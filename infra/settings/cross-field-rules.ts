@@ -15,30 +15,30 @@ export const reservedLabels = ['name', 'instance', 'component', 'part-of', 'vers
 
 /** The chart has the same refusals, with verbs of Go's `printf` as arguments (helm/refusals.ts). */
 export const sentences = {
-  monitoredTwice: (index: Said, name: Said) =>
+  monitoredTwice: (index: Message, name: Message) =>
     `monitoredNamespaces[${index}].namespace repeats "${name}". A namespace has one Lumigo, so remove one of the two entries`,
-  monitoredByWhat: (index: Said) => `monitoredNamespaces[${index}] must have either a namespace or a selector`,
-  monitoredOwn: (index: Said, name: Said) =>
+  monitoredByWhat: (index: Message) => `monitoredNamespaces[${index}] must have either a namespace or a selector`,
+  monitoredOwn: (index: Message, name: Message) =>
     `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented. Remove the entry`,
-  monitoredButExcluded: (index: Said, name: Said) =>
+  monitoredButExcluded: (index: Message, name: Message) =>
     `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes. Remove it from one of the two`,
-  ownLabels: (key: Said) => `podLabels sets ${key}, which the operator sets itself. Remove it`,
-  sharedQueue: (replicas: Said) =>
+  ownLabels: (key: Message) => `podLabels sets ${key}, which the operator sets itself. Remove it`,
+  sharedQueue: (replicas: Message) =>
     `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1, but it is ${replicas}. Pods cannot share a queue`,
-  otherTag: (tag: Said) =>
+  otherTag: (tag: Message) =>
     `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest is still that of ${collectorImage.tag}. Set controllerManager.telemetryProxy.image.digest to the digest of the new tag, or to ""`,
-  takenPort: (name: Said, other: Said, port: Said) =>
+  takenPort: (name: Message, other: Message, port: Message) =>
     `ports.${name} and ports.${other} are both ${port}. Use different ports`,
-  kubeletPort: (name: Said, port: Said) =>
+  kubeletPort: (name: Message, port: Message) =>
     `ports.${name} is ${port}, which the kubelet uses on every node. Choose another port, because hostNetwork is true`,
   idleIssuer: () =>
     'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so it has no effect. Set both, or neither',
 } as const;
 
-export const needsKubernetes = (version: Said): string =>
+export const needsKubernetes = (version: Message): string =>
   `injection.podMode is true, but Pod mode needs Kubernetes 1.${podModeKubernetes} or newer, and the cluster has ${version}. Set it to false, or upgrade the cluster`;
 
-type Said = string | number;
+type Message = string | number;
 
 /** Returns a refusal for each combination of settings that cannot work. A rule skips invalid settings, so one message has all problems. */
 export function crossFieldProblems(given: Given): readonly string[] {

@@ -7,7 +7,7 @@ import { whySuspended } from './updater-state.ts';
 const POD_MODE = `injection.podMode is true: the cluster must be Kubernetes 1.${podModeKubernetes} or newer. An older one refuses the policy for pods`;
 
 /** Returns warnings for the installing user, one per line. */
-export const noticesOf = ({ controllerManager, imagePrefix, updater, injection }: Settings): readonly string[] =>
+export const getNotices = ({ controllerManager, imagePrefix, updater, injection }: Settings): readonly string[] =>
   [
     unpublishedNotice(controllerManager.manager.image, imagePrefix),
     whySuspended(updater),

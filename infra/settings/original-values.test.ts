@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { synthesize } from '../operator.ts';
-import { originalValues, refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
+import { originalValues, getRefusals, getWarnings, withoutOriginal } from './original-values.ts';
 import { parseSettings } from './settings.ts';
 
 const { values } = originalRelease();
 
-const leavesOf = (value: unknown, path = ''): string[] =>
+const getFieldPaths = (value: unknown, path = ''): string[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.entries(value).flatMap(([key, child]) => leavesOf(child, path === '' ? key : `${path}.${key}`))
+    ? Object.entries(value).flatMap(([key, child]) => getFieldPaths(child, path === '' ? key : `${path}.${key}`))
     : [path];
 
 const nested = (path: string, value: unknown): object =>
@@ -30,7 +30,7 @@ const samples: Readonly<Record<string, unknown>> = {
   monitoredNamespaces: [{ namespace: 'shop', loggingEnabled: true }],
 };
 
-const sampleOf = (path: string): unknown => {
+const getSample = (path: string): unknown => {
   if (path.startsWith('tolerations.')) return [{ operator: 'Exists' }];
   return path.startsWith('nodeSelector.') ? { pool: 'system' } : (samples[path] ?? 'other');
 };
@@ -42,36 +42,36 @@ describe('the values of the original [F51]', () => {
     // The original's chart does not show namespaces and a name.
     const paths = originalValues.map(({ path }) => path);
     const isCovered = (leaf: string) => paths.some((path) => leaf === path || leaf.startsWith(`${path}.`));
-    expect(leavesOf(values).filter((leaf) => !isCovered(leaf))).toEqual([]);
+    expect(getFieldPaths(values).filter((leaf) => !isCovered(leaf))).toEqual([]);
     expect(new Set(paths).size).toBe(paths.length);
   });
 
   it('have a row only if they exist, except two that only its templates use', () => {
-    const leaves = leavesOf(values);
+    const leaves = getFieldPaths(values);
     const isThere = (path: string) => leaves.some((leaf) => leaf === path || leaf.startsWith(`${path}.`));
     const others = originalValues.map(({ path }) => path).filter((path) => !isThere(path));
     expect(others).toEqual(['monitoredNamespaces', 'fullnameOverride']);
   });
 
   it.each(originalValues.flatMap((row) => ('acts' in row ? [row.path] : [])))('act: %s', (path) => {
-    const given = nested(path, sampleOf(path));
-    expect([...warningsOf(given), ...refusalsOf(given)]).toEqual([]);
+    const given = nested(path, getSample(path));
+    expect([...getWarnings(given), ...getRefusals(given)]).toEqual([]);
     expect(rendered(given)).not.toBe(rendered({}));
   });
 
   it.each(originalValues.flatMap((row) => ('warned' in row ? [[row.path, row.warned] as const] : [])))(
     'are named, and do nothing: %s',
     (path, advice) => {
-      const given = nested(path, sampleOf(path));
-      expect(warningsOf(given)).toEqual([`${path}: ${advice}`]);
+      const given = nested(path, getSample(path));
+      expect(getWarnings(given)).toEqual([`${path}: ${advice}`]);
       expect(rendered(given)).toBe(rendered({}));
-      expect(warningsOf(nested(path, null))).toEqual([]);
+      expect(getWarnings(nested(path, null))).toEqual([]);
     },
   );
 
   it.each(originalValues.flatMap((row) => ('refused' in row ? [row.path] : [])))('are refused: %s', (path) => {
-    const given = nested(path, sampleOf(path));
-    expect(refusalsOf(given)).toEqual([expect.stringContaining(`${path} is "${String(sampleOf(path))}"`)]);
-    expect(refusalsOf(nested(path, 'of-this-operator'))).toEqual([]);
+    const given = nested(path, getSample(path));
+    expect(getRefusals(given)).toEqual([expect.stringContaining(`${path} is "${String(getSample(path))}"`)]);
+    expect(getRefusals(nested(path, 'of-this-operator'))).toEqual([]);
   });
 });

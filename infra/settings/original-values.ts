@@ -94,12 +94,12 @@ const at = (given: unknown, path: string): unknown =>
 const isSaid = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(isPlainObject(value) && Object.keys(value).length === 0);
 
-export const warningsOf = (given: unknown): readonly string[] =>
+export const getWarnings = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) =>
     'warned' in row && isSaid(at(given, row.path)) ? [`${row.path}: ${row.warned}`] : [],
   );
 
-export const refusalsOf = (given: unknown): readonly string[] =>
+export const getRefusals = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) => {
     const value = 'refused' in row ? at(given, row.path) : undefined;
     return 'refused' in row && isText(value) && new RegExp(row.when).test(String(value))

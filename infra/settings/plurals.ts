@@ -10,10 +10,10 @@ const irregular: Readonly<Record<string, string>> = {
 };
 
 /** Returns the plural name of a kind in the API, for the kinds of an installation and of workloads. */
-export const pluralOf = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
+export const toPlural = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
 
 /** Splits an `apiVersion`. The core group has no name. */
-export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
+export function getGroupVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const [group = '', version] = apiVersion.split('/');
   return version === undefined ? { group: '', version: group } : { group, version };
 }

@@ -15,12 +15,12 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 /** Returns a sentence for each problem, which shows no secret value and none that may contain a token. */
-export function problemsOf(issues: readonly Issue[], given: unknown): readonly string[] {
+export function getProblems(issues: readonly Issue[], given: unknown): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownSetting([...issue.path, key]));
     const where = pathText(issue.path);
     const value = valueAt(given, issue.path);
-    const shown = isSecret(where) ? kindOf(value) : found(value);
+    const shown = isSecret(where) ? getKind(value) : found(value);
     return [
       where === '' ? `the settings ${issue.message}, but are ${shown}` : `${where} ${issue.message}, but is ${shown}`,
     ];
@@ -66,7 +66,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
 
-function kindOf(value: unknown): string {
+function getKind(value: unknown): string {
   if (value === undefined) return 'missing';
   const kind = Array.isArray(value) ? 'a list' : value === null || value === '' ? 'empty' : kinds[typeof value];
   return `${kind ?? 'something else'} (not shown, because it may hold a token)`;
@@ -79,6 +79,6 @@ const kinds: Readonly<Record<string, string>> = {
 function found(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);
-  if (mayHoldToken(text)) return kindOf(value);
+  if (mayHoldToken(text)) return getKind(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { chartMetadata, chartReadme } from '../helm/chart-texts.ts';
 import { installWithHelm } from '../helm/installation-texts.ts';
 import { synthesize } from '../operator.ts';
-import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
+import { getChartRepository, getImageRepository, parsePublisher, unpublishedNotice } from './publisher.ts';
 import { parseSettings } from './settings.ts';
 
 /** Only publisher.yaml has the identity of what is published [F52]. */
@@ -20,7 +20,7 @@ maintainers: [{ name: Acme, url: https://acme.example }]
 
 describe('an operator that is published', () => {
   it('has its images, its chart and its links in publisher.yaml', () => {
-    expect(imageRepositoryOf('lumigo-kubernetes-operator', acme)).toBe('ghcr.io/acme/lumigo-kubernetes-operator');
+    expect(getImageRepository('lumigo-kubernetes-operator', acme)).toBe('ghcr.io/acme/lumigo-kubernetes-operator');
     expect(chartMetadata(acme)).toMatchObject({
       home: 'https://github.com/acme/operator',
       sources: ['https://github.com/acme/operator'],
@@ -33,7 +33,7 @@ describe('an operator that is published', () => {
 });
 
 describe('an operator that is not published', () => {
-  const image = { repository: imageRepositoryOf('lumigo-kubernetes-operator', nobody), tag: '1.0.0' };
+  const image = { repository: getImageRepository('lumigo-kubernetes-operator', nobody), tag: '1.0.0' };
 
   it('has no publisher, and says what to build', () => {
     expect(image.repository).toBe('localhost/lumigo-kubernetes-operator');
@@ -69,8 +69,8 @@ describe('publisher.yaml', () => {
     const { controllerManager, updater } = parseSettings({});
     expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
     expect(updater.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator-updater`);
-    expect(updater.repository).toBe(chartRepositoryOf());
-    expect(chartRepositoryOf({ ...nobody, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
+    expect(updater.repository).toBe(getChartRepository());
+    expect(getChartRepository({ ...nobody, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
   });
 });
 

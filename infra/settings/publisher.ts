@@ -39,11 +39,11 @@ export const publisher = parsePublisher(readFileSync(new URL('../../publisher.ya
 /** The registry of unpublished images. `buildah` uses this name for its builds, `docker` and `kind` accept it, and no node pulls by it. */
 const OWN_MACHINE = 'localhost';
 
-export const imageRepositoryOf = (name: string, { images }: Publisher = publisher): string =>
+export const getImageRepository = (name: string, { images }: Publisher = publisher): string =>
   `${images === '' ? OWN_MACHINE : images}/${name}`;
 
 /** Returns the chart repository of the updater: the index or else the registry. Empty: no charts are published. */
-export const chartRepositoryOf = ({ charts: { index, oci } }: Publisher = publisher): string =>
+export const getChartRepository = ({ charts: { index, oci } }: Publisher = publisher): string =>
   index !== '' || oci === '' ? index : `oci://${oci}`;
 
 export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);

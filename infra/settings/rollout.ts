@@ -14,7 +14,7 @@ export const rollout = section({
   deadlineSeconds: wholeNumber(10, 86_400)
     .default(300)
     .describe('How long to wait for the next pod of a changed workload to become ready before reverting the workload.'),
-  largestWave: wholeNumber(1, 1_000)
+  largestBatch: wholeNumber(1, 1_000)
     .default(50)
     .describe(
       'Maximum number of workloads of one namespace that get the injection together. The first one is always alone.',

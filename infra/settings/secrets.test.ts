@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function messageOf(action: () => unknown): string {
+function getMessage(action: () => unknown): string {
   try {
     action();
     return '';
@@ -42,7 +42,7 @@ describe('a token that is rejected', () => {
     const file = join(folder, 'settings.yaml');
     const refused = everyMessage(({ settings }) => {
       writeFileSync(file, stringify(settings));
-      return messageOf(() => loadSettings(file));
+      return getMessage(() => loadSettings(file));
     });
     expect(refused).toBeGreaterThan(300);
   });
@@ -61,14 +61,14 @@ describe('a token that is rejected', () => {
     for (const text of broken) {
       const token = `t_${'0123456789abcdef01234'}`;
       writeFileSync(file, text.replaceAll('@', token));
-      const message = messageOf(() => loadSettings(file));
+      const message = getMessage(() => loadSettings(file));
       expect([text, tracesIn(message, token)]).toEqual([text, []]);
       expect(message).toContain('cannot be used');
     }
   });
 
   it('is in no message of the Pulumi component [F77]', () => {
-    const refused = everyMessage(({ settings }) => messageOf(() => new LumigoOperator('lumigo', { settings })));
+    const refused = everyMessage(({ settings }) => getMessage(() => new LumigoOperator('lumigo', { settings })));
     expect(refused).toBeGreaterThan(300);
   });
 });

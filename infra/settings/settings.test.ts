@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
+import { getProblems } from '../../sandbox/testing/settings-problems.ts';
 import { sentences } from './cross-field-rules.ts';
 import { settingEntries } from './tree.ts';
 import { loadSettings, parseSettings } from './settings.ts';
 import { withdrawnSettings } from './withdrawn.ts';
-import { imageRepositoryOf } from './publisher.ts';
+import { getImageRepository } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
 describe('the defaults', () => {
@@ -21,7 +21,7 @@ describe('the defaults', () => {
       controllerManager: { replicas: 2, manager: { image: { tag: operatorVersion() } } },
       injection: { updateOnUpgrade: false },
       rollout: {
-        ...{ strategy: 'progressive', soakSeconds: 10, deadlineSeconds: 300, largestWave: 50 },
+        ...{ strategy: 'progressive', soakSeconds: 10, deadlineSeconds: 300, largestBatch: 50 },
         ...{ concurrent: 16, concurrentPerNamespace: 16, settleSeconds: 0 },
       },
       removal: { deadlineSeconds: 120 },
@@ -61,7 +61,7 @@ describe('what is given', () => {
   it('replaces its default and leaves the others', () => {
     const { controllerManager } = parseSettings({ controllerManager: { manager: { image: { tag: 'next' } } } });
     expect(controllerManager.manager.image).toEqual({
-      repository: imageRepositoryOf('lumigo-kubernetes-operator'),
+      repository: getImageRepository('lumigo-kubernetes-operator'),
       tag: 'next',
       digest: '',
     });
@@ -91,7 +91,7 @@ describe('what is given', () => {
 describe('problems', () => {
   it('are reported all at once, each with its place, the wrong value and the right one', () => {
     expect(
-      problemsOf({
+      getProblems({
         name: 'Lumigo',
         platform: 'eks',
         endpoint: { otlp: { url: 'ga-otlp.golumigo.com/' } },
@@ -124,7 +124,7 @@ describe('problems', () => {
       'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
     ],
   ])('suggest a similar setting for %j', (given, problem) => {
-    expect(problemsOf(given)).toEqual([problem]);
+    expect(getProblems(given)).toEqual([problem]);
   });
 
   it.each([
@@ -133,19 +133,19 @@ describe('problems', () => {
     [{ [`t_${'a'.repeat(21)}`]: 'a password' }, /^a section has a key that is not a setting; it is not shown/],
     [{ lumigoToken: { apassword: 'x' } }, /^lumigoToken has a key that is not a setting; it is not shown/],
   ])('show nothing of the token %j', (given, problem) => {
-    expect(problemsOf(given)).toEqual([expect.stringMatching(problem)]);
-    expect(problemsOf(given).join()).not.toMatch(/a ?password/);
+    expect(getProblems(given)).toEqual([expect.stringMatching(problem)]);
+    expect(getProblems(given).join()).not.toMatch(/a ?password/);
   });
 
   it('suggests no setting of a list for a key at the top [F83]', () => {
-    expect(problemsOf({ loggin: true })).toEqual([
+    expect(getProblems({ loggin: true })).toEqual([
       'loggin is not a setting; docs/reference/settings.md lists those that there are',
     ]);
   });
 
   it.each(Object.entries(withdrawnSettings))('say what to use instead of %s, which was withdrawn', (path, advice) => {
     const given = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), { configMap: 'mine' });
-    expect(problemsOf(given)).toEqual([`${path} is not a setting; ${advice}`]);
+    expect(getProblems(given)).toEqual([`${path} is not a setting; ${advice}`]);
   });
 
   it.each([
@@ -162,12 +162,12 @@ describe('problems', () => {
     ['a list for all settings', []],
     ['a text for all settings', 'replicas=3'],
   ])('include %s', (_case, given) => {
-    expect(problemsOf(given)).toHaveLength(1);
+    expect(getProblems(given)).toHaveLength(1);
   });
 
   it('include contradictions', () => {
     const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
-    expect(problemsOf({ namespace: 'default', monitoredNamespaces })).toEqual([
+    expect(getProblems({ namespace: 'default', monitoredNamespaces })).toEqual([
       sentences.monitoredTwice(1, 'shop'),
       sentences.monitoredButExcluded(2, 'kube-system'),
       sentences.monitoredOwn(3, 'default'),
@@ -180,39 +180,39 @@ describe('the settings of the telemetry proxy', () => {
   const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
 
   it('cannot share one claimed queue between two pods', () => {
-    expect(problemsOf(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([sentences.sharedQueue(2)]);
-    expect(problemsOf(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
+    expect(getProblems(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([sentences.sharedQueue(2)]);
+    expect(getProblems(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
   });
 
   it('cannot have another tag while the digest still pins the first', () => {
-    expect(problemsOf(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([sentences.otherTag('0.140.0')]);
-    expect(problemsOf(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
+    expect(getProblems(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([sentences.otherTag('0.140.0')]);
+    expect(getProblems(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
   });
 });
 
 describe('the settings for restricted clusters', () => {
   it('refuse a port that is taken', () => {
-    expect(problemsOf({ ports: { webhook: 8081 } })).toEqual([
+    expect(getProblems({ ports: { webhook: 8081 } })).toEqual([
       'ports.health and ports.webhook are both 8081. Use different ports',
     ]);
-    expect(problemsOf({ ports: { webhook: 10_250 } })).toEqual([]);
-    expect(problemsOf({ ports: { webhook: 10_250 }, hostNetwork: true })).toEqual([
+    expect(getProblems({ ports: { webhook: 10_250 } })).toEqual([]);
+    expect(getProblems({ ports: { webhook: 10_250 }, hostNetwork: true })).toEqual([
       sentences.kubeletPort('webhook', 10_250),
     ]);
-    expect(problemsOf({ ports: { webhook: 443 } })).toEqual([
+    expect(getProblems({ ports: { webhook: 443 } })).toEqual([
       'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
     ]);
   });
 
   it('have a reference to an issuer only if cert-manager issues', () => {
     const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
-    expect(problemsOf({ certificates: { issuerRef } })).toEqual([sentences.idleIssuer()]);
-    expect(problemsOf({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
+    expect(getProblems({ certificates: { issuerRef } })).toEqual([sentences.idleIssuer()]);
+    expect(getProblems({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
   });
 });
 
 describe('the settings of the updater', () => {
-  const of = (repository: string) => problemsOf({ updater: { repository } });
+  const of = (repository: string) => getProblems({ updater: { repository } });
 
   it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
     'refuse a chart repository without TLS: %s [F27]',

@@ -3,8 +3,8 @@ import { parse, YAMLParseError } from 'yaml';
 import { isPlainObject } from '../../runtime/json/values.ts';
 import { crossFieldProblems } from './cross-field-rules.ts';
 import { allNamespaces } from './monitored.ts';
-import { refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
-import { problemsOf } from './problems.ts';
+import { getRefusals, getWarnings, withoutOriginal } from './original-values.ts';
+import { getProblems } from './problems.ts';
 import { settingsSchema, type Settings } from './schema.ts';
 import { withoutTokens } from '../../runtime/wording/token.ts';
 
@@ -33,7 +33,7 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
   const complete = merge(settingsSchema.parse({}), spelledOut(given ?? {}));
   const result = settingsSchema.safeParse(complete);
   const problems = [
-    ...(result.success ? [] : problemsOf(result.error.issues, complete)),
+    ...(result.success ? [] : getProblems(result.error.issues, complete)),
     ...(isPlainObject(complete) ? crossFieldProblems(complete) : []),
   ];
   if (!result.success || problems.length > 0) throw new SettingsError(problems, source);
@@ -54,9 +54,9 @@ export function loadSettings(file?: string, warn: (line: string) => void = () =>
   } catch (error) {
     throw new SettingsError([unreadable(error)], source);
   }
-  const refused = refusalsOf(given);
+  const refused = getRefusals(given);
   if (refused.length > 0) throw new SettingsError(refused, source);
-  for (const line of warningsOf(given))
+  for (const line of getWarnings(given))
     warn(`${source} has a value of the original operator that has no effect: ${line}`);
   return parseSettings(withoutOriginal(given), source);
 }

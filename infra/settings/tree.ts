@@ -47,17 +47,17 @@ const secretsIn = ({ writeOnly, properties = {} }: JsonSchema, path: string): st
 
 /** Returns each setting in the order of the schema. A list precedes the keys of its items. */
 export function settingEntries(): readonly SettingEntry[] {
-  return entriesOf(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
+  return getEntries(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
 }
 
-function entriesOf(schema: JsonSchema, path: string, isRequired = false): SettingEntry[] {
+function getEntries(schema: JsonSchema, path: string, isRequired = false): SettingEntry[] {
   const { description: meaning, default: given } = schema;
   const fallback = given ?? (isRequired ? undefined : null);
   const own = meaning === undefined ? [] : [{ path, fallback, meaning, type: typeOf(schema) }];
   const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
-    entriesOf(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key)),
+    getEntries(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key)),
   );
-  const items = schema.items?.properties === undefined ? [] : entriesOf(schema.items, `${path}[]`);
+  const items = schema.items?.properties === undefined ? [] : getEntries(schema.items, `${path}[]`);
   return [...own, ...children, ...items];
 }
 

@@ -9,7 +9,7 @@ import {
   versionRange,
   wholeNumber,
 } from './leaves.ts';
-import { chartRepositoryOf, imageRepositoryOf } from './publisher.ts';
+import { getChartRepository, getImageRepository } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
 export const updater = section({
@@ -25,7 +25,7 @@ export const updater = section({
     .default('17 3 * * *')
     .describe('The schedule of the check for a newer chart, in cron format (UTC).'),
   repository: chartRepository()
-    .default(chartRepositoryOf())
+    .default(getChartRepository())
     .describe(
       'The chart repository: the URL of its index (`https://…`) or a folder of a registry (`oci://…`). Empty: the CronJob is suspended.',
     ),
@@ -50,7 +50,7 @@ export const updater = section({
     .default(600)
     .describe('How long to wait for the upgraded operator to become ready before rolling back.'),
   image: image(
-    { repository: imageRepositoryOf('lumigo-kubernetes-operator-updater'), tag: operatorVersion() },
+    { repository: getImageRepository('lumigo-kubernetes-operator-updater'), tag: operatorVersion() },
     'the updater (the operator with Helm)',
   ),
   resources: opaqueMap()

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
-import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { installedAs, whenProtected } from '../../sandbox/testing/protection.ts';
-import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { installedAs, waitForProtected } from '../../sandbox/testing/protection.ts';
+import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
-import { accountOf } from '../uninstall/protected-objects.ts';
+import { getAccount } from '../uninstall/protected-objects.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
-  for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(operator.cluster.client, definition);
+  for (const definition of getDefinitions('argo', ['rollout-crd'])) await apply(operator.cluster.client, definition);
 });
 afterAll(() => operator?.stop());
 
@@ -57,25 +57,27 @@ async function breakCertificate(): Promise<void> {
   await operator.stopManager();
   await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name: originalLease } };
-  await operator.bench.create(lease as never);
+  await operator.testCluster.create(lease as never);
   await operator.startManager();
 }
 
 async function breakPod(): Promise<void> {
-  const { bench, cluster } = operator;
-  const namespace = await bench.namespace('broken');
-  await bench.activate(namespace);
-  const db = workloadOf(workloadKinds.statefulSet, namespace, 'db');
-  await bench.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
+  const { testCluster, cluster } = operator;
+  const namespace = await testCluster.namespace('broken');
+  await testCluster.activate(namespace);
+  const db = createWorkload(workloadKinds.statefulSet, namespace, 'db');
+  await testCluster.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
-  await eventually(async () => bench.setStatus(pod, podStatus('no-injector-image', await cluster.client.get(pod))));
+  await eventually(async () =>
+    testCluster.setStatus(pod, podStatus('no-injector-image', await cluster.client.get(pod))),
+  );
   await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
 }
 
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
-  const account = accountOf(installedAs(installation));
-  await whenProtected(operator, true);
+  const account = getAccount(installedAs(installation));
+  await waitForProtected(operator, true);
   const { uid } = (await cluster.client.get(account)).metadata;
   await cluster.client.delete(account);
   await eventually(async () => expect((await cluster.client.get(account)).metadata.uid).not.toBe(uid), {
@@ -93,44 +95,44 @@ async function removeRights(): Promise<void> {
     ({ kind, metadata }) => kinds.includes(kind) && !metadata.name?.includes(suffixes.telemetryProxy),
   );
   // The manager releases its account last.
-  const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);
+  const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(toRef);
   await eventually(async () => {
     if (account !== undefined)
       expect((await cluster.client.get(account)).metadata.finalizers).toEqual([cleanupFinalizer]);
   });
-  for (const manifest of rights) await cluster.client.delete(refOf(manifest));
+  for (const manifest of rights) await cluster.client.delete(toRef(manifest));
   await operator.stopManager();
-  for (const manifest of rights) await whenGone(cluster, manifest);
+  for (const manifest of rights) await waitForDeletion(cluster, manifest);
   for (const manifest of rights) await apply(cluster.client, manifest);
   await operator.startManager();
 }
 
 describe('the permissions of the operator', () => {
   it('suffice for all that it does', async () => {
-    const { bench, cluster, installation } = operator;
-    const namespace = await bench.namespace('access');
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.namespace('access');
     for (const kind of workloads)
-      await eventually(() => bench.create(workloadOf(kind, namespace, `old-${kind.plural}`)));
-    await bench.activate(namespace);
-    for (const kind of workloads) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
+      await eventually(() => testCluster.create(createWorkload(kind, namespace, `old-${kind.plural}`)));
+    await testCluster.activate(namespace);
+    for (const kind of workloads) await testCluster.create(createWorkload(kind, namespace, `new-${kind.plural}`));
     for (const kind of workloads.filter(({ mutable }) => mutable))
-      await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
-    const busy = workloadOf(deployment, namespace, 'busy');
-    await bench.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
+      await testCluster.waitForInstrumented(kind, namespace, `old-${kind.plural}`);
+    const busy = createWorkload(deployment, namespace, 'busy');
+    await testCluster.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('list pods.'));
     // Its pods never run, so the rollout would wait for it.
     await cluster.client.delete({ ...deployment, namespace, name: 'busy' });
     await breakPod();
-    await bench.merge(deployment, namespace, 'new-deployments', {
+    await testCluster.merge(deployment, namespace, 'new-deployments', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });
-    await bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
     await eventually(async () =>
-      expect((await bench.events(namespace, 'old-deployments')).map(({ reason }) => reason)).toContain(
+      expect((await testCluster.events(namespace, 'old-deployments')).map(({ reason }) => reason)).toContain(
         'LumigoUpdatedInstrumentation',
       ),
     );
-    await operator.whenCollecting(namespace);
+    await operator.waitForCollecting(namespace);
     // The webhook's probe starts a moment after the manager.
     await eventually(() =>
       expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
@@ -150,12 +152,12 @@ describe('the permissions of the operator', () => {
       expect(explained).toMatchObject({ code: 0, stderr: '' });
     }
     await removeRights();
-    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
-    await bench.lumigo(namespace);
-    await bench.whenInstrumented(deployment, namespace, 'old-deployments');
+    expect(await testCluster.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+    await testCluster.lumigo(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'old-deployments');
     const uninstalled = await runInContainer(cluster, installation, ['uninstall', '--deadline', '60']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
-    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });
 
   it.each(accounts)('grant the account %s all that it requests [F26]', (account) => {

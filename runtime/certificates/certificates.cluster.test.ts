@@ -4,11 +4,11 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { keepCreating } from '../../sandbox/testing/keep-creating.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
-import { webhooksOf } from '../kubernetes/resources/webhooks.ts';
+import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
 import { issuePair } from './issue.ts';
 import { certificateStore } from './store.ts';
 
@@ -36,7 +36,7 @@ async function replacePair(days: number, issuedAt: number): Promise<void> {
 }
 
 /** Every replica serves a new pair once the API server has trusted its authority for 15 s. */
-const whenServedUntil = (atLeast: number): Promise<void> =>
+const waitForServedUntil = (atLeast: number): Promise<void> =>
   eventually(
     async () => {
       const until = await operator.metric('lumigo_operator_webhook_certificate_expiry_timestamp_seconds');
@@ -53,7 +53,7 @@ const requests = (): number =>
 async function replaceWebhookConfiguration(): Promise<void> {
   const { client } = operator.cluster;
   const { metadata, ...found } = await client.get(store().trustRef);
-  const withoutBundle = webhooksOf({ metadata, ...found }).map(({ clientConfig: { url }, ...hook }) => ({
+  const withoutBundle = getWebhooks({ metadata, ...found }).map(({ clientConfig: { url }, ...hook }) => ({
     ...hook,
     clientConfig: { url },
   }));
@@ -62,7 +62,7 @@ async function replaceWebhookConfiguration(): Promise<void> {
   await client.create(kinds.webhooks, manifest as unknown as Manifest);
 }
 
-const whenTrusted = (timeoutMs: number): Promise<void> =>
+const waitForTrust = (timeoutMs: number): Promise<void> =>
   eventually(
     async () => {
       const bundles = await store().readTrust();
@@ -73,10 +73,10 @@ const whenTrusted = (timeoutMs: number): Promise<void> =>
   );
 
 async function missedDuring(name: string, change: () => Promise<void>): Promise<readonly string[]> {
-  const { bench } = operator;
-  const namespace = await bench.namespace(name);
-  await bench.activate(namespace);
-  const creating = keepCreating(bench.client, namespace);
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace(name);
+  await testCluster.activate(namespace);
+  const creating = keepCreating(testCluster.client, namespace);
   await creating.more(10);
   await change();
   await creating.more(30);
@@ -87,7 +87,7 @@ async function missedDuring(name: string, change: () => Promise<void>): Promise<
 
 describe("the operator's own certificate", () => {
   it('costs no request while nothing happens [F29]', async () => {
-    await whenTrusted(20_000);
+    await waitForTrust(20_000);
     // The watches report the operator's own changes.
     await sleep(2_000);
     const before = requests();
@@ -97,30 +97,30 @@ describe("the operator's own certificate", () => {
 
   it('is trusted again within seconds after the webhook configuration was replaced [F29]', async () => {
     await replaceWebhookConfiguration();
-    await whenTrusted(3_000);
+    await waitForTrust(3_000);
   });
 
   it('is issued by the operator, and no manifest has a private key [D40]', async () => {
-    const { bench, installation } = operator;
+    const { testCluster, installation } = operator;
     expect(JSON.stringify(installation.manifests)).not.toContain('PRIVATE KEY');
-    const namespace = await bench.namespace('own');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    const namespace = await testCluster.namespace('own');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
   it('is renewed after eleven months, and the webhook misses no workload [D41]', async () => {
     await operator.stopManager();
     await replacePair(365, Date.now() - 350 * DAY);
     await operator.startManager();
-    const missed = await missedDuring('renewal', () => whenServedUntil(Date.now() + 300 * DAY));
+    const missed = await missedDuring('renewal', () => waitForServedUntil(Date.now() + 300 * DAY));
     expect(missed).toEqual([]);
   });
 
   it('can be replaced by Helm without notice to the API server, and no workload is missed [D41]', async () => {
     const missed = await missedDuring('replaced', async () => {
       await replacePair(700, Date.now());
-      await whenServedUntil(Date.now() + 600 * DAY);
+      await waitForServedUntil(Date.now() + 600 * DAY);
     });
     expect(missed).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { issuePair } from './issue.ts';
-import { areTrusting, isPairDue, lifeOf, withAuthority, type CertificateFiles } from './plan-certificates.ts';
+import { areTrusting, isPairDue, getLifetime, withAuthority, type CertificateFiles } from './plan-certificates.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -35,7 +35,7 @@ describe('a new certificate', () => {
 
   it('is reported with the time it expires and the time it is due for renewal', () => {
     const [notBefore, notAfter] = [now - HOUR, now + 365 * DAY];
-    expect(lifeOf(pair.certificate)).toEqual({ notBefore, notAfter, renewalDueAt: notAfter - 30 * DAY });
+    expect(getLifetime(pair.certificate)).toEqual({ notBefore, notAfter, renewalDueAt: notAfter - 30 * DAY });
   });
 });
 

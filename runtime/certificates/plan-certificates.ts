@@ -13,7 +13,7 @@ const SKEW_MS = 5 * 60_000;
 const MAX_AUTHORITIES = 3;
 
 /** Returns milliseconds since 1970. Throws if the certificate cannot be read. */
-export function lifeOf(certificate: string | Buffer) {
+export function getLifetime(certificate: string | Buffer) {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)];
   // The rule is cert-manager's: a third of its life before it expires. The limit of 30 days is ours.
@@ -24,10 +24,10 @@ export function lifeOf(certificate: string | Buffer) {
 export function isPairDue(pair: CertificateFiles | undefined, dnsName: string, now: number): boolean {
   const certificate = pair && read(pair.certificate);
   if (pair === undefined || certificate === undefined) return true;
-  const { notBefore, renewalDueAt } = lifeOf(pair.certificate);
+  const { notBefore, renewalDueAt } = getLifetime(pair.certificate);
   if (now >= renewalDueAt || now < notBefore - SKEW_MS) return true;
   const name = isIP(dnsName) === 0 ? certificate.checkHost(dnsName) : certificate.checkIP(dnsName);
-  return name === undefined || signerOf(pair) === undefined || !isKeyOf(pair.key, certificate);
+  return name === undefined || findSigner(pair) === undefined || !isKeyOf(pair.key, certificate);
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -45,7 +45,7 @@ function orUndefined<T>(parse: () => T): T | undefined {
   }
 }
 
-export function signerOf({ certificate, authority }: CertificateFiles): string | undefined {
+export function findSigner({ certificate, authority }: CertificateFiles): string | undefined {
   const leaf = read(certificate);
   return certificatesIn(authority).find((pem) => {
     const signer = new X509Certificate(pem);
@@ -58,7 +58,7 @@ const isKeyOf = (key: string, certificate: X509Certificate): boolean =>
 
 export function withAuthority(bundle: string, authority: string, now: number): string {
   const others = certificatesIn(bundle).filter((pem) => pem.trim() !== authority.trim());
-  const valid = others.filter((pem) => lifeOf(pem).notAfter > now);
+  const valid = others.filter((pem) => getLifetime(pem).notAfter > now);
   return [`${authority.trim()}\n`, ...valid].slice(0, MAX_AUTHORITIES).join('');
 }
 

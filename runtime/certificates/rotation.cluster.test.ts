@@ -49,7 +49,7 @@ const keep = (retryMs = 50) => rotateCertificates({ ...watching, store, issuePai
 
 const given = async (issuedAt = Date.now()) => store.writePair(await issuePair(dnsName, 365, issuedAt), undefined);
 
-const whenGood = (differentFrom = ''): Promise<StoredPair> =>
+const waitForGoodPair = (differentFrom = ''): Promise<StoredPair> =>
   eventually(async () => {
     const pair = await store.readPair();
     if (pair === undefined || isPairDue(pair, dnsName, Date.now())) throw new Error('there is no good certificate');
@@ -60,10 +60,10 @@ const whenGood = (differentFrom = ''): Promise<StoredPair> =>
 describe('the rotation', () => {
   it('issues a certificate if there is none, also if two replicas do so at once', async () => {
     const replicas = [keep(), keep()];
-    await whenGood();
+    await waitForGoodPair();
     stop.abort();
     await Promise.all(replicas);
-    await whenGood();
+    await waitForGoodPair();
   });
 
   it('creates a Secret that Helm adopts if the operator is from a Helm release', async () => {
@@ -75,7 +75,7 @@ describe('the rotation', () => {
     const spec = { selector: { matchLabels: labels }, template };
     await cluster.client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
     void keep();
-    await whenGood();
+    await waitForGoodPair();
     const secret = await cluster.client.get(store.pairRef);
     await cluster.client.delete({ ...deployments, name: metadata.name });
     expect(secret.metadata).toMatchObject({ labels: { 'app.kubernetes.io/managed-by': 'Helm' } });
@@ -87,21 +87,21 @@ describe('the rotation', () => {
     await given(Date.now() - 350 * DAY);
     const before = await store.readPair();
     void keep();
-    const { certificate, authority } = await whenGood(before?.certificate);
+    const { certificate, authority } = await waitForGoodPair(before?.certificate);
     expect(areTrusting([authority], before?.authority ?? 'none')).toBe(true);
     await cluster.client.delete(store.pairRef);
-    await whenGood(certificate);
+    await waitForGoodPair(certificate);
   });
 
   it('leaves a briefly missing Secret to the tool that replaces it, as Pulumi does', async () => {
     await createWebhook();
     await given();
-    const { authority } = await whenGood();
+    const { authority } = await waitForGoodPair();
     await store.announce(authority, Date.now());
     await cluster.client.delete(store.pairRef);
     const rotating = keep(2_000);
     await given();
-    const replaced = await whenGood();
+    const replaced = await waitForGoodPair();
     stop.abort();
     await rotating;
     expect(await store.readPair()).toEqual(replaced);
@@ -119,7 +119,7 @@ describe('a replica', () => {
     const authorities: string[] = [];
     for (const round of ['first', 'next']) {
       await given();
-      const { authority, certificate } = await whenGood();
+      const { authority, certificate } = await waitForGoodPair();
       authorities.push(authority);
       expect(await isTrusted(authority)).toBe(false);
       expect((await read()).cert.toString()).toBe(certificate);
@@ -130,7 +130,7 @@ describe('a replica', () => {
 
   it('announces its authority when the webhook configuration is created last', async () => {
     await given();
-    const { authority } = await whenGood();
+    const { authority } = await waitForGoodPair();
     const { read, untilNextCheck } = source();
     await read();
     await createWebhook();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { retrying } from '../async/retrying.ts';
-import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
+import { watchChanges, type Watching } from '../kubernetes/watch/watches.ts';
 import type { IssuedPair, IssuePair } from './issue.ts';
 import { isPairDue, withAuthority } from './plan-certificates.ts';
 import type { CertificateStore, StoredPair } from './store.ts';
@@ -34,7 +34,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
     );
     logger.info({ days: VALID_DAYS }, 'webhook certificate issued');
   };
-  const changes = changesOf([store.pairRef], options);
+  const changes = watchChanges([store.pairRef], options);
   const failure = 'cannot check or renew the webhook certificate, retrying';
   for (; !signal.aborted; await changes.wait(IDLE_MS, signal))
     await retrying(check, { signal, logger, failure, firstMs, maxMs: firstMs });

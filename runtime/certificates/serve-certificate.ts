@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, suffixes } from '../contract.ts';
-import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
+import { watchChanges, type Watching } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
-import { lifeOf, signerOf } from './plan-certificates.ts';
+import { getLifetime, findSigner } from './plan-certificates.ts';
 import type { CertificateStore, StoredPair } from './store.ts';
 
 export interface Pair {
@@ -23,7 +23,7 @@ export interface CertificateSource {
 }
 
 interface FollowOptions extends CertificateSource {
-  readonly use: (pair: Pair, life: ReturnType<typeof lifeOf>) => void;
+  readonly use: (pair: Pair, life: ReturnType<typeof getLifetime>) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -48,7 +48,7 @@ export function certificateSource(
   const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
   // An external issuer configures the caBundle itself.
   const isExternal = certificatesIssuer === 'external';
-  const changes = changesOf(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
+  const changes = watchChanges(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
   let served: StoredPair | undefined;
   return {
     place,
@@ -56,7 +56,7 @@ export function certificateSource(
     read: async () => {
       const pair = await store.readPair();
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
-      if (!isExternal) await whenTrusted(pair, served, store, watching.logger);
+      if (!isExternal) await waitForTrust(pair, served, store, watching.logger);
       served = pair;
       return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
     },
@@ -74,18 +74,18 @@ const fromFolder = (directory: string): CertificateSource => ({
 });
 
 /** Every replica waits until the API server trusts a new authority, so that no call of the webhook fails. */
-async function whenTrusted(
+async function waitForTrust(
   pair: StoredPair,
   served: StoredPair | undefined,
   store: CertificateStore,
   logger: Logger,
 ): Promise<void> {
-  const signer = signerOf(pair);
+  const signer = findSigner(pair);
   const isNews = signer !== undefined && (await store.announce(signer, Date.now()));
   if (isNews) logger.info({}, 'CA of the webhook certificate added to caBundle');
   if (pair.resourceVersion === served?.resourceVersion) return;
   // Another replica may have announced it a moment ago.
-  if (isNews || Date.now() - lifeOf(pair.certificate).notBefore < RECENT_MS)
+  if (isNews || Date.now() - getLifetime(pair.certificate).notBefore < RECENT_MS)
     await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
 }
 
@@ -99,7 +99,7 @@ export function followCertificate(options: FollowOptions): () => boolean {
     try {
       const pair = await read();
       if (served?.cert.equals(pair.cert) === true && served.key.equals(pair.key)) return true;
-      const life = lifeOf(pair.cert);
+      const life = getLifetime(pair.cert);
       use(pair, life);
       served = pair;
       lastProblem = '';

@@ -2,8 +2,8 @@ import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { ownMetadata, type Installed } from '../installation/installation.ts';
 import { guarded, readAndChange, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { dataOf } from '../kubernetes/resources/objects.ts';
-import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
+import { toData } from '../kubernetes/resources/objects.ts';
+import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { areTrusting, withAuthority, type CertificateFiles } from './plan-certificates.ts';
 
 export interface StoredPair extends CertificateFiles {
@@ -15,8 +15,8 @@ export type CertificateStore = ReturnType<typeof certificateStore>;
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
 
-const bundlesOf = (configuration: KubernetesObject): readonly string[] =>
-  webhooksOf(configuration).map(({ clientConfig }) => decode(clientConfig.caBundle));
+const getBundles = (configuration: KubernetesObject): readonly string[] =>
+  getWebhooks(configuration).map(({ clientConfig }) => decode(clientConfig.caBundle));
 
 /** The pair is in a Secret, and the trust in it is the caBundle of the webhook configuration. */
 export function certificateStore(client: Client, installed: Installed) {
@@ -31,7 +31,7 @@ export function certificateStore(client: Client, installed: Installed) {
     async readPair(): Promise<StoredPair | undefined> {
       const found = await client.find(pairRef);
       if (found === undefined) return undefined;
-      const data = dataOf(found);
+      const data = toData(found);
       return {
         resourceVersion: found.metadata.resourceVersion,
         certificate: decode(data[certificateFiles.certificate]),
@@ -59,14 +59,14 @@ export function certificateStore(client: Client, installed: Installed) {
 
     async readTrust(): Promise<readonly string[]> {
       const found = await client.find(trustRef);
-      return found === undefined ? [] : bundlesOf(found);
+      return found === undefined ? [] : getBundles(found);
     },
 
     /** Adds an authority to each caBundle. Returns false if nothing had to change. */
     async announce(authority: string, now: number): Promise<boolean> {
       const read = () => client.get(trustRef);
       const announced = await readAndChange(undefined, read, async (found) => {
-        const bundles = bundlesOf(found);
+        const bundles = getBundles(found);
         if (areTrusting(bundles, authority)) return false;
         const operations = bundles.map((bundle, index) => ({
           op: 'add' as const,

@@ -1,4 +1,4 @@
-import { injectorOf, type InjectionConfig } from '../config/config.ts';
+import { toInjector, type InjectionConfig } from '../config/config.ts';
 import { findConfig } from '../installation/installation.ts';
 import { withPlatform } from '../installation/platform.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -39,7 +39,7 @@ export async function decisionContext({ transport, client }: Cluster, invocation
   return {
     client,
     config,
-    injector: injectorOf(config),
+    injector: toInjector(config),
     renew: config.updateOnUpgrade,
     note: invocation.note,
     isExcluded: (each: string) => excluded.has(each),

@@ -14,12 +14,12 @@ interface Completed {
 
 function completedIn(program: Command): Completed[] {
   const help = program.createHelp();
-  const flagsOf = (command: Command) =>
+  const getFlags = (command: Command) =>
     command.options.map(({ long, short, description }) => ({ long: long ?? '', short, does: description }));
   return help.visibleCommands(program).map((command) => ({
     name: command.name(),
     does: command.description(),
-    flags: [...flagsOf(command), ...flagsOf(program).filter(({ long }) => long !== '--version')],
+    flags: [...getFlags(command), ...getFlags(program).filter(({ long }) => long !== '--version')],
   }));
 }
 

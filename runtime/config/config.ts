@@ -36,7 +36,7 @@ export const managerKinds = {
   rolloutStrategy: setting('rollout.strategy', oneOf('progressive', 'immediate', 'on-next-change', 'manual')),
   rolloutSoakSeconds: setting('rollout.soakSeconds', wholeNumber),
   rolloutDeadlineSeconds: setting('rollout.deadlineSeconds', wholeNumber),
-  rolloutLargestWave: setting('rollout.largestWave', wholeNumber),
+  rolloutLargestBatch: setting('rollout.largestBatch', wholeNumber),
   rolloutConcurrent: setting('rollout.concurrent', wholeNumber),
   rolloutConcurrentPerNamespace: setting('rollout.concurrentPerNamespace', wholeNumber),
   rolloutSettleSeconds: setting('rollout.settleSeconds', wholeNumber),
@@ -68,7 +68,7 @@ export const managerKinds = {
   /** The manager writes the telemetry proxy's API token there. */
   telemetryProxyAccountDirectory: text,
   telemetryProxyQueueDirectory: text,
-  telemetryProxyQueueLaneSize: setting('controllerManager.telemetryProxy.queue.laneSize', text),
+  telemetryProxyQueueLaneSize: setting('controllerManager.telemetryProxy.queue.shardSize', text),
   otlpHttpPort: setting('ports.otlpHttp', wholeNumber),
   otlpGrpcPort: setting('ports.otlpGrpc', wholeNumber),
   telemetryHealthPort: setting('ports.telemetryHealth', wholeNumber),
@@ -109,7 +109,7 @@ export const assumedSettings = {
   updateOnUpgrade: false,
   rolloutStrategy: 'progressive',
   rolloutSoakSeconds: 10,
-  rolloutLargestWave: 50,
+  rolloutLargestBatch: 50,
   excludedNamespaces,
 } as const satisfies Partial<RuntimeConfig>;
 
@@ -118,7 +118,7 @@ export type InjectionConfig = Pick<
   keyof typeof assumedSettings | 'version' | 'operatorNamespace' | 'injectorImage' | 'telemetryProxyUrl'
 >;
 
-export const injectorOf = (config: InjectionConfig): InjectorSettings => ({
+export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   version: config.version,
   image: config.injectorImage,
   imagePullPolicy: config.injectorImagePullPolicy,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { documentOf } from '../../infra/constructs/configuration.ts';
+import { toDocument } from '../../infra/constructs/configuration.ts';
 import { flag, maps, oneOf, readConfiguration, setting, text, texts, variables, wholeNumber } from './document.ts';
 
 const kinds = {
@@ -29,11 +29,11 @@ const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', na
 
 describe('the configuration', () => {
   it('is the one in its document', () => {
-    fc.assert(fc.property(values, (value) => expect(read(documentOf(value))).toEqual({ ...value, podName })));
+    fc.assert(fc.property(values, (value) => expect(read(toDocument(value))).toEqual({ ...value, podName })));
   });
 
   it('has a line for each value', () => {
-    expect(documentOf({ names: ['a', 'b'], port: 1 })).toBe('{\n  "names": ["a","b"],\n  "port": 1\n}');
+    expect(toDocument({ names: ['a', 'b'], port: 1 })).toBe('{\n  "names": ["a","b"],\n  "port": 1\n}');
   });
 
   it.each([

@@ -11,9 +11,9 @@ export interface Kind<T> {
 
 export type Kinds = Readonly<Record<string, Kind<unknown>>>;
 
-export type Configuration<K extends Kinds> = Told<K> & { readonly podName: string };
+export type Configuration<K extends Kinds> = SharedConfiguration<K> & { readonly podName: string };
 
-export type Told<K extends Kinds> = {
+export type SharedConfiguration<K extends Kinds> = {
   readonly [Key in keyof K]: K[Key] extends Kind<infer T> ? T : never;
 };
 
@@ -49,13 +49,13 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: Enviro
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
   if (json === undefined) throw new ConfigError([inPod]);
   const document = parsed(json);
-  const problems = isPlainObject(document) ? problemsOf(kinds, document) : ['it is not a map in JSON'];
+  const problems = isPlainObject(document) ? getProblems(kinds, document) : ['it is not a map in JSON'];
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)
     throw new ConfigError([
       `${variables.config} is not what this version of the operator reads: ${problems.join('; ')}. Install its manifests again.`,
     ]);
-  return { ...(document as Told<K>), podName };
+  return { ...(document as SharedConfiguration<K>), podName };
 }
 
 function parsed(json: string): unknown {
@@ -66,7 +66,7 @@ function parsed(json: string): unknown {
   }
 }
 
-function problemsOf(kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] {
+function getProblems(kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] {
   const wrong = Object.entries(kinds).flatMap(([key, { accepts, meaning }]) =>
     accepts(document[key]) ? [] : [`${key} must be ${meaning}`],
   );

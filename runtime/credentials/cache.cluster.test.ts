@@ -3,15 +3,15 @@ import pino from 'pino';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { tokenOf } from '../../sandbox/testing/telemetry.ts';
+import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { CredentialCache } from './cache.ts';
 import { secretReader } from './credential.ts';
 
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new TestCluster(cluster.client);
+  testCluster = new TestCluster(cluster.client);
 });
 afterAll(() => cluster?.stop());
 
@@ -25,7 +25,7 @@ let running: Promise<void>;
 
 beforeEach(async () => {
   [clock, reads, changes, stop] = [{ now: 1_000_000 }, 0, [], new AbortController()];
-  namespace = await bench.namespace('cache');
+  namespace = await testCluster.namespace('cache');
   const read = secretReader(cluster.client);
   cache = new CredentialCache({
     readSecret: (...secret) => {
@@ -47,8 +47,8 @@ afterEach(async () => {
 const source = (key = 'token', more: object = {}) => ({ namespace, name: 'lumigo-credentials', key, ...more });
 const secret = { group: '', version: 'v1', plural: 'secrets', name: 'lumigo-credentials' };
 
-const whenRead = (count: number) => eventually(() => expect(reads).toBe(count));
-const whenIs = (expected: object, key = 'token') =>
+const waitForReads = (count: number) => eventually(() => expect(reads).toBe(count));
+const waitForValue = (expected: object, key = 'token') =>
   eventually(() => expect(cache.get(source(key))).toMatchObject(expected));
 
 function pass(ms: number): void {
@@ -58,13 +58,13 @@ function pass(ms: number): void {
 
 describe('the cache of credentials [F9]', () => {
   it('reads a Secret once for all its keys and users, and returns its version', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source(), source('other')]);
     cache.want('b', [source()]);
     expect(cache.get(source())).toBeUndefined();
     const { metadata } = await cluster.client.get({ ...secret, namespace });
-    await whenIs({ token: tokenOf(1), version: metadata.resourceVersion });
-    await whenIs({ problem: { reason: 'SecretKeyNotFound' }, version: metadata.resourceVersion }, 'other');
+    await waitForValue({ token: getToken(1), version: metadata.resourceVersion });
+    await waitForValue({ problem: { reason: 'SecretKeyNotFound' }, version: metadata.resourceVersion }, 'other');
     expect(reads).toBe(1);
     expect(changes).toEqual([namespace]);
   });
@@ -75,26 +75,26 @@ describe('the cache of credentials [F9]', () => {
   });
 
   it('reads a changed Secret at once, and one that the leader reports, but not its own report', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source('token', { revision: '1' })]);
-    await whenIs({ token: tokenOf(1) });
+    await waitForValue({ token: getToken(1) });
     const version = cache.get(source())?.version;
     cache.want('a', [source('token', { revision: '1', announced: version })]);
     clock.now += 2_000;
     cache.want('a', [source('token', { revision: '2', announced: version })]);
-    await whenRead(2);
-    await bench.secret(namespace, tokenOf(2));
+    await waitForReads(2);
+    await testCluster.secret(namespace, getToken(2));
     clock.now += 2_000;
     cache.want('a', [source('token', { revision: '2', announced: 'another' })]);
-    await whenIs({ token: tokenOf(2) });
+    await waitForValue({ token: getToken(2) });
     expect(reads).toBe(3);
   });
 
   it('forgets a Secret that is no longer used', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source()]);
     cache.want('b', [source()]);
-    await whenIs({ token: tokenOf(1) });
+    await waitForValue({ token: getToken(1) });
     cache.want('a', []);
     expect(cache.get(source())).toBeDefined();
     cache.want('b', []);
@@ -102,33 +102,33 @@ describe('the cache of credentials [F9]', () => {
   });
 
   it('keeps the value of a Secret that is absent for a moment because a tool replaces it', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source()]);
-    await whenIs({ token: tokenOf(1) });
+    await waitForValue({ token: getToken(1) });
     await cluster.client.delete({ ...secret, namespace });
     pass(15_000);
-    await whenRead(2);
-    expect(cache.get(source())).toMatchObject({ token: tokenOf(1) });
-    await bench.secret(namespace, tokenOf(2));
+    await waitForReads(2);
+    expect(cache.get(source())).toMatchObject({ token: getToken(1) });
+    await testCluster.secret(namespace, getToken(2));
     pass(1_000);
-    await whenIs({ token: tokenOf(2) });
+    await waitForValue({ token: getToken(2) });
   });
 
   it('reports a Secret as absent if it stays absent', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source()]);
-    await whenIs({ token: tokenOf(1) });
+    await waitForValue({ token: getToken(1) });
     await cluster.client.delete({ ...secret, namespace });
     pass(15_000);
-    await whenRead(2);
+    await waitForReads(2);
     pass(1_000);
-    await whenIs({ problem: { reason: 'SecretNotFound' } });
+    await waitForValue({ problem: { reason: 'SecretNotFound' } });
   });
 
   it('keeps its values while the API server is down, and says which it never read', async () => {
-    await bench.secret(namespace, tokenOf(1));
+    await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source()]);
-    await whenIs({ token: tokenOf(1) });
+    await waitForValue({ token: getToken(1) });
     const server = cluster.pids()['apiserver'] ?? 0;
     process.kill(server, 'SIGKILL');
     const unknown = { namespace, name: 'unknown', key: 'token' };
@@ -136,7 +136,7 @@ describe('the cache of credentials [F9]', () => {
     cache.want('b', [unknown]);
     // It retries after one and two seconds, and logs the third failure.
     for (const count of [2, 3]) {
-      await whenRead(count);
+      await waitForReads(count);
       expect(cache.get(unknown)).toBeUndefined();
       // The clock must not advance before the answer is there.
       await eventually(() => {
@@ -150,12 +150,12 @@ describe('the cache of credentials [F9]', () => {
       pass(15_000);
       expect(reads).toBeGreaterThan(tried + 3);
     });
-    expect(cache.get(source())).toMatchObject({ token: tokenOf(1) });
+    expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     await cluster.restartApiServer();
     await eventually(() => {
       pass(30_000);
       expect(cache.get(unknown)).toMatchObject({ problem: { reason: 'SecretNotFound' } });
     });
-    expect(cache.get(source())).toMatchObject({ token: tokenOf(1) });
+    expect(cache.get(source())).toMatchObject({ token: getToken(1) });
   });
 });

@@ -46,8 +46,8 @@ export class CredentialCache {
     const wanted = new Map<string, TokenSource[]>();
     for (const source of sources) {
       if (!isNamed(source)) continue;
-      const asked = wanted.get(keyOf(source)) ?? [];
-      wanted.set(keyOf(source), asked);
+      const asked = wanted.get(toKey(source)) ?? [];
+      wanted.set(toKey(source), asked);
       asked.push(source);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(key) && secret.release(user)) this.secrets.delete(key);
@@ -60,7 +60,7 @@ export class CredentialCache {
   }
 
   get(source: TokenSource): Credential | undefined {
-    return isNamed(source) ? this.secrets.get(keyOf(source))?.credentials.get(source.key) : nowhere;
+    return isNamed(source) ? this.secrets.get(toKey(source))?.credentials.get(source.key) : nowhere;
   }
 
   /** The leader reads for all replicas, which learn of a new version by the status. */
@@ -85,7 +85,7 @@ export class CredentialCache {
   };
 
   private async read(secret: WantedSecret, startedAt: number): Promise<void> {
-    const { namespace, name, toldAt } = secret;
+    const { namespace, name, reportedAt } = secret;
     this.reading.add(secret);
     const outcome = await this.options.readSecret(namespace, name).then(
       (content) => ({ of: (source: TokenSource) => credentialIn(content, source), isMissing: false }),
@@ -93,21 +93,21 @@ export class CredentialCache {
     );
     this.reading.delete(secret);
     this.changes.touch();
-    if (this.secrets.get(keyOf(secret)) !== secret) return;
+    if (this.secrets.get(toKey(secret)) !== secret) return;
     if ('error' in outcome && !outcome.isMissing && !isForbidden(outcome.error))
       return this.failed(secret, outcome.error, startedAt);
     const mayComeBack = outcome.isMissing && !secret.isMissing && secret.hasToken();
     // News that arrived during the read counts.
-    if (secret.toldAt === toldAt) secret.toldAt = undefined;
+    if (secret.reportedAt === reportedAt) secret.reportedAt = undefined;
     const readAt = startedAt + this.random() * JITTER_MS;
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing: outcome.isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
-    if (mayComeBack) secret.toldAt = this.now() + REPLACEMENT_MS;
+    if (mayComeBack) secret.reportedAt = this.now() + REPLACEMENT_MS;
     else this.learn(secret, 'error' in outcome ? (source) => credentialWithout(outcome.error, source) : outcome.of);
   }
 
-  private learn(secret: WantedSecret, credentialOf: (source: TokenSource) => Credential): void {
-    if (secret.learn(credentialOf)) this.changed.emit(secret.namespace);
+  private learn(secret: WantedSecret, getCredential: (source: TokenSource) => Credential): void {
+    if (secret.learn(getCredential)) this.changed.emit(secret.namespace);
   }
 
   /** A failed read says nothing about the Secret, so its tokens are kept. */
@@ -119,14 +119,14 @@ export class CredentialCache {
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     this.options.logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');
     if (secret.failures < TRIES) return;
-    secret.toldAt = undefined;
+    secret.reportedAt = undefined;
     if (secret.readAt !== undefined) return;
     secret.readAt = startedAt;
     this.learn(secret, (source) => credentialWithout(error, source));
   }
 }
 
-const keyOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+const toKey = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
 const isNamed = ({ name, key }: TokenSource): boolean => name !== '' && key !== '';

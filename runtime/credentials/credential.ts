@@ -2,7 +2,7 @@ import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { dataOf } from '../kubernetes/resources/objects.ts';
+import { toData } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { isToken, tokenShape } from '../wording/token.ts';
 
@@ -19,7 +19,7 @@ export interface TokenSource {
 }
 
 /** Name and key are empty if the `Lumigo` names none. */
-export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSource {
+export function toTokenSource({ metadata, spec, status }: LumigoResource): TokenSource {
   const { name = '', key = '' } = spec?.lumigoToken?.secretRef ?? {};
   const { namespace, uid, generation, labelsDigest } = metadata;
   const revision = JSON.stringify([uid, generation, labelsDigest]);
@@ -38,7 +38,7 @@ export const secretReader =
   (client: Client): ReadSecret =>
   async (namespace, name) => {
     const secret = await client.get({ ...kinds.secrets, namespace, name });
-    return { data: dataOf(secret), version: secret.metadata.resourceVersion };
+    return { data: toData(secret), version: secret.metadata.resourceVersion };
   };
 
 export type Credential =
@@ -47,7 +47,7 @@ export type Credential =
 
 type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
 
-const whereOf = ({ namespace, name }: Place): string => `Secret '${namespace}/${name}'`;
+const toWhere = ({ namespace, name }: Place): string => `Secret '${namespace}/${name}'`;
 
 const failed = (reason: string, message: string): Credential => ({ problem: { reason, message } });
 
@@ -59,7 +59,7 @@ export const nowhere: Credential = failed(
 /** Each problem has its own reason. No message has any part of the value. */
 export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
   const { key } = place;
-  const where = whereOf(place);
+  const where = toWhere(place);
   const encoded = data[key];
   const refused = (reason: string, message: string): Credential => ({ ...failed(reason, message), version });
   if (encoded === undefined)
@@ -78,7 +78,7 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
 }
 
 export function credentialWithout(error: unknown, place: Place): Credential {
-  const where = whereOf(place);
+  const where = toWhere(place);
   if (isNotFound(error))
     return failed(
       'SecretNotFound',

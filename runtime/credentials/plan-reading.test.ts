@@ -8,13 +8,13 @@ interface State extends ReadingState {
 const NOW = 1_000_000;
 const good: State = {
   readAt: NOW - 1_000,
-  toldAt: undefined,
+  reportedAt: undefined,
   retryAt: -Infinity,
   isAwaited: false,
   isAnnounced: false,
 };
 const ago = (ms: number, more: Partial<State> = {}): State => ({ ...good, readAt: NOW - ms, ...more });
-const unread: State = { ...good, readAt: undefined, toldAt: NOW };
+const unread: State = { ...good, readAt: undefined, reportedAt: NOW };
 
 describe('the Secret to read next', () => {
   const cases: [string, boolean, State[], Partial<Record<Priority, number>>, object][] = [
@@ -22,9 +22,9 @@ describe('the Secret to read next', () => {
     ['one never read, at once', true, [good, unread], {}, { priority: 'first', read: unread }],
     ['also where others lead', false, [unread], {}, { priority: 'first' }],
     ['20 a second of those', true, [unread], { first: NOW - 10 }, { at: NOW + 40 }],
-    ['one that something tells of', false, [ago(5, { toldAt: NOW })], {}, { priority: 'told' }],
-    ['two a second of those', false, [ago(5, { toldAt: NOW })], { told: NOW - 100 }, { at: NOW + 400 }],
-    ['not before it is time', true, [ago(5, { toldAt: NOW + 7 })], {}, { at: NOW + 7 }],
+    ['one that something tells of', false, [ago(5, { reportedAt: NOW })], {}, { priority: 'told' }],
+    ['two a second of those', false, [ago(5, { reportedAt: NOW })], { told: NOW - 100 }, { at: NOW + 400 }],
+    ['not before it is time', true, [ago(5, { reportedAt: NOW + 7 })], {}, { at: NOW + 7 }],
     ['a good one after 15 s', true, [ago(15_000)], {}, { priority: 'regular' }],
     ['and not before', true, [ago(14_000)], {}, { at: NOW + 1_000 }],
     ['the one that waits longest', true, [ago(20_000), ago(30_000, { is: 'older' })], {}, { read: { is: 'older' } }],
@@ -66,7 +66,7 @@ function simulate(states: readonly State[], leads: boolean, seconds: number): { 
     const { read, priority } = plan;
     last[priority] = now.ms;
     readings.push({ at: now.ms, state: read });
-    Object.assign(read, { readAt: now.ms, toldAt: undefined });
+    Object.assign(read, { readAt: now.ms, reportedAt: undefined });
   }
   return readings;
 }

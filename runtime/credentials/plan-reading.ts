@@ -3,7 +3,7 @@ export interface ReadingState {
   /** Undefined: never with success. */
   readonly readAt: number | undefined;
   /** The time from which it must be read, because its content may have changed. */
-  readonly toldAt: number | undefined;
+  readonly reportedAt: number | undefined;
   /** The earliest time after a failure. */
   readonly retryAt: number;
   /** The Secret has no valid token, so a user is about to fix it. */
@@ -39,9 +39,12 @@ export const REPLACEMENT_MS = 1_000;
 
 const order = Object.keys(paces) as readonly Priority[];
 
-function priorityOf({ readAt, toldAt, isAwaited, isAnnounced }: ReadingState, leads: boolean): Priority | undefined {
+function findPriority(
+  { readAt, reportedAt, isAwaited, isAnnounced }: ReadingState,
+  leads: boolean,
+): Priority | undefined {
   if (readAt === undefined) return 'first';
-  if (toldAt !== undefined) return 'told';
+  if (reportedAt !== undefined) return 'told';
   if (isAnnounced && !leads) return undefined;
   return isAwaited ? 'awaited' : 'regular';
 }
@@ -61,10 +64,10 @@ type Reading<T> =
 /** Returns the Secret to read by priority, then the one that was due first. Each has its pace, so none starves. */
 export function planReading<T extends ReadingState>(states: Iterable<T>, context: ReadingContext): Reading<T> {
   const candidates = [...states].flatMap((read) => {
-    const priority = priorityOf(read, context.leads);
+    const priority = findPriority(read, context.leads);
     if (priority === undefined) return [];
-    const { readAt = -Infinity, toldAt = -Infinity, retryAt } = read;
-    const due = Math.max(priority === 'told' ? toldAt : readAt + paces[priority].afterMs, retryAt);
+    const { readAt = -Infinity, reportedAt = -Infinity, retryAt } = read;
+    const due = Math.max(priority === 'told' ? reportedAt : readAt + paces[priority].afterMs, retryAt);
     return [{ read, priority, due, at: Math.max(due, freeAt(priority, context)) }];
   });
   const [next] = candidates

@@ -6,7 +6,7 @@ export class WantedSecret implements ReadingState {
   readonly credentials = new Map<string, Credential>();
   private readonly sources = new Map<string, readonly TokenSource[]>();
   readAt: number | undefined;
-  toldAt: number | undefined;
+  reportedAt: number | undefined;
   retryAt = -Infinity;
   failures = 0;
   isMissing = false;
@@ -18,10 +18,10 @@ export class WantedSecret implements ReadingState {
 
   want(user: string, sources: readonly TokenSource[], now: number): boolean {
     const [first] = this.credentials.values();
-    const known = new Set([...this.all().flatMap(reasonsOf), `version ${first?.version}`]);
+    const known = new Set([...this.all().flatMap(getReasons), `version ${first?.version}`]);
     this.sources.set(user, sources);
-    if (sources.flatMap(reasonsOf).every((reason) => known.has(reason))) return false;
-    this.toldAt = Math.max(now, (this.readAt ?? -Infinity) + TOLD_APART_MS);
+    if (sources.flatMap(getReasons).every((reason) => known.has(reason))) return false;
+    this.reportedAt = Math.max(now, (this.readAt ?? -Infinity) + TOLD_APART_MS);
     return true;
   }
 
@@ -41,10 +41,10 @@ export class WantedSecret implements ReadingState {
     return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
   }
 
-  learn(credentialOf: (source: TokenSource) => Credential): boolean {
+  learn(getCredential: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
-    for (const source of this.all()) this.credentials.set(source.key, credentialOf(source));
+    for (const source of this.all()) this.credentials.set(source.key, getCredential(source));
     return JSON.stringify([...this.credentials]) !== before;
   }
 
@@ -54,7 +54,7 @@ export class WantedSecret implements ReadingState {
 }
 
 /** A new key, a changed user, or a new version is a reason to read the Secret. */
-const reasonsOf = ({ key, revision, announced }: TokenSource): readonly string[] => [
+const getReasons = ({ key, revision, announced }: TokenSource): readonly string[] => [
   `key ${key}`,
   ...(revision === undefined ? [] : [`revision ${revision}`]),
   ...(announced === undefined ? [] : [`version ${announced}`]),

@@ -1,6 +1,6 @@
 import { lumigo as contract, partOfSelector, pods, workloads } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { leaseOf, listManagers } from '../installation/installation.ts';
+import { getLease, listManagers } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { ListOptions } from '../kubernetes/http/pages.ts';
 import { resourcePath, type ResourceRef } from '../kubernetes/http/paths.ts';
@@ -35,14 +35,14 @@ export async function collectBundle(options: BundleOptions): Promise<object> {
       kubernetes: await attempt('the version of Kubernetes', () => get('/version')),
     },
     checks: await attempt('the checks', () => runChecks(checks, options)),
-    operator: await attempt('the operator', () => operatorOf(options, attempt)),
-    namespaces: await attempt('the namespaces', () => namespacesOf(options, attempt)),
+    operator: await attempt('the operator', () => getOperator(options, attempt)),
+    namespaces: await attempt('the namespaces', () => getNamespaces(options, attempt)),
   };
 }
 
 type Attempt = (name: string, read: () => Promise<unknown>) => Promise<unknown>;
 
-async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt): Promise<unknown> {
+async function getOperator({ client, transport }: BundleOptions, attempt: Attempt): Promise<unknown> {
   const found = await listManagers(client);
   const each = found.map(async ({ deployment, ...installed }) => {
     const { operatorNamespace: namespace } = installed;
@@ -50,7 +50,7 @@ async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt
     return {
       ...{ namespace, deployment: redactOwn(deployment), pods: redactOwn(own) },
       lease: await attempt('the lease', async () =>
-        redactOwn(await client.get({ ...kinds.leases, ...leaseOf(installed) })),
+        redactOwn(await client.get({ ...kinds.leases, ...getLease(installed) })),
       ),
       webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
       events: await attempt('events', async () =>
@@ -59,7 +59,7 @@ async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt
       logs: await attempt('logs', async () => {
         const logs: Record<string, unknown> = {};
         for (const { metadata, ...pod } of own)
-          for (const container of containersOf(pod))
+          for (const container of getContainers(pod))
             logs[`${metadata.name}/${container}`] = await attempt(`the log of ${metadata.name}`, async () => {
               const path = resourcePath({ ...pods, namespace, name: metadata.name, subresource: 'log' });
               const { body } = await transport.request({
@@ -76,14 +76,14 @@ async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt
   return Promise.all(each);
 }
 
-const containersOf = ({ spec }: { readonly [field: string]: unknown }): string[] => {
+const getContainers = ({ spec }: { readonly [field: string]: unknown }): string[] => {
   const { initContainers = [], containers = [] } = spec as Readonly<
     Record<string, readonly { readonly name: string }[]>
   >;
   return [...initContainers, ...containers].map(({ name }) => name);
 };
 
-async function namespacesOf(options: BundleOptions, attempt: Attempt): Promise<unknown> {
+async function getNamespaces(options: BundleOptions, attempt: Attempt): Promise<unknown> {
   const { client, namespace } = options;
   const lumigoes = await options.lumigoes();
   const names =

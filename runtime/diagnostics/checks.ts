@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { lumigo as contract, partOfSelector, probeEchoPrefix, probeLabel, suffixes, webhooks } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { leaseOf } from '../installation/installation.ts';
+import { getLease } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
-import { completionOf } from '../rollout/completion.ts';
+import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
+import { getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
 import { failed, ok, unknown, type Check, type Outcome } from './finding.ts';
@@ -43,7 +43,7 @@ async function manager({ installed }: CheckContext): Promise<Outcome> {
   if (found === undefined) return failed('No Lumigo operator is installed in this cluster', INSTALL);
   const { operatorNamespace: namespace, deployment } = found;
   const { name } = deployment.metadata;
-  const seen = completionOf({ ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' } as unknown as Workload);
+  const seen = getCompletion({ ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' } as unknown as Workload);
   if (seen.kind === 'complete') return ok(`All replicas of ${namespace}/${name} are available`);
   const counts = seen.kind === 'progressing' ? `${seen.available} of ${seen.wanted}` : '0';
   return failed(
@@ -55,7 +55,7 @@ async function manager({ installed }: CheckContext): Promise<Outcome> {
 async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
-  const lease = await client.find({ ...kinds.leases, ...leaseOf(found) });
+  const lease = await client.find({ ...kinds.leases, ...getLease(found) });
   const spec = (lease?.['spec'] ?? {}) as Readonly<Record<string, string | number | undefined>>;
   const ageSeconds = (now - Date.parse(String(spec['renewTime'] ?? ''))) / 1_000;
   const holder = spec['holderIdentity'] ?? '';
@@ -75,7 +75,7 @@ async function certificate({ client, installed, now }: CheckContext): Promise<Ou
   if (found === undefined) return unknown('No operator is installed');
   const configuration = await client.find(webhooksRef(found));
   if (configuration === undefined) return failed('The webhook configuration does not exist', INSTALL);
-  const [bundle = ''] = webhooksOf(configuration).map(({ clientConfig }) => clientConfig.caBundle ?? '');
+  const [bundle = ''] = getWebhooks(configuration).map(({ clientConfig }) => clientConfig.caBundle ?? '');
   return judgeAuthorities(Buffer.from(bundle, 'base64').toString(), now);
 }
 

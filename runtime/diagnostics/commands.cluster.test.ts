@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { kubeconfigOf } from '../../sandbox/control-plane/files.ts';
+import { toKubeconfig } from '../../sandbox/control-plane/files.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -24,20 +24,20 @@ const secretValue = 'hunter2-hunter2';
 
 beforeAll(async () => {
   operator = await startOperator({ settings: withoutNodes });
-  const { bench, cluster, installation } = operator;
+  const { testCluster, cluster, installation } = operator;
   const { namespace } = installation.settings;
-  await runPodsOf(namespace);
-  shop = await bench.namespace('shop');
-  await bench.activate(shop);
+  await runPods(namespace);
+  shop = await testCluster.namespace('shop');
+  await testCluster.activate(shop);
   const env = [
     { name: 'PASSWORD', value: secretValue },
     { name: 'LUMIGO_TRACER_TOKEN', value: validToken },
   ];
-  await bench.create(workloadOf(deployment, shop, 'cart', { env }));
-  await bench.create(workloadOf(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
-  await bench.whenInstrumented(deployment, shop, 'cart');
+  await testCluster.create(createWorkload(deployment, shop, 'cart', { env }));
+  await testCluster.create(createWorkload(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
+  await testCluster.waitForInstrumented(deployment, shop, 'cart');
   editor = await accountIn(cluster, shop, 'edit');
-  const text = kubeconfigOf(cluster.server, cluster.ca, { token: editor.token });
+  const text = toKubeconfig(cluster.server, cluster.ca, { token: editor.token });
   writeFileSync(join(cluster.dir, 'editor.kubeconfig'), text, { mode: 0o600 });
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.get({ ...contract, namespace: shop, name: 'lumigo' }));
@@ -48,13 +48,16 @@ afterAll(async () => {
 });
 
 /** Replaces a kubelet: the operator runs beside the cluster, and its pods have no node. */
-const runPodsOf = (namespace: string) =>
+const runPods = (namespace: string) =>
   eventually(async () => {
     const found = await listAll(operator.cluster.client, { ...pods, namespace });
     expect(found.length).toBeGreaterThan(1);
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: new Date().toISOString() }];
     for (const { metadata } of found)
-      await operator.bench.setStatus({ ...pods, namespace, name: metadata.name }, { phase: 'Running', conditions });
+      await operator.testCluster.setStatus(
+        { ...pods, namespace, name: metadata.name },
+        { phase: 'Running', conditions },
+      );
   });
 
 const run = (kubeconfig: string, ...args: string[]) =>
@@ -96,17 +99,17 @@ describe('lumigo check', () => {
   });
 
   it('finds an invalid token, and an image that cannot be pulled', async () => {
-    const { bench } = operator;
-    const broken = await bench.namespace('broken');
-    await bench.lumigo(broken);
+    const { testCluster } = operator;
+    const broken = await testCluster.namespace('broken');
+    await testCluster.lumigo(broken);
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'waits', namespace: broken } };
     const containers = [{ name: 'app', image: 'app:1' }];
-    await bench.create({
+    await testCluster.create({
       ...pod,
       spec: { initContainers: [{ name: 'lumigo-injector', image: 'none:1' }], containers },
     });
     const waiting = { name: 'lumigo-injector', image: 'none:1', state: { waiting: { reason: 'ImagePullBackOff' } } };
-    await bench.setStatus(
+    await testCluster.setStatus(
       { ...pods, namespace: broken, name: 'waits' },
       {
         phase: 'Pending',
@@ -118,7 +121,7 @@ describe('lumigo check', () => {
     expect(stdout).toMatch(/images +failed +Pod broken-.*\/waits: ImagePullBackOff of none:1\n +→ See docs/);
     expect(stdout).toMatch(/tokens +failed +Lumigo broken-.*\/lumigo: .*Secret/);
     const waited = asAdministrator('check', '-n', broken, '--wait', '60', '-o', 'json');
-    await bench.secret(broken);
+    await testCluster.secret(broken);
     await operator.cluster.client.delete({ ...pods, namespace: broken, name: 'waits' });
     const { stdout: repaired, ...rest } = await waited;
     expect({ code: rest.code, ...results(repaired) }).toEqual({ code: 0, ...good });
@@ -141,7 +144,7 @@ describe('lumigo check of the policies', () => {
     const { code, stdout } = await asAdministrator('check');
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`policies +failed +Not bound, or not valid: ${name}\\n`));
-    await operator.bench.create({
+    await operator.testCluster.create({
       ...binding,
       metadata: { name: binding?.metadata.name, labels: binding?.metadata.labels },
     } as never);
@@ -176,8 +179,8 @@ describe('lumigo diagnose', () => {
   const secrets = new RegExp(`${secretValue}|${validToken}|${Buffer.from(validToken).toString('base64')}`);
 
   it('writes objects, events, conditions and versions, but no value of a Secret or variable', async () => {
-    const { bench, cluster, installation } = operator;
-    await bench.merge(deployment, shop, 'out', { metadata: { annotations: { note: validToken } } });
+    const { testCluster, cluster, installation } = operator;
+    await testCluster.merge(deployment, shop, 'out', { metadata: { annotations: { note: validToken } } });
     const file = join(cluster.dir, 'report.yaml');
     const { code, stderr } = await asAdministrator('diagnose', '--output', file);
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(`Wrote ${file}`) });
@@ -217,9 +220,10 @@ describe('lumigo diagnose', () => {
 
 describe('in a namespace with 200 workloads', () => {
   it('each command answers in time', async () => {
-    const { bench } = operator;
-    const large = await bench.namespace('large');
-    for (let index = 0; index < 200; index += 1) await bench.create(workloadOf(deployment, large, `app-${index}`));
+    const { testCluster } = operator;
+    const large = await testCluster.namespace('large');
+    for (let index = 0; index < 200; index += 1)
+      await testCluster.create(createWorkload(deployment, large, `app-${index}`));
     const seconds = async (...args: string[]) => {
       const started = performance.now();
       expect(await asAdministrator(...args, '-n', large)).toMatchObject({ code: 0 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
-import { environmentOf } from '../../sandbox/manager/configuration.ts';
+import { getEnvironment } from '../../sandbox/manager/configuration.ts';
 import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds, workloads } from '../contract.ts';
 import { assumedInstallation } from '../installation/assumed.ts';
 
@@ -12,13 +12,14 @@ let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
   operator = await startOperator();
-  const { bench } = operator;
-  shop = await bench.namespace('shop');
-  for (const [, kind] of everyKind) await bench.create(workloadOf(kind, shop, `a-${kind.kind.toLowerCase()}`));
-  await bench.create(workloadOf(deployment, shop, 'out', { labels: { [labels.autoTrace]: 'false' } }));
-  await bench.create(workloadOf(deployment, shop, 'frozen', { labels: { frozen: 'yes' } }));
+  const { testCluster } = operator;
+  shop = await testCluster.namespace('shop');
+  for (const [, kind] of everyKind)
+    await testCluster.create(createWorkload(kind, shop, `a-${kind.kind.toLowerCase()}`));
+  await testCluster.create(createWorkload(deployment, shop, 'out', { labels: { [labels.autoTrace]: 'false' } }));
+  await testCluster.create(createWorkload(deployment, shop, 'frozen', { labels: { frozen: 'yes' } }));
   const env = [{ name: 'LUMIGO_TRACER_TOKEN', value: validToken }];
-  await bench.create(workloadOf(deployment, shop, 'own-token', { env }));
+  await testCluster.create(createWorkload(deployment, shop, 'own-token', { env }));
   await operator.refuseChanges(shop, { frozen: 'yes' });
 });
 afterAll(() => operator?.stop());
@@ -31,7 +32,10 @@ const asUser = (...args: string[]) =>
 async function versions(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const kind of workloads)
-    for await (const { items } of operator.bench.client.pages({ ...kind, namespace: shop }, { metadataOnly: true }))
+    for await (const { items } of operator.testCluster.client.pages(
+      { ...kind, namespace: shop },
+      { metadataOnly: true },
+    ))
       for (const { metadata } of items) found[`${kind.kind}/${metadata.name}`] = metadata.resourceVersion;
   return found;
 }
@@ -66,13 +70,13 @@ describe('lumigo explain', () => {
     const nothing = await asUser('explain', 'deploy/a-deployment', '-n', shop);
     expect(nothing.stdout).toMatch(/Now: +not instrumented/);
     expect(nothing.stdout).toContain(`No Lumigo configuration for the '${shop}' namespace`);
-    const { bench } = operator;
-    await bench.lumigo(shop);
+    const { testCluster } = operator;
+    await testCluster.lumigo(shop);
     const inactive = await asUser('explain', 'deployment/a-deployment', '-n', shop);
     expect(inactive.stdout).toMatch(/is not active/);
-    await bench.secret(shop);
-    await bench.whenActive(shop);
-    await bench.whenInstrumented(deployment, shop, 'a-deployment');
+    await testCluster.secret(shop);
+    await testCluster.waitForActive(shop);
+    await testCluster.waitForInstrumented(deployment, shop, 'a-deployment');
     const { stdout } = await asUser('explain', 'deployments/a-deployment', '-n', shop);
     expect(stdout).toMatch(
       /Now: +instrumented \(added .* by the controller; traces, no logs; token from Secret 'lumigo-credentials', key 'token'\)/,
@@ -85,8 +89,8 @@ describe('lumigo explain', () => {
   });
 
   it('names the endpoint of an injection by another installation, which stays [F10]', async () => {
-    const { installation, cluster, bench } = operator;
-    await bench.create(workloadOf(deployment, shop, 'moved'));
+    const { installation, cluster, testCluster } = operator;
+    await testCluster.create(createWorkload(deployment, shop, 'moved'));
     const config = { ...installation.config, telemetryProxyUrl: 'http://moved.example' };
     const explained = ['explain', 'deployment/moved', '-n', shop];
     const { stdout } = await runInContainer(cluster, { ...installation, config }, explained);
@@ -96,7 +100,7 @@ describe('lumigo explain', () => {
   });
 
   it('says that an excluded namespace is excluded', async () => {
-    await operator.bench.create(workloadOf(deployment, 'kube-public', 'system'));
+    await operator.testCluster.create(createWorkload(deployment, 'kube-public', 'system'));
     const { stdout } = await asUser('explain', 'deployment/system', '-n', 'kube-public');
     expect(stdout).toMatch(/Decision: +The 'kube-public' namespace is never instrumented/);
   });
@@ -122,7 +126,7 @@ describe('lumigo explain', () => {
 
   it('assumes the defaults before an installation, and says so [F80]', async () => {
     const bare = await startControlPlane({ controllerManager: false });
-    await new TestCluster(bare.client).create(workloadOf(deployment, 'default', 'cart'));
+    await new TestCluster(bare.client).create(createWorkload(deployment, 'default', 'cart'));
     const asked = ['--kubeconfig', bare.kubeconfig, 'preview', '-n', 'default', '--assume-lumigo'];
     const { code, stdout, stderr } = await runCommand(asked, {});
     await bare.stop();
@@ -143,7 +147,7 @@ describe('lumigo explain', () => {
 describe('the manager', () => {
   it('says in one sentence what is wrong with its configuration, and exits with 2', async () => {
     const { config } = operator.installation;
-    const wrong = environmentOf({ ...config, webhookPort: 'x', typo: 1 }, 'wrong');
+    const wrong = getEnvironment({ ...config, webhookPort: 'x', typo: 1 }, 'wrong');
     const { code, stderr } = await runCommand(['manager'], wrong);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^lumigo: LUMIGO_CONFIG .*: webhookPort must be a whole number; typo is unknown\. .*\n$/);

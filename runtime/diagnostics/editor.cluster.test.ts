@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kubeconfigOf } from '../../sandbox/control-plane/files.ts';
+import { toKubeconfig } from '../../sandbox/control-plane/files.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
@@ -23,15 +23,15 @@ beforeAll(async () => {
     injectorWebhook: { lumigoInjector: { image: { tag: 'own' } } },
   };
   operator = await startOperator({ settings });
-  const { bench, cluster } = operator;
-  shop = await bench.namespace('shop');
+  const { testCluster, cluster } = operator;
+  shop = await testCluster.namespace('shop');
   editor = await accountIn(cluster, shop, 'edit');
   kubeconfig = join(cluster.dir, 'editor.kubeconfig');
-  writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, { token: editor.token }), { mode: 0o600 });
-  await bench.activate(shop);
-  await bench.create(workloadOf(deployment, shop, 'cart'));
-  await bench.whenInstrumented(deployment, shop, 'cart');
-  await bench.create(workloadOf(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
+  writeFileSync(kubeconfig, toKubeconfig(cluster.server, cluster.ca, { token: editor.token }), { mode: 0o600 });
+  await testCluster.activate(shop);
+  await testCluster.create(createWorkload(deployment, shop, 'cart'));
+  await testCluster.waitForInstrumented(deployment, shop, 'cart');
+  await testCluster.create(createWorkload(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.get({ ...lumigoIn(shop), name: 'lumigo' }));
 });

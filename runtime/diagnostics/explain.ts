@@ -3,9 +3,9 @@ import { decidePod } from '../injection/decide-pod.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isOriginals } from '../injection/standing.ts';
-import { stampOf } from '../injection/stamp.ts';
+import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
@@ -49,7 +49,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     decision: verdict.decision.message,
     next: describeNext(kind, verdict),
     ...describeElsewhere(verdict, options.injector.endpoint),
-    notes: hiddenPreloads(templateOf(workload)?.spec ?? { containers: [] }),
+    notes: hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }),
   };
 }
 
@@ -66,7 +66,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     policy: describePolicy(policy),
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
-    notes: hiddenPreloads(templateOf(pod)?.spec ?? { containers: [] }),
+    notes: hiddenPreloads(toTemplate(pod)?.spec ?? { containers: [] }),
   };
 }
 
@@ -109,12 +109,12 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
 }
 
 function describeNow(workload: Workload): string {
-  const stamp = stampOf(workload.metadata);
-  const template = templateOf(workload);
-  if (stamp === undefined && template !== undefined && isOriginals(workload, template))
+  const injectionStatus = getInjectionStatus(workload.metadata);
+  const template = toTemplate(workload);
+  if (injectionStatus === undefined && template !== undefined && isOriginals(workload, template))
     return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
-  if (stamp === undefined) return 'not instrumented';
-  const { change, at, by, tracing, keep } = stamp;
+  if (injectionStatus === undefined) return 'not instrumented';
+  const { change, at, by, tracing, keep } = injectionStatus;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
   return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; stays when its Lumigo is deleted' : ''})`;
 }

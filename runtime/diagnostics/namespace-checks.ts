@@ -39,7 +39,7 @@ function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: 
 /** Judges tokens by the conditions of `Lumigo` resources, and reads no Secret. */
 export async function tokens({ lumigoes }: CheckContext): Promise<Outcome> {
   const all = await lumigoes();
-  const problems = all.flatMap(problemOf);
+  const problems = all.flatMap(getProblem);
   if (problems.length > 0) return failed(some(problems), 'See docs/use/tokens.md');
   return ok(
     all.length === 0
@@ -48,7 +48,7 @@ export async function tokens({ lumigoes }: CheckContext): Promise<Outcome> {
   );
 }
 
-function problemOf({ metadata, status }: LumigoResource): string[] {
+function getProblem({ metadata, status }: LumigoResource): string[] {
   const name = `Lumigo ${metadata.namespace}/${metadata.name}`;
   const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
   const [error, accepted] = [condition('Error'), condition('TokenAccepted')];

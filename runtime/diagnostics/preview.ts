@@ -1,13 +1,13 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { policyOf } from '../injection/policy.ts';
+import { getPolicy } from '../injection/policy.ts';
 import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
 import { observeWorkload } from '../reconciler/workload-store.ts';
-import { previewOf, type NamespacePreview, type Pace } from './render-verdicts.ts';
+import { toPreview, type NamespacePreview, type Pace } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface PreviewOptions extends VerdictContext {
@@ -34,7 +34,7 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
     const verdicts: Verdict[] = [];
     for (const kind of workloads)
       verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, note))));
-    previews.push(previewOf(each, describePolicy(policy), verdicts.filter(isWorthShowing), options.pace));
+    previews.push(toPreview(each, describePolicy(policy), verdicts.filter(isWorthShowing), options.pace));
   }
   return previews;
 }
@@ -103,7 +103,7 @@ export const policyIn = (
 ): NamespacePolicy =>
   isExcluded(namespace)
     ? { state: 'excluded' }
-    : policyOf(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
+    : getPolicy(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
 
 /** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
 const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { redactOwn, redactWorkload, scrub } from './redact.ts';
@@ -13,7 +13,7 @@ describe('a bundle for support', () => {
       { name: 'LD_PRELOAD', value: '/own.so' },
     ];
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'hunter2', 'lumigo.retry': 'now' };
-    const workload = workloadOf(workloadKinds.deployment, 'shop', 'cart', {
+    const workload = createWorkload(workloadKinds.deployment, 'shop', 'cart', {
       env,
       annotations,
     } as never) as unknown as Workload;

@@ -1,6 +1,6 @@
 import { environment, injector, labels } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { withoutTokens } from '../wording/token.ts';
 
 /** The values of other labels and annotations may be secrets of users. */
@@ -8,7 +8,7 @@ const OURS = /^(lumigo[./]|operator\.lumigo\.io\/|app\.kubernetes\.io\/)/;
 const onlyOurs = (found: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(Object.entries(found).filter(([key]) => OURS.test(key)));
 
-const metadataOf = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
+const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
   ...{ name, namespace, uid, generation, resourceVersion },
   ...{ creationTimestamp: metadata.creationTimestamp, deletionTimestamp: metadata.deletionTimestamp },
   ...{ labels: onlyOurs(metadata.labels), annotations: onlyOurs(metadata.annotations) },
@@ -25,7 +25,7 @@ const SHOWN = new Set<string>([
 ]);
 
 /** Leaves out each command, argument and value that a user wrote. */
-const containerOf = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
+const toContainer = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
   ...{ name, image },
   env: env.map((each) =>
     SHOWN.has(each.name) && each.valueFrom === undefined ? `${each.name}=${each.value ?? ''}` : each.name,
@@ -33,21 +33,21 @@ const containerOf = ({ name, image, env = [], volumeMounts = [] }: Container) =>
   volumeMounts: volumeMounts.filter((each) => each.name === injector.volume),
 });
 
-const specOf = ({ containers, initContainers = [], volumes = [] }: PodSpec) => ({
-  initContainers: initContainers.map(containerOf),
-  containers: containers.map(containerOf),
+const getSpec = ({ containers, initContainers = [], volumes = [] }: PodSpec) => ({
+  initContainers: initContainers.map(toContainer),
+  containers: containers.map(toContainer),
   volumes: volumes.filter(({ name }) => name === injector.volume),
 });
 
 /** Uses an allow list, because the rest belongs to users. */
 export function redactWorkload(workload: Workload): object {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   return {
-    ...{ apiVersion: workload.apiVersion, kind: workload.kind, metadata: metadataOf(workload.metadata) },
+    ...{ apiVersion: workload.apiVersion, kind: workload.kind, metadata: toMetadata(workload.metadata) },
     optIn: workload.metadata.labels?.[labels.autoTrace],
     ...(template === undefined
       ? {}
-      : { template: { metadata: metadataOf({ ...template.metadata }), spec: specOf(template.spec) } }),
+      : { template: { metadata: toMetadata({ ...template.metadata }), spec: getSpec(template.spec) } }),
     status: workload['status'],
   };
 }

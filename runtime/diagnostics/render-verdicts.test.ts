@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
-import { previewOf, renderPreview, renderRollout } from './render-verdicts.ts';
+import { toPreview, renderPreview, renderRollout } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
 const { deployment } = workloadKinds;
-const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
+const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestBatch: 50 } as const;
 const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
 
 it('shows no part of a token, wherever it is in a long value', () => {
@@ -16,7 +16,7 @@ it('shows no part of a token, wherever it is in a long value', () => {
       patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
     }) satisfies Verdict;
   for (let before = 100; before < 160; before += 1)
-    expect(renderPreview([previewOf('shop', 'traced', [verdict(before)], pace)])).not.toContain('7');
+    expect(renderPreview([toPreview('shop', 'traced', [verdict(before)], pace)])).not.toContain('7');
 });
 
 const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({

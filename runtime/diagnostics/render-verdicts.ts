@@ -3,7 +3,7 @@ import type { PatchOperation } from '../api/objects.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { inOrder, wavesOf } from '../rollout/turns.ts';
+import { inOrder, getBatches } from '../rollout/batches.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 
 const VALUE_WIDTH = 140;
@@ -35,7 +35,7 @@ export interface NamespacePreview {
   readonly rollout: readonly string[];
 }
 
-export const previewOf = (
+export const toPreview = (
   namespace: string,
   policy: string,
   verdicts: readonly Verdict[],
@@ -82,11 +82,11 @@ function renderOperation(operation: PatchOperation): string {
   return `${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
 }
 
-export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' | 'rolloutLargestWave'>;
+export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' | 'rolloutLargestBatch'>;
 
 /** The assumed time until pods are ready. */
 const START_SECONDS = 10;
-const NAMED = 5;
+const MAX_NAMES_SHOWN = 5;
 
 /** Returns nothing if no pod restarts. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
@@ -94,13 +94,13 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   if (changing.length === 0) return [];
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];
-  const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined).map(waitingOf));
-  const waves = wavesOf(ready.length, pace.rolloutLargestWave);
-  const seconds = waves.length * (START_SECONDS + pace.rolloutSoakSeconds);
-  const lines = waves.map((size, index) => {
-    const from = waves.slice(0, index).reduce((sum, each) => sum + each, 0);
+  const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined).map(toWaiting));
+  const batches = getBatches(ready.length, pace.rolloutLargestBatch);
+  const seconds = batches.length * (START_SECONDS + pace.rolloutSoakSeconds);
+  const lines = batches.map((size, index) => {
+    const from = batches.slice(0, index).reduce((sum, each) => sum + each, 0);
     const names = ready.slice(from, from + size).map(({ kind, name }) => `${kind}/${name}`);
-    return `    ${index + 1}. ${names.slice(0, NAMED).join(', ')}${size > NAMED ? `, and ${size - NAMED} more` : ''}`;
+    return `    ${index + 1}. ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${size > MAX_NAMES_SHOWN ? `, and ${size - MAX_NAMES_SHOWN} more` : ''}`;
   });
   const later = changing.flatMap(({ kind, name, blocked }) =>
     blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${blockedTexts[blocked]}`],
@@ -108,4 +108,4 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...later];
 }
 
-const waitingOf = ({ kind, name, risk }: Verdict) => ({ kind: kind.kind, name, risk });
+const toWaiting = ({ kind, name, risk }: Verdict) => ({ kind: kind.kind, name, risk });

@@ -1,11 +1,11 @@
 import { annotations, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { parseRevert } from '../injection/revert.ts';
-import { stampOf } from '../injection/stamp.ts';
+import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
-import { completionOf, podCountsOf, type Completion } from '../rollout/completion.ts';
+import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { withoutTokens } from '../wording/token.ts';
@@ -50,7 +50,7 @@ export function statusOfNamespace({
 }: StatusInput): NamespaceStatus {
   const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
   const rows = all.flatMap(({ kind, workload }) => {
-    const row = statusOf(kind, workload, { policy, injector, listed: listed.get(workload.metadata.uid ?? '') });
+    const row = findStatus(kind, workload, { policy, injector, listed: listed.get(workload.metadata.uid ?? '') });
     return row === undefined ? [] : [row];
   });
   const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
@@ -81,8 +81,8 @@ interface Context {
 }
 
 /** Returns undefined for a workload that follows its owner. */
-function statusOf(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
-  const [completion, now] = [completionOf(workload), new Date().toISOString()];
+function findStatus(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
+  const [completion, now] = [getCompletion(workload), new Date().toISOString()];
   const { policy, injector } = context;
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew: false });
   if (decision.code === 'left-to-owner') return undefined;
@@ -90,7 +90,7 @@ function statusOf(kind: WorkloadKind, workload: Workload, context: Context): Wor
     injectedState(workload, completion, context) ??
     uninjectedState(decision, completion, stepFor(kind, workload, policy));
   const name = workload.metadata.name ?? '';
-  return { kind: kind.kind, name, state, pods: podsOf(completion, workload), details: withoutTokens(details) };
+  return { kind: kind.kind, name, state, pods: getPods(completion, workload), details: withoutTokens(details) };
 }
 
 type Found = Pick<WorkloadStatus, 'state' | 'details'>;
@@ -99,11 +99,11 @@ type Found = Pick<WorkloadStatus, 'state' | 'details'>;
 function injectedState({ metadata }: Workload, completion: Completion, { listed }: Context): Found | undefined {
   const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
-  const stamp = stampOf(metadata);
-  if (stamp === undefined) return undefined;
+  const injectionStatus = getInjectionStatus(metadata);
+  if (injectionStatus === undefined) return undefined;
   const isRolling = completion.kind === 'progressing' || listed === 'RollingOut';
   const state = isRolling ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
-  return { state, details: `${stamp.change} ${stamp.at} by the ${stamp.by}` };
+  return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
 }
 
 function uninjectedState(decision: Decision, completion: Completion, step: ReturnType<typeof stepFor>): Found {
@@ -113,8 +113,8 @@ function uninjectedState(decision: Decision, completion: Completion, step: Retur
   return { state: 'waiting', details: blocked === undefined ? 'is queued' : blockedTexts[blocked] };
 }
 
-function podsOf(completion: Completion, workload: Workload): string {
-  const pods = completion.kind === 'progressing' ? completion : podCountsOf(workload);
+function getPods(completion: Completion, workload: Workload): string {
+  const pods = completion.kind === 'progressing' ? completion : findPodCounts(workload);
   return completion.kind === 'no-pods' || pods === undefined ? '' : `${pods.available}/${pods.wanted}`;
 }
 

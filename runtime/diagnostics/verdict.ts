@@ -3,9 +3,9 @@ import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
-import { completionOf } from '../rollout/completion.ts';
+import { getCompletion } from '../rollout/completion.ts';
 import { blockedBy } from '../rollout/transition.ts';
-import { riskOf, type Risk } from '../rollout/turns.ts';
+import { getRisk, type Risk } from '../rollout/batches.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
@@ -44,9 +44,9 @@ export async function verdictOn(
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
   const patch = decision.action === 'none' ? [] : workloadPatch(workload, decision.workload);
-  const completion = completionOf(workload);
+  const completion = getCompletion(workload);
   const rollout = {
-    ...{ restarts: completion.kind !== 'no-pods', risk: riskOf(workload) },
+    ...{ restarts: completion.kind !== 'no-pods', risk: getRisk(workload) },
     blocked: blockedBy(completion, 'untried'),
   };
   const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };

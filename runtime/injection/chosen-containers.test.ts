@@ -6,7 +6,7 @@ import { decide } from './decide.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 const injector: InjectorSettings = {
   ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
@@ -36,7 +36,7 @@ function injected(seen: Workload, more: Partial<InjectorSettings> = {}): Workloa
 }
 
 const tracedIn = (seen: Workload): string[] =>
-  (templateOf(seen) as PodTemplate).spec.containers
+  (toTemplate(seen) as PodTemplate).spec.containers
     .filter(({ env }) => env?.some(({ name }) => name === environment.token) === true)
     .map(({ name }) => name);
 
@@ -75,10 +75,10 @@ describe('the containers that are injected', () => {
     expect(tracedIn(before)).toEqual(['app', 'worker', 'istio-proxy']);
     expect(decided(before).code).toBe('up-to-date');
     const annotate = (own: Record<string, string>): Workload => {
-      const { annotations: stamped } = before.metadata;
+      const { annotations: withInjectionStatus } = before.metadata;
       return {
-        ...withTemplate(before, templateOf(before) as PodTemplate),
-        metadata: { ...before.metadata, annotations: { ...stamped, ...own } },
+        ...withTemplate(before, toTemplate(before) as PodTemplate),
+        metadata: { ...before.metadata, annotations: { ...withInjectionStatus, ...own } },
       };
     };
     expect(tracedIn(injected(annotate({ [not]: 'istio-proxy' })))).toEqual(['app', 'worker']);

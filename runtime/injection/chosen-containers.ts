@@ -15,11 +15,11 @@ function namesIn(text: string | undefined): readonly string[] | undefined {
 
 /** Returns the choice in the annotations. Each annotation of the pod template wins over the workload's own. */
 export function choiceIn(template: Metadata | undefined, workload: ContainerChoice | undefined): ContainerChoice {
-  const own = choiceOf(template);
+  const own = getChoice(template);
   return { include: own.include ?? workload?.include, exclude: own.exclude ?? workload?.exclude };
 }
 
-export const choiceOf = (metadata: Metadata | undefined): ContainerChoice => ({
+export const getChoice = (metadata: Metadata | undefined): ContainerChoice => ({
   include: namesIn(metadata?.annotations?.[annotations.injectContainers]),
   exclude: namesIn(metadata?.annotations?.[annotations.excludeContainers]),
 });

@@ -7,7 +7,7 @@ import { isInjected } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectionSettings, InjectorSettings, NamespacePolicy } from './types.ts';
 import { whyInvalid } from './validity.ts';
-import { templateOf } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 interface PodInput {
   readonly pod: Workload;
@@ -17,7 +17,7 @@ interface PodInput {
 
 /** Makes the decision that the API server makes in Pod mode (infra/constructs/pod-policy). A test compares the two. */
 export function decidePod({ pod, policy, injector }: PodInput): Decision {
-  const template = templateOf(pod);
+  const template = toTemplate(pod);
   if (template === undefined) return none('no-template', pod);
   if (isInjected(template)) return none('up-to-date', pod);
   const left = leftAlone(pod, template);

@@ -1,12 +1,12 @@
 import { annotations } from '../contract.ts';
-import { choiceIn, choiceOf } from './chosen-containers.ts';
+import { choiceIn, getChoice } from './chosen-containers.ts';
 import type { Decision } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
-import { revertOf, withRevert, type Revert } from './revert.ts';
+import { findRevert, withRevert, type Revert } from './revert.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat } from './variables.ts';
-import { templateOf } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 /** Returns a fingerprint of the injector's image and the programs. It stays the same after an operator upgrade. */
 export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
@@ -14,13 +14,13 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, image: 
   const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
     ...{ name, image: own, command, args },
   }));
-  const choice = choiceIn(template.metadata, choiceOf(metadata));
+  const choice = choiceIn(template.metadata, getChoice(metadata));
   const retry = metadata.annotations?.[annotations.retry];
   return fingerprint({ image, format: currentFormat, programs, choice, retry });
 }
 
 export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
-  const found = revertOf(workload.metadata);
+  const found = findRevert(workload.metadata);
   return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
 }
 
@@ -30,7 +30,7 @@ interface RevertInput extends Omit<Revert, 'key'> {
 }
 
 export function decideRevert({ workload, image, ...reason }: RevertInput): Decision | undefined {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined || !isInjected(template)) return undefined;
   const clean = uninstrument(workload);
   const key = revertKey(clean, template, image);

@@ -15,10 +15,10 @@ import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { remove } from './remove.ts';
-import { stampOf } from './stamp.ts';
+import { getInjectionStatus } from './injection-status.ts';
 import type { NamespacePolicy } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
@@ -29,7 +29,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
 const instrumented = (workload = made(), by = injector) => byNew(workload, { injector: by, now: early });
 
 const withImage = (workload: Workload, image: string): Workload => {
-  const template = templateOf(workload) as PodTemplate;
+  const template = toTemplate(workload) as PodTemplate;
   const containers = template.spec.containers.map((container) => ({ ...container, image }));
   return withTemplate(workload, { ...template, spec: { ...template.spec, containers } });
 };
@@ -45,7 +45,7 @@ describe('the decision about a workload', () => {
     expect(decision).toMatchObject({ action: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
     const { metadata } = changed(decision);
     expect(metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
-    expect(stampOf(metadata)).toEqual({ change: 'added', at: now, by: 'webhook', tracing });
+    expect(getInjectionStatus(metadata)).toEqual({ change: 'added', at: now, by: 'webhook', tracing });
   });
 
   const optOutMessage = "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated";
@@ -108,7 +108,7 @@ describe('the decision about a workload', () => {
   });
 
   it('treats a copy of an instrumented workload as new', () => {
-    const copy = withTemplate(made(), templateOf(instrumented()) as PodTemplate);
+    const copy = withTemplate(made(), toTemplate(instrumented()) as PodTemplate);
     expect(judge(copy)).toMatchObject({ action: 'inject', tried: 'add' });
   });
 });
@@ -131,7 +131,7 @@ describe('opting out and in', () => {
     };
     const decision = judge(made({ labels: own }), { policy: { state: 'none' } });
     expect(decision).toMatchObject({ action: 'inject', code: 'opted-in' });
-    expect(stampOf(changed(decision).metadata)).toMatchObject({
+    expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({
       tracing: { secretName: 'mine', secretKey: 'k', traces: false, logs: true },
       userLabel: 'True',
     });
@@ -141,15 +141,18 @@ describe('opting out and in', () => {
   it('empty labels of an opted-in workload select the defaults', () => {
     const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: '', [labels.tokenSecret]: '' };
     const { metadata } = changed(judge(made({ labels: own }), { policy: { state: 'none' } }));
-    expect(stampOf(metadata)?.tracing).toMatchObject({ secretName: 'lumigo-credentials', secretKey: 'token' });
+    expect(getInjectionStatus(metadata)?.tracing).toMatchObject({
+      secretName: 'lumigo-credentials',
+      secretKey: 'token',
+    });
   });
 
   it('a Lumigo takes precedence over the labels, which count again after its deletion', () => {
     const under = instrumented(made({ labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine' } }));
-    expect(stampOf(under.metadata)?.tracing.secretName).toBe(tracing.secretName);
+    expect(getInjectionStatus(under.metadata)?.tracing.secretName).toBe(tracing.secretName);
     const decision = decided(under, { policy: { state: 'deleting', lumigo: 'l', remove: true } });
     expect(decision).toMatchObject({ action: 'inject', code: 'opted-in', tried: 'update' });
-    expect(stampOf(changed(decision).metadata)?.tracing.secretName).toBe('mine');
+    expect(getInjectionStatus(changed(decision).metadata)?.tracing.secretName).toBe('mine');
   });
 });
 
@@ -164,11 +167,11 @@ describe('no surprise rollouts [D17]', () => {
     expect(decided(instrumented(), { renew: true })).toMatchObject({ action: 'none', code: 'up-to-date' });
   });
 
-  it('a template change that keeps the injection keeps the stamp, so no event is repeated [D24]', () => {
+  it('a template change that keeps the injection keeps the injection status, so no event is repeated [D24]', () => {
     const current = instrumented();
     const decision = judge(withImage(current, 'app:2'), { operation: 'UPDATE', old: current });
     expect(decision.tried).toBe('nothing');
-    expect(stampOf((decision.action === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
+    expect(getInjectionStatus((decision.action === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
   });
 
   it('an overwritten label is restored without a change of the template', () => {
@@ -176,13 +179,13 @@ describe('no surprise rollouts [D17]', () => {
     const workload = withMetadata(current, { labels: { app: 'app', [labels.autoTrace]: 'true' } });
     const decision = judge(workload, { operation: 'UPDATE', old: current });
     expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
-    expect(templateOf(changed(decision))).toBe(templateOf(workload));
-    expect(stampOf(changed(decision).metadata)).toMatchObject({ at: early, userLabel: 'true' });
+    expect(toTemplate(changed(decision))).toBe(toTemplate(workload));
+    expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({ at: early, userLabel: 'true' });
   });
 
   it('a workload that can no longer be injected loses its injection, with the reason', () => {
     const before = instrumented();
-    const template = templateOf(before) as PodTemplate;
+    const template = toTemplate(before) as PodTemplate;
     const resources = { limits: { 'ephemeral-storage': '50Mi' } };
     const containers = template.spec.containers.map((container) => ({ ...container, resources }));
     const after = withTemplate(before, { ...template, spec: { ...template.spec, containers } });
@@ -201,7 +204,7 @@ describe('reconciling', () => {
 
   it('fixes damaged injections, and removes them despite additions [D10]', () => {
     const workload = instrumented();
-    const template = templateOf(workload) as PodTemplate;
+    const template = toTemplate(workload) as PodTemplate;
     const damaged = withTemplate(workload, { ...template, spec: { ...template.spec, volumes: [] } });
     expect(decided(damaged)).toMatchObject({ action: 'inject', tried: 'update' });
     const initContainers = (template.spec.initContainers ?? []).map((own) => ({
@@ -210,7 +213,7 @@ describe('reconciling', () => {
     }));
     const meddled = { ...template, spec: { ...template.spec, initContainers } };
     expect(decided(withTemplate(workload, meddled))).toMatchObject({ action: 'none', code: 'up-to-date' });
-    expect(remove(meddled)).toEqual(templateOf(made()));
+    expect(remove(meddled)).toEqual(toTemplate(made()));
   });
 
   it.each([
@@ -269,6 +272,6 @@ describe('pods that cannot be injected into', () => {
     ];
     const decision = judge(made({ pod: { containers } }));
     expect(decision).toMatchObject({ action: 'inject', leftAlone: [expect.stringContaining("container 'odd'")] });
-    expect(templateOf(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
+    expect(toTemplate(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
   });
 });

@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import { choiceOf } from './chosen-containers.ts';
+import { getChoice } from './chosen-containers.ts';
 import {
   blocked,
   changeFor,
@@ -16,15 +16,15 @@ import { labelValue, optedOut, ourLabel } from './label.ts';
 import { standingRevert } from './decide-revert.ts';
 import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
-import { revertOf, withoutRevert } from './revert.ts';
-import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
-import { optInOf, stamp, stampOf } from './stamp.ts';
-import { asItOptedIn, leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
+import { findRevert, withoutRevert } from './revert.ts';
+import { LARGEST, mayOutgrow, getSize, tooLarge } from './size.ts';
+import { findOptIn, injectionStatus, getInjectionStatus } from './injection-status.ts';
+import { asItOptedIn, leaveAsItIs, metadataWithStatus, standingTemplate } from './standing.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
-import { replacesPods, templateOf, withTemplate } from './workload.ts';
+import { replacesPods, toTemplate, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
 
@@ -32,7 +32,7 @@ export type { Decision, DecisionInput } from './decision.ts';
 export function decide(input: DecisionInput): Decision {
   const { workload, policy } = input;
   const left = ineligible(input);
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', workload);
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   return isOptedOut && policy.state !== 'excluded'
@@ -64,7 +64,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const { workload, operation } = input;
   const alone = optIn(input, template);
   if (alone !== undefined) return alone;
-  const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
+  const found = operation === 'RECONCILE' ? getInjectionStatus(workload.metadata) : undefined;
   // An event reported the Job's injection when its `Lumigo` was deleted.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
   if (!stays) return removeFrom(input, template, 'left-behind');
@@ -73,7 +73,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
 
 function forget(workload: Workload): Decision | undefined {
   const { metadata } = workload;
-  if (revertOf(metadata) === undefined) return undefined;
+  if (findRevert(metadata) === undefined) return undefined;
   return putRight({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
 }
 
@@ -87,13 +87,13 @@ function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: bo
 
 function keep(workload: Workload): Decision | undefined {
   const { metadata } = workload;
-  const [found, label] = [stampOf(metadata), ourLabel(metadata)];
+  const [found, label] = [getInjectionStatus(metadata), ourLabel(metadata)];
   if (found === undefined || label === undefined || found.keep === true) return undefined;
-  return putRight({ ...workload, metadata: stamp(metadata, label, { ...found, keep: true }) }, 'kept');
+  return putRight({ ...workload, metadata: injectionStatus(metadata, label, { ...found, keep: true }) }, 'kept');
 }
 
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
-  const tracing = optInOf(input.workload.metadata);
+  const tracing = findOptIn(input.workload.metadata);
   return tracing && injectInto(input, template, tracing, 'opted-in');
 }
 
@@ -106,9 +106,9 @@ function removeFrom(
   const { metadata, kind } = workload;
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
-  if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined)
+  if (!injected && getInjectionStatus(metadata) === undefined && ourLabel(metadata) === undefined)
     return forget(workload) ?? untouched;
-  if (sizeOf(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
+  if (getSize(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
   // The API server refuses the change. The webhook sees a Job only at its creation, when the removal works.
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
@@ -121,7 +121,7 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
-  const size = sizeOf(workload, old);
+  const size = getSize(workload, old);
   if (size > LARGEST) return tooLargeToInject(workload, injected);
   const waiting = injected ? undefined : notYet(input, template);
   if (waiting !== undefined) return waiting;
@@ -134,7 +134,7 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
 function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const { workload, old, operation, policy } = input;
   const known = policy.state === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
-  const before = old && templateOf(old);
+  const before = old && toTemplate(old);
   const isNew = before === undefined || !isInjected(before);
   return (known && isNew ? held(workload, known) : undefined) ?? frozen(input, template);
 }
@@ -168,10 +168,10 @@ function writeAnew(
   code: Code,
 ): Decision | string {
   const { workload } = input;
-  const result = inject(template, { ...input.injector, ...tracing, choice: choiceOf(workload.metadata) });
+  const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
-  const tried = attemptOf(input, isInjected(template), result.template);
-  const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, changeFor[tried]);
+  const tried = getAttempt(input, isInjected(template), result.template);
+  const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, changeFor[tried]);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
   return { action: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
@@ -179,16 +179,16 @@ function writeAnew(
 
 /** An injected workload must stay small enough for the removal. */
 function ifNotGrown({ workload }: DecisionInput, injected: boolean, size: number, decision: Decision): Decision {
-  const isGrown = decision.action === 'inject' && mayOutgrow(size) && sizeOf(decision.workload) > LARGEST;
+  const isGrown = decision.action === 'inject' && mayOutgrow(size) && getSize(decision.workload) > LARGEST;
   return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
-function attemptOf({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
-  const before = old && templateOf(old);
+function getAttempt({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
+  const before = old && toTemplate(old);
   const wasInjected = before !== undefined && isInjected(before);
-  if (wasInjected && injectionOf(before) === injectionOf(template)) return 'nothing';
+  if (wasInjected && getInjection(before) === getInjection(template)) return 'nothing';
   return operation === 'CREATE' || !(injected || wasInjected) ? 'add' : 'update';
 }
 
-const injectionOf = ({ metadata }: PodTemplate): string =>
+const getInjection = ({ metadata }: PodTemplate): string =>
   JSON.stringify([metadata?.annotations?.[annotations.injection], ourLabel(metadata)]);

@@ -4,7 +4,7 @@ import { blocked, none, type Decision, type DecisionInput } from './decision.ts'
 import { ourLabel } from './label.ts';
 import type { JobStatus, Metadata, Workload, PodSpec, Raw } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
-import { kindOf, templateOf } from './workload.ts';
+import { findKind, toTemplate } from './workload.ts';
 
 export function ineligible({
   workload,
@@ -12,12 +12,12 @@ export function ineligible({
 }: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
   const { apiVersion, kind, metadata } = workload;
   if (operation === 'DELETE') return none('deleted', workload);
-  if (kindOf(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
+  if (findKind(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
   if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);
   if (kind === 'Job' && operation === 'UPDATE') return none('job-update', workload);
-  const owner = ownerOf(kind, metadata);
+  const owner = findOwner(kind, metadata);
   if (owner !== undefined) return none('left-to-owner', workload, owner);
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined) return none('no-template', workload);
   const other = otherNodes(template.spec);
   return other === undefined ? undefined : none(other, workload);
@@ -27,10 +27,10 @@ export function ineligible({
  * Names the workload that decides about this one; undefined if it decides for itself. Other kinds of controllers are
  * not instrumented, so their ReplicaSets and Jobs are. The webhook's match conditions have the same rule.
  */
-export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
+export function findOwner(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
-  const leads = kindOf(controller.apiVersion, controller.kind) !== undefined;
+  const leads = findKind(controller.apiVersion, controller.kind) !== undefined;
   return followers.includes(kind) && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 

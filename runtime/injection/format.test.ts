@@ -18,8 +18,8 @@ import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { currentFormat, variables, variablesOf, type InjectedVariable } from './variables.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { currentFormat, variables, getVariables, type InjectedVariable } from './variables.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 /** No release had format 0. It writes no variable, so later formats add all of them. */
 
@@ -42,7 +42,7 @@ function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, for
   expect(judged).toBeGreaterThan(150);
 }
 
-const recordIn = (template: PodTemplate | undefined) =>
+const getOriginalState = (template: PodTemplate | undefined) =>
   JSON.parse(template?.metadata?.annotations?.[annotations.injection] ?? '{}') as Record<string, unknown>;
 
 describe('an injection of an earlier format [F13]', () => {
@@ -67,7 +67,7 @@ describe('an injection of an earlier format [F13]', () => {
       if (result.refused !== undefined) throw new Error(result.refused);
       const names = result.template.spec.containers[0]?.env?.map(({ name }) => name) ?? [];
       expect(names).toEqual(variables.filter(({ since }) => since <= format).map(({ name }) => name));
-      expect(recordIn(result.template)['format']).toBe(format === 1 ? undefined : format);
+      expect(getOriginalState(result.template)['format']).toBe(format === 1 ? undefined : format);
     }
   });
 });
@@ -87,7 +87,7 @@ describe('the variables of a format [F13]', () => {
     [3, ['B2', 'A3', 'C3']],
     [9, ['B2', 'A3', 'C3']],
   ])('%d: each once, as it was written last', (format, expected) => {
-    expect(variablesOf(format, table).map(({ name, since }) => `${name}${since}`)).toEqual(expected);
+    expect(getVariables(format, table).map(({ name, since }) => `${name}${since}`)).toEqual(expected);
   });
 });
 
@@ -113,7 +113,7 @@ describe('an injection of a later format, after the operator was rolled back [F1
 });
 
 function asIfLater(template: PodTemplate, own: { name: string; value: string }, given: boolean): PodTemplate {
-  const record = recordIn(template) as { kept?: Record<string, { env?: object[] }> };
+  const record = getOriginalState(template) as { kept?: Record<string, { env?: object[] }> };
   const kept: Record<string, object> = { ...record.kept };
   const containers = template.spec.containers.map((each) => {
     if (lastNamed(each.env, 'LUMIGO_TRACER_TOKEN') === undefined) return each;
@@ -137,7 +137,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
 const clean = made({ env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://mine' }] });
 
 function instrumented(format: number): Workload {
-  const result = inject(templateOf(clean) as PodTemplate, settings, format);
+  const result = inject(toTemplate(clean) as PodTemplate, settings, format);
   if (result.refused !== undefined) throw new Error(result.refused);
   return withTemplate(byWebhook(clean, { injector: settings }), result.template);
 }
@@ -158,14 +158,14 @@ describe.each(formats)('a workload that format %d instrumented [F13, F23]', (for
   });
 
   it('is renewed if the tool sends another template', () => {
-    const template = templateOf(clean) as PodTemplate;
+    const template = toTemplate(clean) as PodTemplate;
     const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
     const next = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
     const decision = judge(next, { operation: 'UPDATE', old, by: 'webhook' });
     expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
-    const after = templateOf(changed(decision));
+    const after = toTemplate(changed(decision));
     expect(after?.spec.initContainers?.[0]?.['image']).toBe('autotrace:2');
-    expect(recordIn(after)['format'] ?? 1).toBe(currentFormat);
+    expect(getOriginalState(after)['format'] ?? 1).toBe(currentFormat);
   });
 
   it('is renewed if its Lumigo has changed', () => {

@@ -43,7 +43,7 @@ function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
 export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
   let [found, largest]: [Pair, number] = [{}, -1];
   for (const { resources } of containers) {
-    const pair = pairOf(resources, resource);
+    const pair = getPair(resources, resource);
     const amount = parseQuantity(pair.request) ?? -1;
     if (amount > largest) [found, largest] = [pair, amount];
   }
@@ -51,7 +51,7 @@ export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
 }
 
 /** The API server copies a limit into a missing request. */
-const pairOf = (own: Container['resources'], resource: Resource): Pair => ({
+const getPair = (own: Container['resources'], resource: Resource): Pair => ({
   request: own?.requests?.[resource] ?? own?.limits?.[resource],
   limit: own?.limits?.[resource],
 });

@@ -4,12 +4,12 @@ import { initContainer, injectorMount, injectorVolume } from './init-container.t
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
 import { equal, upsert, withoutEmpty } from '../json/values.ts';
-import { writeRecord, type Kept } from './record.ts';
-import { isOurMountPath, reasonsOf, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
+import { formatOriginalState, type Kept } from './original-state.ts';
+import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
 import type { Container, EnvVar, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings } from './types.ts';
-import { currentFormat, variablesOf, writtenVariable, type InjectedVariable } from './variables.ts';
+import { currentFormat, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
   | { readonly template: PodTemplate; readonly leftAlone: readonly string[]; readonly refused?: undefined }
@@ -24,12 +24,12 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const clean = remove(template);
   const { metadata = {}, spec } = clean;
   const choice = choiceIn(metadata, settings.choice);
-  const unchosen = reasonsOf(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
+  const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
   const problems = reasonsToLeaveAlone({ ...spec, containers: spec.containers.filter((each) => !unchosen.has(each)) });
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
-  const rows = variablesOf(format);
+  const rows = getVariables(format);
   const kept: Record<string, Kept> = {};
   const containers = spec.containers.map((container) => {
     if (reasons.has(container)) return container;
@@ -40,7 +40,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = spec;
   const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((each) => !own.some(({ name }) => name === each));
   const safeToEvict = metadata.annotations?.[annotations.safeToEvict];
-  const record = writeRecord(settings, format, {
+  const record = formatOriginalState(settings, format, {
     pullSecrets,
     kept,
     label: metadata.labels?.[labels.autoTrace],

@@ -4,15 +4,15 @@ import { inject } from './inject.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
-import { formatOf, readRecord, writtenVariables } from './record.ts';
+import { getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type Recorded } from './variables.ts';
 
 /** Returns the settings from the record, or from the variables of the original operator, which left no record. */
-export const recordedSettings = (template: PodTemplate): (TracingSettings & Partial<Recorded>) | undefined =>
-  readRecord(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
+export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<Recorded>) | undefined =>
+  getOriginalState(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
 
 function readVariables(containers: readonly Container[]): (TracingSettings & Partial<Recorded>) | undefined {
   const found = containers.map(({ env }) => {
@@ -28,14 +28,14 @@ function readVariables(containers: readonly Container[]): (TracingSettings & Par
  */
 export function isIntact(template: PodTemplate, current: InjectionSettings): boolean {
   if (!isInjected(template) || ourLabel(template.metadata) === undefined) return false;
-  const record = readRecord(template);
-  if (record === undefined) return true;
+  const originalState = getOriginalState(template);
+  if (originalState === undefined) return true;
   // The settings of the record decide about sidecars, and annotations take effect at once.
-  const sidecars = record.leftAlone ?? [];
-  const again = inject(template, { ...current, ...record, sidecars }, formatOf(record));
+  const sidecars = originalState.leftAlone ?? [];
+  const again = inject(template, { ...current, ...originalState, sidecars }, getFormat(originalState));
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
   if (isExcludedNow(template, current, sidecars)) return false;
-  const rows = [...writtenVariables(record).values()].filter((row) => row !== undefined);
+  const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);
   const { containers } = template.spec;
   return again.template.spec.containers.every((wanted, index) => isWhole(containers[index], wanted, rows));
 }
@@ -69,11 +69,11 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
 }
 
 export function isCurrent(template: PodTemplate, settings: InjectionSettings): boolean {
-  const record = readRecord(template);
+  const originalState = getOriginalState(template);
   return (
     ourLabel(template.metadata) === labelValue(settings.version) &&
-    formatOf(record) === currentFormat &&
+    getFormat(originalState) === currentFormat &&
     ownContainer(template)?.image === settings.image &&
-    record?.endpoint === settings.endpoint
+    originalState?.endpoint === settings.endpoint
   );
 }

@@ -17,7 +17,7 @@ const written = fc
     return trailing ? text : text.replace(/[:,\s]+$/, '');
   });
 
-const entriesOf = (text: string) => text.split(/[:,\s]+/).filter((piece) => piece !== '');
+const getEntries = (text: string) => text.split(/[:,\s]+/).filter((piece) => piece !== '');
 
 describe('joined lists', () => {
   it('contain our entry once it is joined, and every entry of the user in order', () => {
@@ -27,8 +27,8 @@ describe('joined lists', () => {
         expect(includes(joined, ours)).toBe(true);
         expect(join(joined, ours, between)).toBe(joined);
         expect(joined.startsWith(text)).toBe(true);
-        expect(entriesOf(joined).filter((each) => each !== ours)).toEqual(
-          entriesOf(text).filter((each) => each !== ours),
+        expect(getEntries(joined).filter((each) => each !== ours)).toEqual(
+          getEntries(text).filter((each) => each !== ours),
         );
       }),
       { numRuns: 1_000 },
@@ -39,8 +39,8 @@ describe('joined lists', () => {
     fc.assert(
       fc.property(written, (text) => {
         const rest = part(text, ours);
-        const others = entriesOf(text).filter((each) => each !== ours);
-        expect(entriesOf(rest ?? '')).toEqual(others);
+        const others = getEntries(text).filter((each) => each !== ours);
+        expect(getEntries(rest ?? '')).toEqual(others);
         expect(rest === undefined).toBe(others.length === 0);
         if (rest !== undefined) expect(part(rest, ours)).toBe(rest);
       }),

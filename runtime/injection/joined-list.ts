@@ -8,7 +8,7 @@ export function join(text: string | undefined, entry: string, separator: string)
 /** Returns the text without the operator's entry; undefined if no other entry is left. */
 export function part(text: string, entry: string): string | undefined {
   let [rest, from] = ['', 0];
-  for (const at of placesOf(text, entry)) {
+  for (const at of getPlaces(text, entry)) {
     rest += withoutEnd(text.slice(from, at));
     from = at + entry.length;
   }
@@ -17,13 +17,13 @@ export function part(text: string, entry: string): string | undefined {
   return NO_SEPARATOR.test(rest) ? rest : undefined;
 }
 
-export const includes = (text: string | undefined, entry: string): boolean => placesOf(text ?? '', entry).length > 0;
+export const includes = (text: string | undefined, entry: string): boolean => getPlaces(text ?? '', entry).length > 0;
 
 /** The dynamic loader separates entries by colons and spaces, the autoscaler by commas. */
 const NO_SEPARATOR = /[^:,\s]/;
 
 /** Searches without splitting, because a client can send megabytes. */
-function placesOf(text: string, entry: string): number[] {
+function getPlaces(text: string, entry: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(entry); at >= 0; at = text.indexOf(entry, at + entry.length))
     if (isWhole(text, at, entry)) places.push(at);

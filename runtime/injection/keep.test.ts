@@ -11,10 +11,10 @@ import {
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
-import { stampOf } from './stamp.ts';
+import { getInjectionStatus } from './injection-status.ts';
 import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 const activeThat = (remove: boolean): NamespacePolicy => ({ ...active, remove });
 const none: NamespacePolicy = { state: 'none' };
@@ -22,9 +22,9 @@ const instrumented = (remove: boolean, options: WorkloadOptions = {}) =>
   byWebhook(made(options), { policy: activeThat(remove) });
 
 describe('the decision if an injection stays after its Lumigo is deleted', () => {
-  it('is in its stamp from the start', () => {
-    expect(stampOf(instrumented(true).metadata)?.keep).toBeUndefined();
-    expect(stampOf(instrumented(false).metadata)?.keep).toBe(true);
+  it('is in its injection status from the start', () => {
+    expect(getInjectionStatus(instrumented(true).metadata)?.keep).toBeUndefined();
+    expect(getInjectionStatus(instrumented(false).metadata)?.keep).toBe(true);
     expect(instrumented(false).metadata.annotations?.[annotations.instrumentation]).toMatch(/ logs=false keep$/);
   });
 
@@ -34,7 +34,7 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
       const before = instrumented(!remove);
       const decision = decided(before, { policy: activeThat(remove) });
       expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
-      expect(templateOf(changed(decision))).toBe(templateOf(before));
+      expect(toTemplate(changed(decision))).toBe(toTemplate(before));
       expect(changed(decision)).toEqual({ ...before, metadata: instrumented(remove).metadata });
       expect(decided(changed(decision), { policy: activeThat(remove) })).toMatchObject({
         action: 'none',
@@ -43,7 +43,7 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
     },
   );
 
-  it('is not stored without a label or a stamp', () => {
+  it('is not stored without a label or an injection status', () => {
     const policy: NamespacePolicy = { state: 'disabled', lumigo: 'lumigo', remove: false };
     for (const lost of [{ labels: {} }, { annotations: {} }])
       expect(decided(withMetadata(instrumented(true), lost), { policy })).toMatchObject({ action: 'none' });
@@ -54,8 +54,11 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
     const policy: NamespacePolicy = { state, lumigo: 'lumigo', remove: false };
     const decision = decided(before, { policy });
     expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'kept' });
-    expect(templateOf(changed(decision))).toBe(templateOf(before));
-    expect(stampOf(changed(decision).metadata)).toEqual({ ...stampOf(before.metadata), keep: true });
+    expect(toTemplate(changed(decision))).toBe(toTemplate(before));
+    expect(getInjectionStatus(changed(decision).metadata)).toEqual({
+      ...getInjectionStatus(before.metadata),
+      keep: true,
+    });
     expect(decided(changed(decision), { policy })).toMatchObject({ action: 'none' });
     expect(decided(before, { policy, operation: 'UPDATE', old: before })).toMatchObject({ action: 'none' });
   });
@@ -70,9 +73,13 @@ describe('an injection without a Lumigo', () => {
   });
 
   it.each<readonly [string, Workload, Partial<DecisionInput>]>([
-    ['its stamp says so', instrumented(false), {}],
+    ['its injection status says so', instrumented(false), {}],
     ['a user changes it: that is the reconciler’s to do', instrumented(true), { operation: 'UPDATE' }],
-    ['there is no stamp: the original operator left none', withMetadata(instrumented(true), { annotations: {} }), {}],
+    [
+      'there is no injection status: the original operator left none',
+      withMetadata(instrumented(true), { annotations: {} }),
+      {},
+    ],
     ['nothing of ours is in it', made(), {}],
     [
       'it is a Job, of which the end of its Lumigo has told',

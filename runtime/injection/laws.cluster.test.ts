@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
-import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, workloads } from '../contract.ts';
 import { guarded } from '../kubernetes/http/client.ts';
 import { inject } from './inject.ts';
@@ -11,7 +11,7 @@ import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectionSettings } from './types.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 const settings: InjectionSettings = {
   version: '1.0.0',
@@ -31,17 +31,17 @@ const SEED = 20_261_120;
 const COUNT = 60;
 
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 let namespace: string;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new TestCluster(cluster.client);
-  namespace = await bench.namespace('laws');
+  testCluster = new TestCluster(cluster.client);
+  namespace = await testCluster.namespace('laws');
 });
 afterAll(() => cluster?.stop());
 
 const named = (name: string, template: PodTemplate, kind: (typeof workloads)[number]): Workload => {
-  const plain = workloadOf(kind, namespace, name) as unknown as Workload;
+  const plain = createWorkload(kind, namespace, name) as unknown as Workload;
   const metadata = { ...template.metadata, labels: { ...template.metadata?.labels, app: name } };
   return withTemplate(plain, { ...template, metadata });
 };
@@ -58,18 +58,18 @@ describe('the laws, as the API server sees them', () => {
       let injections = 0;
       for (const [index, template] of chosen.entries()) {
         const ref = { ...kind, namespace, name: `app-${index}` };
-        const created = await bench.create(named(ref.name, template, kind) as never);
+        const created = await testCluster.create(named(ref.name, template, kind) as never);
         const before = { ...created, apiVersion: kind.apiVersion, kind: kind.kind } as Workload;
-        const stored = templateOf(before);
+        const stored = toTemplate(before);
         if (stored === undefined) throw new Error('no template');
         const result = inject(stored, settings);
         if (result.refused !== undefined) continue;
         injections += 1;
         const after = withTemplate(before, result.template);
         await cluster.client.patch(ref, guarded(before.metadata.resourceVersion ?? '', workloadPatch(before, after)));
-        const injected = await bench.get(kind, namespace, ref.name);
-        expect(templateOf(injected)).toEqual(result.template);
-        const again = inject(templateOf(injected) ?? result.template, settings);
+        const injected = await testCluster.get(kind, namespace, ref.name);
+        expect(toTemplate(injected)).toEqual(result.template);
+        const again = inject(toTemplate(injected) ?? result.template, settings);
         if (again.refused !== undefined) throw new Error(again.refused);
         expect(workloadPatch(injected, withTemplate(injected, again.template))).toEqual([]);
         const back = withTemplate(injected, remove(result.template));
@@ -77,7 +77,7 @@ describe('the laws, as the API server sees them', () => {
           ref,
           guarded(injected.metadata.resourceVersion ?? '', workloadPatch(injected, back)),
         );
-        expect(JSON.stringify(await bench.templateOf(kind, namespace, ref.name))).toBe(JSON.stringify(stored));
+        expect(JSON.stringify(await testCluster.toTemplate(kind, namespace, ref.name))).toBe(JSON.stringify(stored));
       }
       expect(injections).toBeGreaterThan(chosen.length / 3);
     },
@@ -96,13 +96,13 @@ describe('the laws, as the API server sees them', () => {
       const dryRun = async (job: Workload) => {
         const collection = { ...kind, namespace };
         const { object } = await cluster.client.create(collection, job as never, { dryRun: true });
-        return templateOf({ ...object, apiVersion: kind.apiVersion, kind: kind.kind } as Workload);
+        return toTemplate({ ...object, apiVersion: kind.apiVersion, kind: kind.kind } as Workload);
       };
       const stored = await dryRun(plain);
       if (stored === undefined) throw new Error('no template');
       const wanted = inject(stored, settings);
       if (wanted.refused !== undefined) throw new Error(wanted.refused);
-      const patched = withTemplate(plain, injectedInto(templateOf(plain) ?? stored));
+      const patched = withTemplate(plain, injectedInto(toTemplate(plain) ?? stored));
       expect(ownParts(await dryRun(patched))).toEqual(ownParts(wanted.template));
     }
     expect(injections).toBeGreaterThan(COUNT / 5 / 3);
@@ -117,9 +117,13 @@ describe('the laws, as the API server sees them', () => {
     };
 
     const ready = async (enforce: 'privileged' | 'restricted') => {
-      const name = await bench.namespace(enforce, { labels: { 'pod-security.kubernetes.io/enforce': enforce } });
+      const name = await testCluster.namespace(enforce, { labels: { 'pod-security.kubernetes.io/enforce': enforce } });
       // A pod needs a ServiceAccount, and no controller creates it here.
-      await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } });
+      await testCluster.create({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'default', namespace: name },
+      });
       return name;
     };
 

@@ -6,7 +6,7 @@ import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { decided } from '../../sandbox/testing/injection.ts';
 import {
-  amountsOf,
+  getAmounts,
   effectiveLimit,
   effectiveRequest,
   isRestricted,
@@ -121,8 +121,8 @@ describe('the laws of injection', () => {
       fc.property(templates, settings, (template, chosen) => {
         const own = initContainer(injected(template, chosen));
         for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
-          const asked = template.spec.containers.map((each) => amountsOf(each, resource));
-          const { request, limit } = amountsOf(own, resource);
+          const asked = template.spec.containers.map((each) => getAmounts(each, resource));
+          const { request, limit } = getAmounts(own, resource);
           if (asked.every((each) => each.request !== undefined)) expect(request).toBeDefined();
           if (asked.every((each) => each.limit !== undefined)) expect(limit).toBeDefined();
           if (limit === undefined || request === undefined) continue;

@@ -14,13 +14,13 @@ import { annotations, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
-import { optInOf, stampOf } from './stamp.ts';
+import { findOptIn, getInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 /** The original operator leaves workloads instrumented without a record of the values before. */
 
-const plain = templateOf(
+const plain = toTemplate(
   made({
     env: [{ name: 'OWN', value: '1' }],
     pod: {
@@ -30,7 +30,7 @@ const plain = templateOf(
     },
   }),
 ) as PodTemplate;
-const later = templateOf(instrumentedByOriginal(withTemplate(made(), plain), { logs: true })) as PodTemplate;
+const later = toTemplate(instrumentedByOriginal(withTemplate(made(), plain), { logs: true })) as PodTemplate;
 const variablesOfFirst = ['OWN', 'LD_PRELOAD', 'LUMIGO_TRACER_TOKEN', 'LUMIGO_ENDPOINT'];
 
 const inSpec = (template: PodTemplate, change: (spec: PodTemplate['spec']) => object): PodTemplate => ({
@@ -77,10 +77,10 @@ describe.each([
     const decision = judge(withTemplate(old, next), { operation: 'UPDATE', old, by: 'webhook' });
     expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
     expect(changed(decision).metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
-    expect(templateOf(changed(decision))?.spec.initContainers?.[1]).toMatchObject({ image: 'autotrace:2' });
+    expect(toTemplate(changed(decision))?.spec.initContainers?.[1]).toMatchObject({ image: 'autotrace:2' });
     const removal = judge(old, { policy: deleting });
     expect(removal).toMatchObject({ action: 'remove' });
-    expect(templateOf(changed(removal))).toEqual(plain);
+    expect(toTemplate(changed(removal))).toEqual(plain);
     expect(changed(removal).metadata.labels).toEqual({ app: 'app' });
   });
 });
@@ -91,7 +91,7 @@ describe('an upgrade from the original operator [D17]', () => {
   it('restarts nothing', () => {
     const decision = judge(found);
     expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
-    expect(templateOf(changed(decision))).toBe(templateOf(found));
+    expect(toTemplate(changed(decision))).toBe(toTemplate(found));
     expect(judge(changed(decision))).toMatchObject({ action: 'none', code: 'up-to-date' });
   });
 
@@ -103,7 +103,7 @@ describe('an upgrade from the original operator [D17]', () => {
   it('keeps the pod on an update that does not change it', () => {
     const scaled = { ...found, spec: { ...(found['spec'] as object), replicas: 5 } };
     const decision = judge(scaled, { operation: 'UPDATE', old: found, by: 'webhook' });
-    expect(templateOf(changed(decision))).toBe(templateOf(scaled));
+    expect(toTemplate(changed(decision))).toBe(toTemplate(scaled));
     expect(decision.tried).toBe('nothing');
   });
 });
@@ -117,17 +117,17 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
 
   it('is adopted as it is: no pod restarts, and no event', () => {
     expect(alone(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
-    expect(templateOf(adopted(workload))).toBe(templateOf(workload));
+    expect(toTemplate(adopted(workload))).toBe(toTemplate(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
     expect(alone(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
-    expect(optInOf(workload.metadata)).toBeUndefined();
-    expect(optInOf(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
+    expect(findOptIn(workload.metadata)).toBeUndefined();
+    expect(findOptIn(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });
 
   it('is renewed if the settings ask for it', () => {
     const renewed = adopted(workload, { renew: true });
-    expect(templateOf(renewed)?.spec.initContainers).toMatchObject([{ image: 'autotrace:2' }]);
-    expect(stampOf(renewed.metadata)?.userLabel).toBe('true');
+    expect(toTemplate(renewed)?.spec.initContainers).toMatchObject([{ image: 'autotrace:2' }]);
+    expect(getInjectionStatus(renewed.metadata)?.userLabel).toBe('true');
   });
 
   it('is restored when its user opts out', () => {
@@ -135,7 +135,7 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
     const optedOut = withMetadata(before, { labels: { [labels.autoTrace]: 'false' } });
     const decision = alone(optedOut, { operation: 'UPDATE', old: before, by: 'webhook' });
     expect(decision).toMatchObject({ action: 'remove' });
-    expect(templateOf(changed(decision))).toEqual(templateOf(made({}, kind)));
+    expect(toTemplate(changed(decision))).toEqual(toTemplate(made({}, kind)));
   });
 });
 
@@ -143,20 +143,20 @@ describe('an injection of the original operator [F50]', () => {
   it('without a Lumigo has the settings of its labels', () => {
     const logging = made({ labels: { [labels.enableLogs]: 'true' } });
     const workload = instrumentedByOriginal(logging, { logs: true });
-    expect(stampOf(adopted(workload).metadata)?.tracing).toMatchObject({ logs: true });
-    expect(templateOf(adopted(workload))).toBe(templateOf(workload));
+    expect(getInjectionStatus(adopted(workload).metadata)?.tracing).toMatchObject({ logs: true });
+    expect(toTemplate(adopted(workload))).toBe(toTemplate(workload));
   });
 
   it('is adopted by the webhook as well, which may be faster', () => {
     const workload = instrumentedByOriginal(made());
     const scaled = { ...workload, spec: { ...(workload['spec'] as object), replicas: 5 } };
     const after = adopted(scaled, { operation: 'UPDATE', old: workload, by: 'webhook' });
-    expect(stampOf(after.metadata)?.userLabel).toBe('true');
-    expect(templateOf(after)).toEqual(templateOf(workload));
+    expect(getInjectionStatus(after.metadata)?.userLabel).toBe('true');
+    expect(toTemplate(after)).toEqual(toTemplate(workload));
   });
 
   it("may leave its own label value after removal, which is not restored as the user's", () => {
     const workload = made({ labels: { [labels.autoTrace]: 'skip-next-injector' } });
-    expect(stampOf(changed(judge(workload)).metadata)?.userLabel).toBeUndefined();
+    expect(getInjectionStatus(changed(judge(workload)).metadata)?.userLabel).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 const RUNS = { numRuns: 500 };
 
@@ -24,13 +24,13 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 }));
 
 const holding = (field: unknown) => wrapped(workloadKinds.deployment, { spec: { containers: [], field } });
-const patchOf = (before: unknown, after: unknown) => workloadPatch(holding(before), holding(after));
+const getPatch = (before: unknown, after: unknown) => workloadPatch(holding(before), holding(after));
 
 describe('the patch', () => {
   it('turns any JSON into any other', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
-        expect(applyStrictly(holding(before), patchOf(before, after))).toEqual(holding(after));
+        expect(applyStrictly(holding(before), getPatch(before, after))).toEqual(holding(after));
       }),
       { numRuns: 3_000 },
     );
@@ -39,8 +39,8 @@ describe('the patch', () => {
   it('is empty for equal documents, whatever the order of keys', () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(patchOf(value, JSON.parse(JSON.stringify(value)))).toEqual([]);
-        expect(patchOf(value, reversed(value))).toEqual([]);
+        expect(getPatch(value, JSON.parse(JSON.stringify(value)))).toEqual([]);
+        expect(getPatch(value, reversed(value))).toEqual([]);
       }),
       RUNS,
     );
@@ -60,7 +60,7 @@ describe('the patch', () => {
           for (const { path } of operations) expect(path.startsWith(`${place}/`)).toBe(true);
           const patched = applyStrictly(before, operations) as Workload;
           expect(patched).toEqual(after);
-          expect(templateOf(patched)).toEqual(result.template);
+          expect(toTemplate(patched)).toEqual(result.template);
         }),
         { numRuns: 100 },
       );
@@ -69,9 +69,9 @@ describe('the patch', () => {
 
   it('has one operation for an appended and an inserted entry, and none for their neighbours', () => {
     const place = '/spec/template/spec/field';
-    expect(patchOf([1, 2], [1, 2, 3])).toEqual([{ op: 'add', path: `${place}/-`, value: 3 }]);
-    expect(patchOf([1, 2], [3, 1, 2])).toEqual([{ op: 'add', path: `${place}/0`, value: 3 }]);
-    expect(patchOf([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: `${place}/1` }]);
+    expect(getPatch([1, 2], [1, 2, 3])).toEqual([{ op: 'add', path: `${place}/-`, value: 3 }]);
+    expect(getPatch([1, 2], [3, 1, 2])).toEqual([{ op: 'add', path: `${place}/0`, value: 3 }]);
+    expect(getPatch([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: `${place}/1` }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { equal, isPlainObject, type JsonMap } from '../json/values.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
-import { templateOf, templatePath } from './workload.ts';
+import { toTemplate, templatePath } from './workload.ts';
 
 /** Returns a JSON patch of labels, annotations and the pod template. An item inserted in a list is one operation. */
 export function workloadPatch(before: Workload, after: Workload): PatchOperation[] {
@@ -10,7 +10,7 @@ export function workloadPatch(before: Workload, after: Workload): PatchOperation
     diffMember(before.metadata.labels, after.metadata.labels, '/metadata/labels', patch);
     diffMember(before.metadata.annotations, after.metadata.annotations, '/metadata/annotations', patch);
   }
-  diffMember(templateOf(before), templateOf(after), path.map((step) => `/${step}`).join(''), patch);
+  diffMember(toTemplate(before), toTemplate(after), path.map((step) => `/${step}`).join(''), patch);
   return patch;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { policyOf } from './policy.ts';
+import { getPolicy } from './policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
 const lumigo = (name: string, creationTimestamp: string, more: object = {}, injection?: object): LumigoResource => ({
@@ -17,14 +17,14 @@ describe('the effective Lumigo [D16]', () => {
       lumigo('a', '2026-01-01T00:00:00Z'),
     ];
     for (const order of [all, all.toReversed()])
-      expect(policyOf(order)).toMatchObject({ state: 'active', lumigo: 'a' });
+      expect(getPolicy(order)).toMatchObject({ state: 'active', lumigo: 'a' });
   });
 
   it('is not one that is being deleted while another exists', () => {
     const going = lumigo('a', '2026-01-01T00:00:00Z', { deletionTimestamp: '2026-06-01T00:00:00Z' });
-    expect(policyOf([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ state: 'active', lumigo: 'b' });
-    expect(policyOf([going])).toEqual({ state: 'deleting', lumigo: 'a', remove: true });
-    expect(policyOf([])).toEqual({ state: 'none' });
+    expect(getPolicy([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ state: 'active', lumigo: 'b' });
+    expect(getPolicy([going])).toEqual({ state: 'deleting', lumigo: 'a', remove: true });
+    expect(getPolicy([])).toEqual({ state: 'none' });
   });
 
   it.each([
@@ -32,6 +32,6 @@ describe('the effective Lumigo [D16]', () => {
     [{ removeLumigoFromResourcesOnDeletion: true }, true],
     [{ removeLumigoFromResourcesOnDeletion: false }, false],
   ])('with the injection %j sets removal to %s', (injection, remove) => {
-    expect(policyOf([lumigo('l', '', {}, injection)])).toMatchObject({ state: 'active', remove });
+    expect(getPolicy([lumigo('l', '', {}, injection)])).toMatchObject({ state: 'active', remove });
   });
 });

@@ -2,7 +2,7 @@ import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api
 import type { NamespacePolicy, TracingSettings } from './types.ts';
 
 /** Returns the effective `Lumigo`: the oldest that is not being deleted, otherwise the oldest, then by uid. */
-export function actingLumigo(lumigoes: readonly LumigoResource[]): LumigoResource | undefined {
+export function effectiveLumigo(lumigoes: readonly LumigoResource[]): LumigoResource | undefined {
   const byAge = lumigoes.toSorted(
     (a, b) =>
       compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
@@ -16,17 +16,17 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const POD_MODE_OFF = 'PodModeOff';
 
 /** Returns the policy of one namespace. `noPodMode` is the reason why the installation has no Pod mode. */
-export function policyOf(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
-  const acting = actingLumigo(lumigoes);
-  if (acting === undefined) return { state: 'none' };
-  const { metadata, spec = {} } = acting;
+export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
+  const effective = effectiveLumigo(lumigoes);
+  if (effective === undefined) return { state: 'none' };
+  const { metadata, spec = {} } = effective;
   const { enabled, remove, pods } = readSpec(spec);
   const ended = { lumigo: metadata.name, remove, ...(pods ? { pods: true as const } : {}) };
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
   if (!enabled) return { state: 'disabled', ...ended };
   if (pods && noPodMode !== undefined)
     return { state: 'inactive', lumigo: metadata.name, reason: POD_MODE_OFF, needs: noPodMode };
-  return enabledPolicy(acting);
+  return enabledPolicy(effective);
 }
 
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
@@ -37,7 +37,7 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
   const active = { lumigo, tracing, createdAt, injectExisting };
-  return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...reportOf(status) };
+  return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...getReport(status) };
 }
 
 function readSpec(spec: LumigoSpec) {
@@ -55,7 +55,7 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
   return { secretName, secretKey, traces: tracing?.enabled ?? true, logs: logging?.enabled ?? false };
 }
 
-const reportOf = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });
+const getReport = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });
 
 function whyInactive(status: LumigoStatus | undefined): string | undefined {
   if (holds(status, 'Active')) return undefined;

@@ -24,10 +24,10 @@ const isReadOnly = (volume: Volume): boolean =>
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // One pass, because a client can send lists of thousands.
   const readOnly = new Set(spec.volumes?.filter(isReadOnly).map(({ name }) => name));
-  return reasonsOf(spec, (container) => problemOf(container, readOnly));
+  return getReasons(spec, (container) => findProblem(container, readOnly));
 }
 
-export const reasonsOf = (
+export const getReasons = (
   { containers }: PodSpec,
   why: (container: Container) => string | undefined,
 ): ReadonlyMap<Container, string> =>
@@ -38,7 +38,7 @@ export const reasonsOf = (
     }),
   );
 
-function problemOf({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
+function findProblem({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
   if (lastNamed(env, environment.preload)?.valueFrom !== undefined)
     return `its ${environment.preload} uses valueFrom, so the operator cannot append the injector's`;
   const nested = mounts.find(({ mountPath }) => normalPath(mountPath).startsWith(`${injector.mountPath}/`));

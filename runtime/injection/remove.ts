@@ -2,15 +2,15 @@ import { annotations, injector, labels } from '../contract.ts';
 import { join, part } from './joined-list.ts';
 import { labelBefore } from './label.ts';
 import { covers, lastNamed, withEntry, withoutEmpty } from '../json/values.ts';
-import { readRecord, writtenVariables, type InjectionRecord } from './record.ts';
-import { unstamp } from './stamp.ts';
+import { getOriginalState, writtenVariables, type OriginalState } from './original-state.ts';
+import { removeInjectionStatus } from './injection-status.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import type { InjectedVariable } from './variables.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 /** Returns whether a pod template has an injection of this operator or of the original one, which left no record. */
 export function isInjected(template: PodTemplate): boolean {
-  if (readRecord(template) !== undefined) return true;
+  if (getOriginalState(template) !== undefined) return true;
   const { volumes = [], initContainers = [] } = template.spec;
   // The pair identifies an injection even if a user has removed the label.
   return (
@@ -24,26 +24,26 @@ export function isInjected(template: PodTemplate): boolean {
 /** Returns a pod template without its injection and with the replaced values. It keeps later changes by the user. */
 export function remove(template: PodTemplate): PodTemplate {
   if (!isInjected(template)) return template;
-  const record = readRecord(template);
-  const metadata = removeFromMetadata(template, record);
-  const result = { ...template, metadata, spec: removeFromSpec(template.spec, record) };
-  return (record?.emptyMetadata === true ? result : withoutEmpty(result, ['metadata'])) as PodTemplate;
+  const originalState = getOriginalState(template);
+  const metadata = removeFromMetadata(template, originalState);
+  const result = { ...template, metadata, spec: removeFromSpec(template.spec, originalState) };
+  return (originalState?.emptyMetadata === true ? result : withoutEmpty(result, ['metadata'])) as PodTemplate;
 }
 
 export function uninstrument(workload: Workload): Workload {
-  const template = templateOf(workload);
-  const metadata = unstamp(workload.metadata);
+  const template = toTemplate(workload);
+  const metadata = removeInjectionStatus(workload.metadata);
   const clean = template === undefined ? workload : withTemplate(workload, remove(template));
   return { ...clean, metadata };
 }
 
-function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
+function removeFromMetadata({ metadata = {} }: PodTemplate, originalState: OriginalState | undefined) {
   const { [annotations.safeToEvict]: safe, [annotations.injection]: _record, ...rest } = metadata.annotations ?? {};
   // The original operator did not touch this annotation. Without a record it is the user's.
-  const ownSafe = safe === undefined || record === undefined ? safe : separate(safe, record.safeToEvict);
+  const ownSafe = safe === undefined || originalState === undefined ? safe : separate(safe, originalState.safeToEvict);
   const result = {
     ...metadata,
-    labels: withEntry(metadata.labels, labels.autoTrace, labelBefore(metadata, record?.label)),
+    labels: withEntry(metadata.labels, labels.autoTrace, labelBefore(metadata, originalState?.label)),
     annotations: withEntry(rest, annotations.safeToEvict, ownSafe),
   };
   return withoutEmpty(result, ['labels', 'annotations']);
@@ -52,15 +52,17 @@ function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRec
 const separate = (text: string, own: string | undefined): string | undefined =>
   text === join(own, injector.volume, ',') ? own : part(text, injector.volume);
 
-function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): PodSpec {
-  const added = new Set(record?.pullSecrets);
-  const leftAlone = new Set(record?.leftAlone);
-  const written = writtenVariables(record);
+function removeFromSpec(spec: PodSpec, originalState: OriginalState | undefined): PodSpec {
+  const added = new Set(originalState?.pullSecrets);
+  const leftAlone = new Set(originalState?.leftAlone);
+  const written = writtenVariables(originalState);
   const volumes = new Set(spec.volumes?.map(({ name }) => name));
   const result = {
     ...spec,
     containers: spec.containers.map((container) =>
-      leftAlone.has(container.name) ? removeMount(container) : removeFromContainer(container, written, record, volumes),
+      leftAlone.has(container.name)
+        ? removeMount(container)
+        : removeFromContainer(container, written, originalState, volumes),
     ),
     // A user may have mounted the injector's volume here. The API server refuses a mount without its volume.
     initContainers: spec.initContainers
@@ -84,11 +86,11 @@ function removeMount(container: Container, own?: VolumeMount): Container {
 function removeFromContainer(
   container: Container,
   written: ReadonlyMap<string, InjectedVariable | undefined>,
-  record: InjectionRecord | undefined,
+  originalState: OriginalState | undefined,
   volumes: ReadonlySet<string>,
 ): Container {
   const { env, name } = container;
-  const kept = record?.kept?.[name];
+  const kept = originalState?.kept?.[name];
   // One pass, because a client can send lists of thousands. Kubernetes uses the last variable with a name.
   const last = new Map(env?.map((variable, index) => [variable.name, index]));
   const own = new Map(kept?.env?.map((variable) => [variable.name, variable]));
@@ -98,7 +100,7 @@ function removeFromContainer(
     if (row === undefined) return written.has(variable.name) ? before : variable;
     if ('joined' in row) return parted(variable, before, row.joined);
     // Any other value is a later one by the user. The original operator left no record, so all are removed.
-    return record === undefined || covers(variable, row.write(record, name)) ? before : variable;
+    return originalState === undefined || covers(variable, row.write(originalState, name)) ? before : variable;
   };
   const left = env?.flatMap((variable, index) =>
     last.get(variable.name) === index ? (restored(variable) ?? []) : variable,

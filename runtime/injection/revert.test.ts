@@ -12,8 +12,8 @@ import {
 import { annotations, labels } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { revertKey } from './decide-revert.ts';
-import { parseRevert, revertOf, withoutRevert, withRevert } from './revert.ts';
-import { isReverted, stampOf, stampText } from './stamp.ts';
+import { parseRevert, findRevert, withoutRevert, withRevert } from './revert.ts';
+import { isReverted, getInjectionStatus, injectionStatusText } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 
@@ -43,10 +43,10 @@ const decided = (subject: Workload, more: Partial<DecisionInput> = {}): Decision
 describe('the record of a revert', () => {
   it('is read as it was written, and is removed without a trace', () => {
     const { metadata } = reverted();
-    expect(revertOf(metadata)).toEqual(revert);
+    expect(findRevert(metadata)).toEqual(revert);
     expect(metadata.labels).toEqual({ [labels.rollout]: 'reverted' });
     expect(withoutRevert(metadata)).toEqual(workload().metadata);
-    expect([stampOf(metadata), isReverted(stampText(metadata))]).toEqual([undefined, true]);
+    expect([getInjectionStatus(metadata), isReverted(injectionStatusText(metadata))]).toEqual([undefined, true]);
   });
 
   it('accepts no other text', () => {
@@ -58,7 +58,7 @@ describe('the record of a revert', () => {
 
   it('holds 800 characters of evidence', () => {
     const long = withRevert({}, { ...revert, evidence: 'x'.repeat(2_000) });
-    expect(revertOf(long)?.evidence).toHaveLength(800);
+    expect(findRevert(long)?.evidence).toHaveLength(800);
   });
 });
 
@@ -92,7 +92,7 @@ describe('a reverted workload', () => {
   it('keeps the number of its attempts, and no record, once it is injected', () => {
     const decision = decided(reverted(), { attempt: 2 });
     const { metadata } = changed(decision);
-    expect([stampOf(metadata)?.attempt, revertOf(metadata), metadata.labels?.[labels.rollout]]).toEqual([
+    expect([getInjectionStatus(metadata)?.attempt, findRevert(metadata), metadata.labels?.[labels.rollout]]).toEqual([
       ...[2, undefined, undefined],
     ]);
   });

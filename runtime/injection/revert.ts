@@ -2,7 +2,7 @@ import { annotations, labels } from '../contract.ts';
 import { withEntry, withoutEmpty } from '../json/values.ts';
 import type { Metadata } from '../api/objects.ts';
 
-/** Why an injection was removed, for which program: the second form of the annotation in stamp.ts. */
+/** Why an injection was removed, for which program: the second form of the annotation in injection-status.ts. */
 export interface Revert {
   readonly at: string;
   /** One word, such as `InjectorImage` (rollout/evidence.ts). */
@@ -29,7 +29,7 @@ export function parseRevert(text: string | undefined): Revert | undefined {
   return { at, cause, attempt: Math.max(1, Number(attempt)), key, evidence };
 }
 
-export const revertOf = ({ annotations: found }: Metadata): Revert | undefined =>
+export const findRevert = ({ annotations: found }: Metadata): Revert | undefined =>
   parseRevert(found?.[annotations.instrumentation]);
 
 export const withRevert = (metadata: Metadata, revert: Revert): Metadata => ({
@@ -39,7 +39,7 @@ export const withRevert = (metadata: Metadata, revert: Revert): Metadata => ({
 });
 
 export function withoutRevert(metadata: Metadata): Metadata {
-  if (revertOf(metadata) === undefined) return metadata;
+  if (findRevert(metadata) === undefined) return metadata;
   const own = {
     labels: withEntry(metadata.labels, labels.rollout, undefined),
     annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),

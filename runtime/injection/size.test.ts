@@ -3,9 +3,9 @@ import { decided, instrumented, made, older, tracing, withMetadata } from '../..
 import { annotations, environment, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
-import { LARGEST, sizeOf } from './size.ts';
+import { LARGEST, getSize } from './size.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 const injector = { ...older, imagePullSecrets: ['a', 'b'] };
 
@@ -26,7 +26,7 @@ const forged = (count: number): string =>
 
 function deployment(pod: object, optOut = false, record?: string): Workload {
   const workload = made({ labels: optOut ? { [labels.autoTrace]: 'false' } : {}, pod });
-  const template = templateOf(workload) as PodTemplate;
+  const template = toTemplate(workload) as PodTemplate;
   if (record === undefined) return workload;
   return withTemplate(workload, { ...template, metadata: { annotations: { [annotations.injection]: record } } });
 }
@@ -104,8 +104,8 @@ describe('the cost of a decision [F20]', () => {
     const before = instrumented(deployment({ containers: [app({ env: names(1_900) })] }));
     const sized = (text: number) =>
       withMetadata(before, { annotations: { ...before.metadata.annotations, n: 'x'.repeat(text) } });
-    const missing = 32 * (LARGEST - sizeOf(sized(0)));
-    expect([sizeOf(sized(missing)), sizeOf(sized(missing + 32))]).toEqual([LARGEST, LARGEST + 1]);
+    const missing = 32 * (LARGEST - getSize(sized(0)));
+    expect([getSize(sized(missing)), getSize(sized(missing + 32))]).toEqual([LARGEST, LARGEST + 1]);
     const deleting = { policy: { state: 'deleting', lumigo: 'l', remove: true } } as const;
     expect([decided(sized(missing)).code, decided(sized(missing + 32)).code]).toEqual(['up-to-date', 'too-large']);
     expect([sized(missing), sized(missing + 32)].map((each) => decided(each, deleting).code)).toEqual([
@@ -123,7 +123,7 @@ describe('the cost of a decision [F20]', () => {
     for (let count = 1; count < 200; count += 13) {
       const decision = judge(deployment({ containers: range(count, (i) => app({ name: `c${i}` })) }), 'CREATE');
       if (decision.action !== 'inject') expect(decision.code).toBe('too-large');
-      else expect(sizeOf(decision.workload)).toBeLessThanOrEqual(10_000);
+      else expect(getSize(decision.workload)).toBeLessThanOrEqual(10_000);
     }
   });
 

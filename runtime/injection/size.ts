@@ -1,6 +1,6 @@
 import type { JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 /**
  * The limit of a decision, for less than 10 ms in the webhook's one thread (docs/contributing/performance.md).
@@ -15,12 +15,12 @@ export const tooLarge = `its labels, annotations and pod template count more tha
 /** Returns whether an injection may exceed the limit: it grows an object at most fourfold and by 100. */
 export const mayOutgrow = (size: number): boolean => size > LARGEST / 5;
 
-export const sizeOf = (...objects: readonly (Workload | undefined)[]): number =>
+export const getSize = (...objects: readonly (Workload | undefined)[]): number =>
   objects.reduce((largest, each) => Math.max(largest, each === undefined ? 0 : sizeOfOne(each)), 0);
 
 function sizeOfOne(workload: Workload): number {
   const { labels, annotations } = workload.metadata;
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   return (template?.spec.containers.length ?? 0) * CONTAINER + weigh([labels, annotations, template]);
 }
 

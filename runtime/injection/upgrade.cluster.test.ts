@@ -5,11 +5,11 @@ import type { Changes } from '../../sandbox/manager/configuration.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { bundle } from '../../infra/release/bundle.ts';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { stampOf, unstamp } from './stamp.ts';
+import { getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
 
 const variable = 'LUMIGO_OF_LATER';
 const program = 'dist/later-release/main.js';
@@ -31,8 +31,8 @@ const all: readonly (readonly [WorkloadKind, string])[] = [
   ...mutableKinds.map(([, kind]) => [kind, `a-${kind.plural}`] as const),
   [deployment, 'owner'],
 ];
-const manifestOf = (namespace: string, [kind, name]: readonly [WorkloadKind, string]) =>
-  workloadOf(kind, namespace, name, name === 'owner' ? { env: [{ name: variable, value: 'mine' }] } : {});
+const createManifest = (namespace: string, [kind, name]: readonly [WorkloadKind, string]) =>
+  createWorkload(kind, namespace, name, name === 'owner' ? { env: [{ name: variable, value: 'mine' }] } : {});
 const changed = ['a-deployments', 'owner'];
 const image = '/spec/template/spec/containers/0/image';
 const nextImage = { kind: 'json', operations: [{ op: 'replace', path: image, value: 'app:2' }] } as const;
@@ -48,17 +48,17 @@ beforeAll(async () => {
   await bundle(program, laterRelease);
   // An upgrade installs the guard of its own release, which knows the variable.
   operator = await startOperator({ settings: { guard: 'Off' } });
-  const { bench } = operator;
+  const { testCluster } = operator;
   [shop, gone, outside] = [
-    await bench.namespace('shop'),
-    await bench.namespace('gone'),
-    await bench.namespace('outside'),
+    await testCluster.namespace('shop'),
+    await testCluster.namespace('gone'),
+    await testCluster.namespace('outside'),
   ];
-  await bench.activate(shop);
-  await bench.activate(gone);
+  await testCluster.activate(shop);
+  await testCluster.activate(gone);
   for (const namespace of [shop, gone, outside])
-    for (const each of all) await bench.create(manifestOf(namespace, each));
-  await whenTold(['LumigoAddedInstrumentation']);
+    for (const each of all) await testCluster.create(createManifest(namespace, each));
+  await waitForEvents(['LumigoAddedInstrumentation']);
 });
 afterAll(async () => {
   await later?.stop();
@@ -72,44 +72,48 @@ async function startLater(more: Changes = {}): Promise<void> {
   later = await startManager(cluster, installation, { name: 'later', program, webhookPort, config });
 }
 
-const reasonsOf = async (name: string) => (await operator.bench.events(shop, name)).map(({ reason }) => reason).sort();
+const getReasons = async (name: string) =>
+  (await operator.testCluster.events(shop, name)).map(({ reason }) => reason).sort();
 
-const whenTold = (reasons: readonly string[]) =>
+const waitForEvents = (reasons: readonly string[]) =>
   eventually(async () => {
-    for (const [, name] of all) expect([name, await reasonsOf(name)]).toEqual([name, reasons]);
+    for (const [, name] of all) expect([name, await getReasons(name)]).toEqual([name, reasons]);
   });
 
-/** A Deployment's generation counts its annotations, and so each stamp. */
-const seen = (stamps = 0) =>
+/** A Deployment's generation counts its annotations, and so each injection status. */
+const seen = (injectionStatuses = 0) =>
   Promise.all(
     all.map(async ([kind, name]) => {
-      const { generation = 0 } = (await operator.bench.get(kind, shop, name)).metadata;
-      const template = await operator.bench.templateOf(kind, shop, name);
-      return { name, template, generation: kind === deployment ? generation - stamps : generation };
+      const { generation = 0 } = (await operator.testCluster.get(kind, shop, name)).metadata;
+      const template = await operator.testCluster.toTemplate(kind, shop, name);
+      return { name, template, generation: kind === deployment ? generation - injectionStatuses : generation };
     }),
   );
 
 const valueIn = async (kind: WorkloadKind, name: string, from = shop) =>
-  (await operator.bench.templateOf(kind, from, name)).spec.containers[0]?.env?.findLast(
+  (await operator.testCluster.toTemplate(kind, from, name)).spec.containers[0]?.env?.findLast(
     (each) => each.name === variable,
   )?.value;
 
 async function lookedAt(keep: true | undefined): Promise<void> {
-  const { bench } = operator;
+  const { testCluster } = operator;
   const injection = { removeLumigoFromResourcesOnDeletion: keep !== true };
-  await bench.changeLumigo(shop, { spec: { tracing: { injection } } });
+  await testCluster.changeLumigo(shop, { spec: { tracing: { injection } } });
   await eventually(async () => {
     for (const [kind, name] of all)
-      expect([name, stampOf((await bench.get(kind, shop, name)).metadata)?.keep]).toEqual([name, keep]);
+      expect([name, getInjectionStatus((await testCluster.get(kind, shop, name)).metadata)?.keep]).toEqual([
+        name,
+        keep,
+      ]);
   });
 }
 
 async function expectClean(namespace: string): Promise<void> {
-  const { bench } = operator;
+  const { testCluster } = operator;
   for (const [kind, name] of all)
-    expect([name, await bench.templateOf(kind, namespace, name)]).toEqual([
+    expect([name, await testCluster.toTemplate(kind, namespace, name)]).toEqual([
       name,
-      await bench.templateOf(kind, outside, name),
+      await testCluster.toTemplate(kind, outside, name),
     ]);
 }
 
@@ -120,34 +124,34 @@ describe('a release that injects one variable more [F13]', () => {
     await startLater();
     await lookedAt(true);
     expect(await seen(1)).toEqual(before);
-    await whenTold(['LumigoAddedInstrumentation']);
-    await operator.bench.create(workloadOf(deployment, shop, 'new'));
+    await waitForEvents(['LumigoAddedInstrumentation']);
+    await operator.testCluster.create(createWorkload(deployment, shop, 'new'));
     expect(await valueIn(deployment, 'new')).toBe('ours');
   });
 
   it('keeps what a tool applies again [F23]', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const before = await seen();
     for (const [kind, name] of all) {
-      const { metadata } = await bench.get(kind, shop, name);
-      const clean = { ...manifestOf(shop, [kind, name]), metadata: unstamp(metadata) };
-      await bench.client.update({ ...kind, namespace: shop, name }, clean as Parameters<Client['update']>[1]);
+      const { metadata } = await testCluster.get(kind, shop, name);
+      const clean = { ...createManifest(shop, [kind, name]), metadata: removeInjectionStatus(metadata) };
+      await testCluster.client.update({ ...kind, namespace: shop, name }, clean as Parameters<Client['update']>[1]);
     }
     expect(await seen()).toEqual(before);
-    await whenTold(['LumigoAddedInstrumentation']);
+    await waitForEvents(['LumigoAddedInstrumentation']);
   });
 
   it('renews what its user changes', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     for (const name of changed) {
-      await bench.client.patch({ ...deployment, namespace: shop, name }, nextImage);
+      await testCluster.client.patch({ ...deployment, namespace: shop, name }, nextImage);
       expect(await valueIn(deployment, name)).toBe('ours');
     }
     expect(await valueIn(daemonSet, 'a-daemonsets')).toBeUndefined();
   });
 
   it('removes the earlier injection exactly', async () => {
-    await operator.bench.deleteLumigo(gone);
+    await operator.testCluster.deleteLumigo(gone);
     await eventually(() => expectClean(gone));
   });
 
@@ -167,9 +171,9 @@ describe('the release before, after a rollback [F13]', () => {
     await operator.startManager();
     await lookedAt(undefined);
     expect(await seen(1)).toEqual(before);
-    const { bench } = operator;
-    await bench.deleteLumigo(shop);
-    for (const name of changed) await bench.client.patch({ ...deployment, namespace: outside, name }, nextImage);
+    const { testCluster } = operator;
+    await testCluster.deleteLumigo(shop);
+    for (const name of changed) await testCluster.client.patch({ ...deployment, namespace: outside, name }, nextImage);
     await eventually(() => expectClean(shop));
   });
 });

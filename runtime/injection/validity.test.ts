@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { older as injector } from '../../sandbox/testing/injection.ts';
-import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decide } from './decide.ts';
 import { remove, uninstrument } from './remove.ts';
-import { parseStamp } from './stamp.ts';
+import { parseInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 
@@ -17,7 +17,7 @@ const judge = (workload: unknown) =>
   decide({ workload: workload as Workload, operation: 'CREATE', policy, injector, now: '', by: 'webhook' });
 
 function beside(kind: WorkloadKind, fields: object): object {
-  const made = workloadOf(kind, 'shop', 'app') as unknown as { spec: { jobTemplate?: { spec: object } } };
+  const made = createWorkload(kind, 'shop', 'app') as unknown as { spec: { jobTemplate?: { spec: object } } };
   const { jobTemplate } = made.spec;
   if (jobTemplate === undefined) return { ...made, spec: { ...made.spec, ...fields } };
   return { ...made, spec: { ...made.spec, jobTemplate: { spec: { ...jobTemplate.spec, ...fields } } } };
@@ -37,7 +37,7 @@ describe('an injection that the API server would refuse [F22]', () => {
   });
 
   it('is not made if the annotations of the pod template or workload have no room for it', () => {
-    const made = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload & {
+    const made = createWorkload(workloadKinds.deployment, 'shop', 'app') as unknown as Workload & {
       spec: { template: PodTemplate };
     };
     const full = { annotations: { note: 'x'.repeat(256 * 1024 - 60) } };
@@ -52,7 +52,7 @@ describe('an injection that the API server would refuse [F22]', () => {
 
   it('is not made if the values to restore are longer than a record may be', () => {
     const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
-    const decision = judge(workloadOf(workloadKinds.deployment, 'shop', 'app', { env }));
+    const decision = judge(createWorkload(workloadKinds.deployment, 'shop', 'app', { env }));
     expect(decision).toMatchObject({ action: 'none', message: expect.stringContaining('too long') });
   });
 });
@@ -85,11 +85,11 @@ describe('a forged record [F29]', () => {
   it('restores no label that Kubernetes would refuse', () => {
     for (const label of ['a b', '-', 'x'.repeat(64), 7]) {
       expect(remove(forged({ ...valid, label })).metadata?.labels).toBeUndefined();
-      const stamp = `added now by webhook; secret=s/k traces=true logs=false label=${label}`;
-      if (label !== 7) expect(parseStamp(stamp)).toBeUndefined();
-      const workload = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload;
+      const injectionStatus = `added now by webhook; secret=s/k traces=true logs=false label=${label}`;
+      if (label !== 7) expect(parseInjectionStatus(injectionStatus)).toBeUndefined();
+      const workload = createWorkload(workloadKinds.deployment, 'shop', 'app') as unknown as Workload;
       const metadata = { ...workload.metadata, labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
-      const marked = { ...metadata, annotations: { [annotations.instrumentation]: stamp } };
+      const marked = { ...metadata, annotations: { [annotations.instrumentation]: injectionStatus } };
       if (label !== 7) expect(uninstrument({ ...workload, metadata: marked }).metadata.labels).toBeUndefined();
     }
   });

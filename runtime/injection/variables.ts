@@ -60,7 +60,7 @@ export const variables: readonly InjectedVariable[] = [
 
 export const currentFormat = Math.max(...variables.map(({ since }) => since));
 
-export const variablesOf = (format: number, table = variables): readonly InjectedVariable[] =>
+export const getVariables = (format: number, table = variables): readonly InjectedVariable[] =>
   table.filter(
     ({ name, since }) =>
       since <= format && !table.some((other) => other.name === name && other.since > since && other.since <= format),

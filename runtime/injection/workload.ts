@@ -3,7 +3,7 @@ import type { PodTemplate, Workload } from '../api/objects.ts';
 
 const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.apiVersion}/${kind.kind}`, kind]));
 
-export const kindOf = (apiVersion: string, kind: string): WorkloadKind | undefined =>
+export const findKind = (apiVersion: string, kind: string): WorkloadKind | undefined =>
   byType.get(`${apiVersion}/${kind}`);
 
 const podTemplatePaths = new Map<string, readonly string[]>([
@@ -21,13 +21,13 @@ export const templatePath = ({
 /** Returns whether a change of the pod template replaces pods, which then show if the injection works. */
 export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
   const { replicas, updateStrategy } = (spec ?? {}) as { replicas?: unknown; updateStrategy?: { type?: unknown } };
-  return kindOf(apiVersion, kind)?.pods !== undefined && replicas !== 0 && updateStrategy?.type !== 'OnDelete';
+  return findKind(apiVersion, kind)?.pods !== undefined && replicas !== 0 && updateStrategy?.type !== 'OnDelete';
 }
 
 type Tree = Readonly<Record<string, unknown>>;
 
 /** Returns the pod template of a workload or pod; undefined if the object is not valid. */
-export function templateOf(workload: Workload): PodTemplate | undefined {
+export function toTemplate(workload: Workload): PodTemplate | undefined {
   const path = templatePath(workload);
   let node: unknown = workload;
   for (const step of path ?? []) node = (node as Tree | undefined)?.[step];

@@ -1,9 +1,9 @@
 import { assumedSettings, type InjectionConfig } from '../config/config.ts';
 import { injector, labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
-import { recordedSettings } from '../injection/intact.ts';
+import { injectedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';
 
@@ -59,8 +59,8 @@ async function seenOn(client: Client, kind: WorkloadKind, namespace: string): Pr
 }
 
 function shownBy(workload: Workload): FoundSettings | undefined {
-  const template = isOurs(ourLabel(workload.metadata)) ? templateOf(workload) : undefined;
-  const endpoint = template && recordedSettings(template)?.endpoint;
+  const template = isOurs(ourLabel(workload.metadata)) ? toTemplate(workload) : undefined;
+  const endpoint = template && injectedSettings(template)?.endpoint;
   if (endpoint === undefined) return undefined;
   const image = template?.spec.initContainers?.find(({ name }) => name === injector.container)?.image;
   return { endpoint, image, from: `${workload.kind}/${workload.metadata.name}` };

@@ -12,12 +12,12 @@ type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template
 /** The names of all objects of the operator derive from these. */
 export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
 
-export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
+export const getLease = ({ operatorName, operatorNamespace }: Installed) => ({
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.lease}`,
 });
 
-export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
+export const getManager = ({ operatorName, operatorNamespace }: Installed) => ({
   ...kinds.deployments,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
@@ -25,7 +25,7 @@ export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
 
 /** The Deployment owns the objects that the operator creates. Its Helm marks let a later chart take them over. */
 export async function ownMetadata(client: Client, installed: Installed) {
-  const ref = managerOf(installed);
+  const ref = getManager(installed);
   const found = await client.find(ref, { metadataOnly: true });
   const release = Object.entries(found?.metadata.annotations ?? {}).filter(([key]) => key.startsWith('meta.helm.sh/'));
   const manager = release.length > 0 ? 'Helm' : fieldManager;
@@ -58,7 +58,7 @@ export async function findConfig(
   const managers = await listManagers(client).catch(undefinedIf(isForbidden));
   if (managers === undefined) return withoutRights(client, namespace);
   const found = only(managers, 'remove all but one');
-  if (found !== undefined) return { config: configOf(found.deployment) };
+  if (found !== undefined) return { config: toConfig(found.deployment) };
   const original = await configOfOriginal(client);
   const note = 'No Lumigo operator is installed in this cluster. The default settings are assumed.';
   return original === undefined ? { config: assumedConfig({}, {}), note } : { config: original };
@@ -73,7 +73,7 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
   return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
 }
 
-function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
+function toConfig({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
   const document = container?.env?.find(({ name }) => name === variables.config)?.value;
   // A Deployment has no pod name, so its own name replaces it.
@@ -106,10 +106,10 @@ const originalSelector =
 
 async function configOfOriginal(client: Client): Promise<InjectionConfig | undefined> {
   const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
-  return found && configInPlaceOf(found as ManagerDeployment);
+  return found && getConfigInPlace(found as ManagerDeployment);
 }
 
-function configInPlaceOf({ metadata, spec }: ManagerDeployment): InjectionConfig {
+function getConfigInPlace({ metadata, spec }: ManagerDeployment): InjectionConfig {
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
   const told = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
   const operatorName = metadata.name.slice(0, -suffixes.manager.length);

@@ -5,13 +5,13 @@ import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { originalLease as name } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { whenOriginalEnded } from './original.ts';
+import { waitForEndOfOriginal } from './original.ts';
 
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new TestCluster(cluster.client);
+  testCluster = new TestCluster(cluster.client);
 });
 afterAll(() => cluster?.stop());
 
@@ -38,7 +38,7 @@ function waitIn(namespace: string) {
     checks += 1;
     return cluster.client.find(...asked);
   };
-  void whenOriginalEnded({
+  void waitForEndOfOriginal({
     client: { ...cluster.client, find },
     installed: { operatorName: 'lumigo-lumigo-operator', operatorNamespace: namespace },
     signal: new AbortController().signal,
@@ -48,8 +48,8 @@ function waitIn(namespace: string) {
 }
 
 async function led(): Promise<string> {
-  const namespace = await bench.namespace('taken-over');
-  await bench.create({
+  const namespace = await testCluster.namespace('taken-over');
+  await testCluster.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { namespace, name },
@@ -81,7 +81,7 @@ describe('a namespace with an original operator [F51]', () => {
   });
 
   it('does not delay this operator if no original operator ever led', async () => {
-    const waiting = waitIn(await bench.namespace('fresh'));
+    const waiting = waitIn(await testCluster.namespace('fresh'));
     await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 1_000 });
   });
 });

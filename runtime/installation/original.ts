@@ -18,7 +18,7 @@ interface OriginalOptions {
 }
 
 /** Resolves when no original operator leads, so that two never write at once. Then deletes its Lease. */
-export async function whenOriginalEnded({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
+export async function waitForEndOfOriginal({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
   const ref = { ...kinds.leases, namespace: installed.operatorNamespace, name: originalLease };
   let seen: SeenLease | undefined;
   const check = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations } from '../contract.ts';
-import { DEAD_AFTER_MS, installationOf, isActive, olderThan, seeManager } from './plan-standby.ts';
+import { DEAD_AFTER_MS, findInstallation, isActive, olderThan, seeManager } from './plan-standby.ts';
 
 const installation = (operatorName: string, createdAt: string, uid = operatorName) => ({
   ...{ operatorNamespace: 'lumigo', operatorName, createdAt, uid },
@@ -34,13 +34,13 @@ describe('installationOf', () => {
     'ignores a configuration with the annotation %j',
     (text) => {
       const given = text === undefined ? {} : { [annotations.installation]: text };
-      expect(installationOf({ annotations: given })).toBeUndefined();
+      expect(findInstallation({ annotations: given })).toBeUndefined();
     },
   );
 
   it('reads the namespace and the name', () => {
     const metadata = { annotations: { [annotations.installation]: 'lumigo/a' }, uid: 'u', creationTimestamp: 't' };
-    expect(installationOf(metadata)).toEqual(installation('a', 't', 'u'));
+    expect(findInstallation(metadata)).toEqual(installation('a', 't', 'u'));
   });
 });
 

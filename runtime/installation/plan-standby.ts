@@ -17,22 +17,22 @@ export interface SeenManager {
 export const DEAD_AFTER_MS = 60_000;
 
 /** Reads `namespace/name` from the annotation; undefined for webhook configurations of others. */
-export function installationOf({ annotations: given = {}, uid = '', creationTimestamp = '' }: Metadata) {
+export function findInstallation({ annotations: given = {}, uid = '', creationTimestamp = '' }: Metadata) {
   const named = /^([^/]+)\/([^/]+)$/.exec(given[annotations.installation] ?? '');
   const [, operatorNamespace = '', operatorName = ''] = named ?? [];
   return named === null ? undefined : { operatorNamespace, operatorName, uid, createdAt: creationTimestamp };
 }
 
-export const idOf = ({ operatorNamespace, operatorName }: Installed): string => `${operatorNamespace}/${operatorName}`;
+export const getId = ({ operatorNamespace, operatorName }: Installed): string => `${operatorNamespace}/${operatorName}`;
 
 /** Returns the older ones, oldest first. An installation without a webhook configuration is the youngest. */
 export function olderThan(own: Installed, known: readonly KnownInstallation[]): KnownInstallation[] {
-  const sorted = known.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
-  const place = sorted.findIndex((each) => idOf(each) === idOf(own));
+  const sorted = known.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : 1));
+  const place = sorted.findIndex((each) => getId(each) === getId(own));
   return place === -1 ? sorted : sorted.slice(0, place);
 }
 
-const rankOf = ({ createdAt, uid }: KnownInstallation): string => `${createdAt} ${uid}`;
+const getRank = ({ createdAt, uid }: KnownInstallation): string => `${createdAt} ${uid}`;
 
 /** `available`: the available replicas; undefined: the Deployment does not exist. */
 export function seeManager(before: SeenManager | undefined, available: number | undefined, now: number): SeenManager {

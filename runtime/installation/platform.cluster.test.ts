@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const group = 'security.openshift.io';
@@ -28,18 +28,18 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-async function userOf(name: string): Promise<unknown> {
-  const { bench } = operator;
-  const namespace = await bench.namespace(name);
-  await bench.activate(namespace);
-  await bench.create(workloadOf(deployment, namespace, 'app'));
-  const { spec } = await bench.templateOf(deployment, namespace, 'app');
+async function getUser(name: string): Promise<unknown> {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace(name);
+  await testCluster.activate(namespace);
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
   return spec.initContainers?.at(-1)?.securityContext?.runAsUser;
 }
 
 describe('the platform', () => {
   it('OpenShift is recognized by its API group, without a setting [F24]', async () => {
-    expect(await userOf('kubernetes')).toBe(1234);
+    expect(await getUser('kubernetes')).toBe(1234);
     await operator.stopManager();
     await operator.cluster.client.create(definitions, constraints);
     await eventually(() =>
@@ -48,16 +48,16 @@ describe('the platform', () => {
         .catch((error: Error) => expect(error.message).toContain('"none" not found')),
     );
     await operator.startManager();
-    expect(await userOf('openshift')).toBeUndefined();
+    expect(await getUser('openshift')).toBeUndefined();
   });
 
   it('`lumigo explain` says that an LD_PRELOAD may be hidden [F24]', async () => {
-    const { bench, cluster, installation } = operator;
-    const namespace = await bench.namespace('preload');
-    const workload = workloadOf(deployment, namespace, 'app');
-    const [container = {}] = templateOf(workload as unknown as Workload)?.spec.containers ?? [];
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.namespace('preload');
+    const workload = createWorkload(deployment, namespace, 'app');
+    const [container = {}] = toTemplate(workload as unknown as Workload)?.spec.containers ?? [];
     Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
-    await bench.create(workload);
+    await testCluster.create(workload);
     const { stdout } = await runInContainer(cluster, installation, ['explain', 'deployment/app', '-n', namespace]);
     expect(stdout).toContain("an LD_PRELOAD from ConfigMap 'shared'");
   });

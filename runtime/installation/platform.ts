@@ -23,7 +23,7 @@ export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
 }
 
 /** Retries until the API server answers. Until then it calls no webhook either. */
-export async function whenPlatformKnown(
+export async function detectPlatform(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,
 ): Promise<RuntimeConfig> {

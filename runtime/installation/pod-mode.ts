@@ -37,7 +37,7 @@ async function serverVersion(transport: Transport): Promise<Version | undefined>
 }
 
 /** Retries until the API server answers. */
-export async function whenPodModeKnown(
+export async function detectPodMode(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,
 ): Promise<string | undefined> {

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { install, withoutNodes, type Installation } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { environment, lumigo, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
@@ -22,10 +22,10 @@ const other = { name: 'second', namespace: 'lumigo-second' };
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false, settings: withoutNodes });
   await setAvailable(1);
-  const { bench, cluster } = operator;
-  shop = await bench.namespace('shop');
-  await bench.activate(shop);
-  await bench.create(workloadOf(deployment, shop, 'cart'));
+  const { testCluster, cluster } = operator;
+  shop = await testCluster.namespace('shop');
+  await testCluster.activate(shop);
+  await testCluster.create(createWorkload(deployment, shop, 'cart'));
   // The API server orders installations by whole seconds.
   await sleep(1_100);
   const [webhookPort = 0] = await freePorts(1);
@@ -37,7 +37,7 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-const managerOf = ({ manifests }: Installation) => {
+const getManager = ({ manifests }: Installation) => {
   const found = manifests.find(({ kind }) => kind === 'Deployment');
   if (found === undefined) throw new Error('the installation has no Deployment');
   return found;
@@ -45,7 +45,7 @@ const managerOf = ({ manifests }: Installation) => {
 
 /** No pod runs here, so the test writes the status of the first installation's Deployment. */
 const setAvailable = (availableReplicas: number): Promise<void> =>
-  operator.bench.setStatus(refOf(managerOf(operator.installation)), {
+  operator.testCluster.setStatus(toRef(getManager(operator.installation)), {
     ...{ replicas: 1, readyReplicas: availableReplicas, availableReplicas },
   });
 
@@ -56,8 +56,8 @@ const holder = async (): Promise<string | undefined> => {
   return (found as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity;
 };
 
-const endpointOf = async (name: string): Promise<string | undefined> => {
-  const { spec } = await operator.bench.templateOf(deployment, shop, name);
+const toEndpoint = async (name: string): Promise<string | undefined> => {
+  const { spec } = await operator.testCluster.toTemplate(deployment, shop, name);
   return spec.containers[0]?.env?.find(({ name: variable }) => variable === environment.endpoint)?.value;
 };
 
@@ -76,17 +76,17 @@ describe('a second installation', () => {
       'another installation of the Lumigo operator is active in this cluster',
     );
     await eventually(async () => {
-      const events = await operator.bench.events(other.namespace, 'second-controller-manager');
+      const events = await operator.testCluster.events(other.namespace, 'second-controller-manager');
       expect(events).toMatchObject([{ reason: 'LumigoOperatorStandsBy', type: 'Warning' }]);
     });
   });
 
   it('changes no workload and writes no status while the first is available [F71]', async () => {
-    const { bench, cluster } = operator;
-    await bench.create(workloadOf(deployment, shop, 'later'));
+    const { testCluster, cluster } = operator;
+    await testCluster.create(createWorkload(deployment, shop, 'later'));
     for (const name of ['cart', 'later']) {
-      await bench.whenInstrumented(deployment, shop, name);
-      expect(await endpointOf(name)).toContain('http://lumigo-lumigo-operator-');
+      await testCluster.waitForInstrumented(deployment, shop, name);
+      expect(await toEndpoint(name)).toContain('http://lumigo-lumigo-operator-');
     }
     await sleep(2_000);
     const ref = { ...lumigo, namespace: shop, name: 'lumigo' };
@@ -97,27 +97,27 @@ describe('a second installation', () => {
   });
 
   it('removes nothing of the first when it is uninstalled itself [F71]', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     const uninstalled = await runInContainer(cluster, installed, ['uninstall', '--deadline', '20']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
     expect(uninstalled.stdout).toContain('Another installation of the Lumigo operator is in this cluster');
-    expect(await bench.isInstrumented(deployment, shop, 'cart')).toBe(true);
-    expect((await bench.readLumigo(shop)).metadata.deletionTimestamp).toBeUndefined();
+    expect(await testCluster.isInstrumented(deployment, shop, 'cart')).toBe(true);
+    expect((await testCluster.readLumigo(shop)).metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('takes over when the first is uninstalled, and instruments by its own settings [F71]', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     await operator.stopManager();
-    await cluster.client.delete(refOf(managerOf(operator.installation)));
+    await cluster.client.delete(toRef(getManager(operator.installation)));
     await eventually(async () => expect((await second.readiness()).status).toBe(200), { timeoutMs: 20_000 });
     await eventually(async () => expect(await holder()).toBe('second-0'), { timeoutMs: 20_000 });
-    await bench.create(workloadOf(deployment, shop, 'moved'));
-    await bench.whenInstrumented(deployment, shop, 'moved');
-    expect(await endpointOf('moved')).toContain('http://second-');
+    await testCluster.create(createWorkload(deployment, shop, 'moved'));
+    await testCluster.waitForInstrumented(deployment, shop, 'moved');
+    expect(await toEndpoint('moved')).toContain('http://second-');
   });
 
   it('stops leading when the first is available again [F71]', async () => {
-    await apply(operator.cluster.client, managerOf(operator.installation));
+    await apply(operator.cluster.client, getManager(operator.installation));
     await setAvailable(1);
     await operator.startManager();
     await eventually(async () => expect((await second.readiness()).status).toBe(503), { timeoutMs: 20_000 });
@@ -130,17 +130,17 @@ describe('a second installation', () => {
 
 describe('a status that another writer overwrites', () => {
   it('is written at most once a second, and less often each time [F71]', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     const ref = { ...lumigo, namespace: shop, name: 'lumigo', subresource: 'status' } as const;
     const contradiction = { kind: 'merge', body: { status: { instrumentedResourcesCount: 99 } } } as const;
     await cluster.client.patch(ref, contradiction);
     await eventually(async () =>
-      expect((await bench.readLumigo(shop)).status?.instrumentedResourcesCount).not.toBe(99),
+      expect((await testCluster.readLumigo(shop)).status?.instrumentedResourcesCount).not.toBe(99),
     );
     const writes: number[] = [];
     const until = performance.now() + 10_000;
     for (let seen = ''; performance.now() < until; await sleep(20)) {
-      const { status, metadata } = await bench.readLumigo(shop);
+      const { status, metadata } = await testCluster.readLumigo(shop);
       if (status?.instrumentedResourcesCount === 99 || metadata.resourceVersion === seen) continue;
       writes.push(performance.now());
       seen = (await cluster.client.patch(ref, contradiction)).object.metadata.resourceVersion;

@@ -11,8 +11,8 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
-import { managerOf } from './installation.ts';
-import { idOf, installationOf, isActive, olderThan, seeManager } from './plan-standby.ts';
+import { getManager } from './installation.ts';
+import { getId, findInstallation, isActive, olderThan, seeManager } from './plan-standby.ts';
 import type { KnownInstallation, SeenManager } from './plan-standby.ts';
 
 interface StandbyOptions {
@@ -49,7 +49,7 @@ export class Standby {
   /** Runs `work` whenever this installation is active. Its signal is aborted when that ends. */
   async whileActive(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
-      if (this.active.signal.aborted) await this.nextTurn(signal);
+      if (this.active.signal.aborted) await this.waitForNextCheck(signal);
       else await work(AbortSignal.any([signal, this.active.signal]));
     }
   }
@@ -58,7 +58,7 @@ export class Standby {
     const { config, transport, logger } = this.options;
     const changes = new Debounce(pause);
     const known = new Kept<KnownInstallation>(
-      ({ metadata }) => installationOf(metadata),
+      ({ metadata }) => findInstallation(metadata),
       () => changes.touch(),
     );
     const watching = { transport, logger, signal, handler: known, metadataOnly: true, labelSelector: webhookSelector };
@@ -78,14 +78,15 @@ export class Standby {
   private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
     const before = this.seen.get(other.uid);
     try {
-      const found = (await this.client.find(managerOf(other), { signal })) as DeepPartial<api.V1Deployment> | undefined;
+      const found = (await this.client.find(getManager(other), { signal })) as
+        DeepPartial<api.V1Deployment> | undefined;
       const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
       this.seen.set(other.uid, seeManager(before, available, performance.now()));
     } catch (error) {
       if (before === undefined) this.seen.set(other.uid, seeManager(undefined, 0, performance.now()));
       if (!signal.aborted)
         this.options.logger.debug(
-          { other: idOf(other), problem: describeError(error) },
+          { other: getId(other), problem: describeError(error) },
           'cannot read the other installation',
         );
     }
@@ -96,12 +97,12 @@ export class Standby {
     const cause =
       other === undefined
         ? undefined
-        : `another installation of the Lumigo operator is active in this cluster (${idOf(other)}), and this one changes nothing; uninstall one of the two`;
+        : `another installation of the Lumigo operator is active in this cluster (${getId(other)}), and this one changes nothing; uninstall one of the two`;
     if (cause === this.cause) return;
     this.cause = cause;
     if (other !== undefined && cause !== undefined) {
       this.active.abort();
-      logger.warn({ other: idOf(other) }, cause);
+      logger.warn({ other: getId(other) }, cause);
       return this.report(other, cause);
     }
     logger.info({}, 'this installation is now active');
@@ -113,11 +114,11 @@ export class Standby {
   /** Both replicas post the same event, so it is stored once. */
   private async report({ uid }: KnownInstallation, cause: string): Promise<void> {
     const { config, logger } = this.options;
-    const { namespace, name } = managerOf(config);
+    const { namespace, name } = getManager(config);
     try {
-      const found = await this.client.find({ ...managerOf(config) }, { metadataOnly: true });
+      const found = await this.client.find({ ...getManager(config) }, { metadataOnly: true });
       if (found === undefined) return;
-      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, ...identityOf(found.metadata) };
+      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, ...getIdentity(found.metadata) };
       const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
       const what = { regarding, reason: eventReasons.standsBy, type: 'Warning', message, key: uid } as const;
       const sender = { version: config.version, instance: config.podName, now: new Date() };
@@ -127,7 +128,7 @@ export class Standby {
     }
   }
 
-  private async nextTurn(signal: AbortSignal): Promise<void> {
+  private async waitForNextCheck(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       this.waiting.add(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -135,7 +136,7 @@ export class Standby {
   }
 }
 
-const identityOf = ({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) => ({
+const getIdentity = ({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) => ({
   uid,
   resourceVersion,
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lumigo as contract } from '../contract.ts';
-import { actingLumigo, policyOf } from '../injection/policy.ts';
+import { effectiveLumigo, getPolicy } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
@@ -44,13 +44,13 @@ export class LumigoStore {
     return [...(this.byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
   }
 
-  acting(namespace: string): LumigoResource | undefined {
-    return actingLumigo(this.in(namespace));
+  effective(namespace: string): LumigoResource | undefined {
+    return effectiveLumigo(this.in(namespace));
   }
 
   active(): LumigoResource | undefined {
     for (const namespace of this.byNamespace.keys())
-      if (isActing(this.policy(namespace))) return this.acting(namespace);
+      if (isActing(this.policy(namespace))) return this.effective(namespace);
     return undefined;
   }
 
@@ -68,7 +68,7 @@ export class LumigoStore {
   }
 
   private judge(namespace: string): void {
-    const policy = policyOf(this.in(namespace), this.noPodMode);
+    const policy = getPolicy(this.in(namespace), this.noPodMode);
     const before = this.policies.get(namespace) ?? none;
     if (isDeepStrictEqual(policy, before)) return;
     if (policy.state === 'none') this.policies.delete(namespace);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { forgetPeak, usageOf } from '../../bench/process-usage.ts';
+import { forgetPeak, getUsage } from '../../bench/process-usage.ts';
 import { asInThePod } from '../../bench/surroundings.ts';
-import { lumigoOf } from '../../sandbox/lumigo.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { annotations, lumigo as contract, workloadKinds, workloads } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
@@ -33,7 +33,7 @@ async function store(manifests: readonly Manifest[]): Promise<void> {
   const etcd = etcdAt(operator.cluster.etcd);
   await forEachConcurrent(CONCURRENT, manifests, ({ metadata, ...manifest }) => {
     const { namespace, name } = metadata;
-    const { plural, folder } = placeOf(manifest.kind);
+    const { plural, folder } = getPlace(manifest.kind);
     const key = `/registry/${folder}${plural}/${namespace}/${name}`;
     const creationTimestamp = new Date().toISOString().replace(/\.\d+/, '');
     return etcd.store([
@@ -42,7 +42,7 @@ async function store(manifests: readonly Manifest[]): Promise<void> {
   });
 }
 
-function placeOf(kind: string): { readonly plural: string; readonly folder: string } {
+function getPlace(kind: string): { readonly plural: string; readonly folder: string } {
   const workload = workloads.find((each) => each.kind === kind);
   return workload === undefined
     ? { plural: contract.plural, folder: `${contract.group}/` }
@@ -53,23 +53,23 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 async function neighbourIsServed(): Promise<void> {
-  const { bench } = operator;
+  const { testCluster } = operator;
   neighbours += 1;
-  const namespace = await bench.namespace(`neighbour-${neighbours}`);
-  await bench.create(workloadOf(deployment, namespace, 'before'));
-  await bench.secret(namespace);
-  await bench.lumigo(namespace);
-  await eventually(() => bench.whenActive(namespace), patience);
-  await eventually(() => bench.whenInstrumented(deployment, namespace, 'before'), patience);
-  await bench.create(workloadOf(deployment, namespace, 'after'));
-  await eventually(() => bench.whenInstrumented(deployment, namespace, 'after'), patience);
+  const namespace = await testCluster.namespace(`neighbour-${neighbours}`);
+  await testCluster.create(createWorkload(deployment, namespace, 'before'));
+  await testCluster.secret(namespace);
+  await testCluster.lumigo(namespace);
+  await eventually(() => testCluster.waitForActive(namespace), patience);
+  await eventually(() => testCluster.waitForInstrumented(deployment, namespace, 'before'), patience);
+  await testCluster.create(createWorkload(deployment, namespace, 'after'));
+  await eventually(() => testCluster.waitForInstrumented(deployment, namespace, 'after'), patience);
 }
 
 async function peakDuring(name: string, attack: () => Promise<void>): Promise<number> {
   forgetPeak(pid);
   await attack();
   await neighbourIsServed();
-  const { peakBytes, residentBytes } = usageOf(pid);
+  const { peakBytes, residentBytes } = getUsage(pid);
   process.stderr.write(`${name}: peak ${Math.round(peakBytes / 1e6)} MB, then ${Math.round(residentBytes / 1e6)} MB\n`);
   expect(operator.manager().pid).toBe(pid);
   return peakBytes;
@@ -79,7 +79,7 @@ const ANNOTATION = 'a'.repeat(255_000);
 const annotated = (namespace: string) => {
   const keys = [annotations.retry, annotations.instrumentation, annotations.injectContainers];
   return times(600, (index) => {
-    const manifest = workloadOf(deployment, namespace, `annotated-${index}`);
+    const manifest = createWorkload(deployment, namespace, `annotated-${index}`);
     const own = { [keys[index % keys.length] ?? '']: ANNOTATION };
     return { ...manifest, metadata: { ...manifest.metadata, annotations: own } };
   });
@@ -90,7 +90,7 @@ const args = times(93_000, () => 'x'.repeat(11));
 const large = (namespace: string) =>
   [deployment, daemonSet, statefulSet].flatMap((kind) =>
     times(25, (index) =>
-      workloadOf(kind, namespace, `large-${index}`, {
+      createWorkload(kind, namespace, `large-${index}`, {
         pod: { containers: [{ name: 'app', image: 'app:1', args }] },
       }),
     ),
@@ -99,7 +99,7 @@ const large = (namespace: string) =>
 /** With 14,000 of these labels a Lumigo has 1.1 MB, above the limit. With 9,000 it has 0.7 MB. */
 const labelled = (namespace: string, name: string, count: number) => {
   const labels = Object.fromEntries(times(count, (index) => [`label-${index}`, 'v'.repeat(63)]));
-  const manifest = lumigoOf(namespace, {}, name);
+  const manifest = getLumigo(namespace, {}, name);
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 };
 
@@ -107,7 +107,7 @@ describe('the manager, with the heap of its container', () => {
   it(
     'does not keep the text of 600 annotations of 255 KB [F66]',
     async () => {
-      const namespace = await operator.bench.namespace('annotated');
+      const namespace = await operator.testCluster.namespace('annotated');
       const peak = await peakDuring('600 annotations', () => store(annotated(namespace)));
       expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
     },
@@ -117,10 +117,10 @@ describe('the manager, with the heap of its container', () => {
   it(
     'reads 75 workloads of 1.3 MB under a Lumigo within its memory [F66]',
     async () => {
-      const namespace = await operator.bench.namespace('large');
+      const namespace = await operator.testCluster.namespace('large');
       const peak = await peakDuring('75 workloads', async () => {
         await store(large(namespace));
-        await operator.bench.activate(namespace);
+        await operator.testCluster.activate(namespace);
       });
       expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
     },
@@ -130,9 +130,9 @@ describe('the manager, with the heap of its container', () => {
   it(
     'refuses a second Lumigo whose review has more than 1 MiB [F66]',
     async () => {
-      const namespace = await operator.bench.namespace('second');
-      await operator.bench.lumigo(namespace);
-      await expect(operator.bench.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
+      const namespace = await operator.testCluster.namespace('second');
+      await operator.testCluster.lumigo(namespace);
+      await expect(operator.testCluster.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
         "There is already a Lumigo resource in the '",
       );
     },
@@ -142,7 +142,7 @@ describe('the manager, with the heap of its container', () => {
   it(
     'does not keep the labels of 150 Lumigo resources [F66]',
     async () => {
-      const namespace = await operator.bench.namespace('labelled');
+      const namespace = await operator.testCluster.namespace('labelled');
       const peak = await peakDuring('150 Lumigo resources', () =>
         store(times(150, (index) => labelled(namespace, `lumigo-${index}`, index % 5 === 0 ? 9_000 : 14_000))),
       );

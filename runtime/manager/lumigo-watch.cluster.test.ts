@@ -5,7 +5,7 @@ import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { workloadKinds } from '../contract.ts';
 
@@ -29,12 +29,12 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const installation = await install(cluster.client, { webhook, only: (manifest) => !isDefinition(manifest) });
     manager = await startManager(cluster, installation, { webhookPort: webhook });
     await install(cluster.client, { only: isDefinition });
-    const bench = new TestCluster(cluster.client);
-    const namespace = await bench.namespace('shop');
+    const testCluster = new TestCluster(cluster.client);
+    const namespace = await testCluster.namespace('shop');
     const defined = performance.now();
-    await bench.activate(namespace);
+    await testCluster.activate(namespace);
     expect(performance.now() - defined).toBeLessThan(10_000);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 });

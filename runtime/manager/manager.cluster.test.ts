@@ -8,7 +8,7 @@ import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { paths, workloadKinds, workloads } from '../contract.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
@@ -72,14 +72,15 @@ describe('the manager', () => {
   });
 
   it('serves a new certificate without a restart, ignores half of one, and always answers', async () => {
-    const { bench, installation } = operator;
-    const namespace = await bench.namespace('renewal');
-    await bench.activate(namespace);
+    const { testCluster, installation } = operator;
+    const namespace = await testCluster.namespace('renewal');
+    await testCluster.activate(namespace);
     const { certificates, pid } = operator.manager();
     const before = await servedSerial();
     let created = 0;
     const creating = (async () => {
-      for (; created < 40; created += 1) await bench.create(workloadOf(deployment, namespace, `app-${created}`));
+      for (; created < 40; created += 1)
+        await testCluster.create(createWorkload(deployment, namespace, `app-${created}`));
     })();
     writeFileSync(join(certificates, 'tls.key'), 'half of a key');
     await eventually(() =>
@@ -91,7 +92,7 @@ describe('the manager', () => {
     await eventually(async () => expect(await servedSerial()).not.toBe(before));
     await creating;
     for (let index = 0; index < 40; index += 1)
-      expect(await bench.isInstrumented(deployment, namespace, `app-${index}`)).toBe(true);
+      expect(await testCluster.isInstrumented(deployment, namespace, `app-${index}`)).toBe(true);
     expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(0);
     expect(operator.manager().pid).toBe(pid);
   });
@@ -112,12 +113,12 @@ describe('the manager', () => {
   });
 
   it('knows if the API server reaches its webhook, and reports it', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('probed');
-    await bench.activate(namespace);
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('probed');
+    await testCluster.activate(namespace);
     await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
     await eventually(async () => {
-      const { status } = await bench.readLumigo(namespace);
+      const { status } = await testCluster.readLumigo(namespace);
       expect(status?.conditions?.find(({ type }) => type === 'WebhookReachable')).toMatchObject({ status: 'True' });
     });
   });
@@ -127,19 +128,19 @@ describe('the manager', () => {
     const kinds = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
     const before = await heard();
     expect(Math.abs(before / kinds - Date.now() / 1_000)).toBeLessThan(180);
-    await operator.bench.create(workloadOf(deployment, await operator.bench.namespace('heard'), 'app'));
+    await operator.testCluster.create(createWorkload(deployment, await operator.testCluster.namespace('heard'), 'app'));
     await eventually(async () => expect(await heard()).toBeGreaterThan(before));
   });
 
   it('reports with a hint that the API server does not reach it', async () => {
-    const { bench, withoutWebhook } = operator;
-    const namespace = await bench.namespace('unreached');
-    await bench.activate(namespace);
+    const { testCluster, withoutWebhook } = operator;
+    const namespace = await testCluster.namespace('unreached');
+    await testCluster.activate(namespace);
     await operator.stopManager();
     await withoutWebhook(async () => {
       await operator.startManager();
       await eventually(async () => {
-        const { status } = await bench.readLumigo(namespace);
+        const { status } = await testCluster.readLumigo(namespace);
         const condition = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
         expect(condition).toMatchObject({ status: 'False', reason: 'ProbeFailed' });
         expect(condition?.message).toContain('Check that the MutatingWebhookConfiguration exists');
@@ -148,26 +149,26 @@ describe('the manager', () => {
   });
 
   it('continues when the API server is back', async () => {
-    const { bench, cluster } = operator;
-    const namespace = await bench.namespace('outage');
-    await bench.activate(namespace);
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('outage');
+    await testCluster.activate(namespace);
     await cluster.restartApiServer();
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     await eventually(async () =>
-      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
+      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
     );
   });
 
   it('releases the Lease when it is stopped, and its successor acts within seconds', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const standby = await operator.startAnother();
     await operator.stopManager();
-    const namespace = await bench.namespace('successor');
-    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const namespace = await testCluster.namespace('successor');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     const started = Date.now();
-    await bench.activate(namespace);
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     expect(Date.now() - started).toBeLessThan(10_000);
     await operator.startManager();
     await standby.stop();
@@ -183,9 +184,9 @@ describe('the manager', () => {
 
 describe('a changed authority', () => {
   it('is not trusted before the configuration has it; meanwhile the reconciler injects', async () => {
-    const { bench, installation } = operator;
-    const namespace = await bench.namespace('stranger');
-    await bench.activate(namespace);
+    const { testCluster, installation } = operator;
+    const namespace = await testCluster.namespace('stranger');
+    await testCluster.activate(namespace);
     const stranger = await issueAuthority('stranger', validity);
     const serving = await issueServing(stranger, ['localhost', '127.0.0.1'], validity);
     const before = await servedSerial();
@@ -193,8 +194,8 @@ describe('a changed authority', () => {
     await eventually(async () => expect(await servedSerial()).not.toBe(before));
     // Open connections of the API server keep the old certificate. A new process has none.
     await operator.cluster.restartApiServer();
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     writeCertificate(operator.manager().certificates, installation.certificate, installation.authority.certificate);
   });
 });

@@ -3,19 +3,19 @@ import { listenable } from '../async/aborted.ts';
 import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
-import { whenPlatformKnown } from '../installation/platform.ts';
-import { whenPodModeKnown } from '../installation/pod-mode.ts';
-import { leaseOf, ownMetadata } from '../installation/installation.ts';
+import { detectPlatform } from '../installation/platform.ts';
+import { detectPodMode } from '../installation/pod-mode.ts';
+import { getLease, ownMetadata } from '../installation/installation.ts';
 import { Standby } from '../installation/standby.ts';
-import { whenOriginalEnded } from '../installation/original.ts';
+import { waitForEndOfOriginal } from '../installation/original.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
 import { createTransport, type TransportOptions } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
-import { createParts } from './parts.ts';
-import { leadAll, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
+import { createRunnables } from './runnables.ts';
+import { leadAll, runAll, type LeaderRunnable, type ManagerRunnable, type Runnable, type Shared } from './runnable.ts';
 
 /** Watches and the Lease have their own connections. */
 const WORK_SOCKETS = 16;
@@ -35,13 +35,13 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const maxSockets = Math.max(WORK_SOCKETS, given.rolloutConcurrent);
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
-  const config = await whenPlatformKnown(given, { transport, logger, signal });
-  const noPodMode = await whenPodModeKnown(config, { transport, logger, signal });
+  const config = await detectPlatform(given, { transport, logger, signal });
+  const noPodMode = await detectPodMode(config, { transport, logger, signal });
   const certificates = certificateStore(createClient(transport), config);
   const shared = { config, transport, metrics, logger };
   const authority = connection.ca;
   const standby = new Standby(shared);
-  const parts = createParts({
+  const parts = createRunnables({
     ...shared,
     standby,
     noPodMode,
@@ -58,7 +58,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   logger.info({}, 'manager stopped');
 }
 
-const isLeaders = (part: Part): part is LeaderRunnable => part.needsToLead === true;
+const isLeaders = (part: ManagerRunnable): part is LeaderRunnable => part.needsToLead === true;
 
 function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;
@@ -67,11 +67,11 @@ function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnab
   return {
     name: 'leader election',
     run: async (signal) => {
-      await whenOriginalEnded({ client, installed: config, signal, logger });
+      await waitForEndOfOriginal({ client, installed: config, signal, logger });
       await standby.whileActive(signal, (active) =>
         elect({
           client,
-          ...leaseOf(config),
+          ...getLease(config),
           owners: async () => (await ownMetadata(client, config)).ownerReferences,
           identity: config.podName,
           signal: active,

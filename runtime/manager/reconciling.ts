@@ -2,14 +2,14 @@ import { aborted } from '../async/aborted.ts';
 import { Topic } from '../async/topic.ts';
 import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { isUnreadable, sourceOf } from '../credentials/credential.ts';
+import { isUnreadable, toTokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
-import { within } from '../kubernetes/http/transport.ts';
+import { withBounds } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { createReconcilerApi } from '../reconciler/api.ts';
 import { EventQueue, type QueuedEvent } from '../kubernetes/resources/event-queue.ts';
@@ -60,15 +60,15 @@ export class Reconciling implements LeaderRunnable {
       ...this.options,
       lumigoesRead: lumigoWatch.catchUp,
       api: createReconcilerApi(termClient(transport, term)),
-      credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
+      credential: (namespace, effective) => getCredential(credentials, namespace, effective),
       events: this.events,
       onInstrumented: reports.instrumented.emit,
       signal,
-      since: toldUntil(term),
+      since: previousTermEnd(term),
     });
     this.reconciler = reconciler;
     // Queued events are posted after the end of the term, before the Lease is released.
-    const client = createClient(within(transport, { fence }));
+    const client = createClient(withBounds(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
     const posting = this.events.run(signal, post, () => reconciler.underWay);
@@ -94,26 +94,26 @@ export class Reconciling implements LeaderRunnable {
     });
     await aborted(signal);
     this.reconciler = undefined;
-    for (const namespace of lumigoes.namespaces()) credentials.want(userOf(namespace), []);
+    for (const namespace of lumigoes.namespaces()) credentials.want(getUser(namespace), []);
     await Promise.all([posting, ...watches.map(({ stopped }) => stopped)]);
   };
 }
 
 /** Returns until when (ISO 8601) an earlier leader has reported everything. */
-const toldUntil = ({ previousRenewTime }: LeadingContext): string =>
+const previousTermEnd = ({ previousRenewTime }: LeadingContext): string =>
   previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
 
-const userOf = (namespace: string): string => `reconciler/${namespace}`;
+const getUser = (namespace: string): string => `reconciler/${namespace}`;
 
 /** A Secret that cannot be read does not deactivate an active `Lumigo` resource. */
-function credentialOf(
+function getCredential(
   credentials: CredentialCache,
   namespace: string,
-  acting: LumigoResource | undefined,
+  effective: LumigoResource | undefined,
 ): ObservedCredential | undefined {
-  credentials.want(userOf(namespace), acting === undefined ? [] : [sourceOf(acting)]);
-  const credential = acting === undefined ? undefined : credentials.get(sourceOf(acting));
-  if (credential === undefined || acting === undefined) return undefined;
-  const isKept = isUnreadable(credential) && holds(acting.status, 'Active');
+  credentials.want(getUser(namespace), effective === undefined ? [] : [toTokenSource(effective)]);
+  const credential = effective === undefined ? undefined : credentials.get(toTokenSource(effective));
+  if (credential === undefined || effective === undefined) return undefined;
+  const isKept = isUnreadable(credential) && holds(effective.status, 'Active');
   return { problem: isKept ? undefined : credential.problem, version: credential.version };
 }

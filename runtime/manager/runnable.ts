@@ -30,7 +30,7 @@ export interface LeaderRunnable {
   readonly run: (term: LeadingContext) => Promise<void>;
 }
 
-export type Part = Runnable | LeaderRunnable;
+export type ManagerRunnable = Runnable | LeaderRunnable;
 
 /** Starts all in order. After an abort or a failure, it stops them in reverse, one by one. Throws the first failure. */
 export async function runAll(runnables: readonly Runnable[], signal: AbortSignal, logger: Logger): Promise<void> {

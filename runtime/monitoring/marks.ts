@@ -3,7 +3,7 @@ import { suffixes } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { dataOf } from '../kubernetes/resources/objects.ts';
+import { toData } from '../kubernetes/resources/objects.ts';
 
 /** A ConfigMap keeps the flags that each namespace got, by its uid, across leaders. Only the leader writes it. */
 export class Marks {
@@ -14,8 +14,8 @@ export class Marks {
   ) {}
 
   static async read(client: Client, installed: Installed): Promise<Marks> {
-    const found = await client.find(refOf(installed));
-    return new Marks(client, installed, new Map(found === undefined ? [] : Object.entries(dataOf(found))));
+    const found = await client.find(toRef(installed));
+    return new Marks(client, installed, new Map(found === undefined ? [] : Object.entries(toData(found))));
   }
 
   get(uid: string): string | undefined {
@@ -36,7 +36,7 @@ export class Marks {
 
   private async write(data: Readonly<Record<string, string | null>>): Promise<void> {
     const { client, installed } = this;
-    const ref = refOf(installed);
+    const ref = toRef(installed);
     await client.patch(ref, { kind: 'merge', body: { data } }).catch(async (error: unknown) => {
       if (!isNotFound(error)) throw error;
       const { name, namespace } = ref;
@@ -52,7 +52,7 @@ export class Marks {
   }
 }
 
-const refOf = ({ operatorName, operatorNamespace }: Installed) => ({
+const toRef = ({ operatorName, operatorNamespace }: Installed) => ({
   ...kinds.configMaps,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.monitored}`,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { dataOf, type ChangedObject } from '../kubernetes/resources/objects.ts';
-import { tokenOf } from '../../sandbox/testing/telemetry.ts';
+import { toData, type ChangedObject } from '../kubernetes/resources/objects.ts';
+import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 
@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const token = tokenOf(0x54);
+const token = getToken(0x54);
 
 async function namespace(name: string, labels: Record<string, string> = {}): Promise<void> {
-  await operator.bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+  await operator.testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 }
 
 const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<string | undefined> => {
@@ -34,14 +34,14 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
   return found && Buffer.from(found.data['token'] ?? '', 'base64').toString();
 };
 
-const whenActive = (name: string) => operator.bench.whenActive(name);
+const waitForActive = (name: string) => operator.testCluster.waitForActive(name);
 
 /** The new leader has processed every namespace when it monitors the additional last one. */
 async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
-  const name = await operator.bench.namespace('after');
+  const name = await operator.testCluster.namespace('after');
   await operator.stopManager();
   await operator.startManager({ config: { monitoredNamespaces: [...entries, { namespace: name }] } });
-  await whenActive(name);
+  await waitForActive(name);
   // A further namespace makes the leader process all of them once more.
   await namespace(`${name}-b`, { team: 'z' });
   await sleep(1_000);
@@ -50,7 +50,7 @@ async function restart(entries = operator.installation.config.monitoredNamespace
 const marks = async (): Promise<Readonly<Record<string, string>>> => {
   const name = 'lumigo-lumigo-operator-monitored-namespaces';
   const found = await operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
-  return found === undefined ? {} : dataOf(found);
+  return found === undefined ? {} : toData(found);
 };
 
 /** No Kubernetes controller runs here that would finish the deletion. */
@@ -65,10 +65,10 @@ async function removeNamespace(name: string): Promise<void> {
 
 describe('monitored namespaces [F54]', () => {
   it('get a Lumigo with traces and logs, and the token, when they are created', async () => {
-    await operator.bench.secret('lumigo-system', token);
+    await operator.testCluster.secret('lumigo-system', token);
     await namespace('shop');
-    await whenActive('shop');
-    expect((await operator.bench.readLumigo('shop')).spec).toMatchObject({
+    await waitForActive('shop');
+    expect((await operator.testCluster.readLumigo('shop')).spec).toMatchObject({
       lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
       tracing: { enabled: true },
       logging: { enabled: true },
@@ -79,75 +79,76 @@ describe('monitored namespaces [F54]', () => {
   it('get one by a label that they have, or get later', async () => {
     await namespace('labelled', { team: 'a' });
     await namespace('unlabelled');
-    await whenActive('labelled');
-    expect((await operator.bench.readLumigo('labelled')).spec).toMatchObject({
+    await waitForActive('labelled');
+    expect((await operator.testCluster.readLumigo('labelled')).spec).toMatchObject({
       lumigoToken: { secretRef: { name: 'own' } },
       tracing: { enabled: false },
     });
     expect(await secretIn('labelled', 'own')).toBe(token);
-    await expect(operator.bench.readLumigo('unlabelled')).rejects.toThrow('not found');
+    await expect(operator.testCluster.readLumigo('unlabelled')).rejects.toThrow('not found');
     const ref = { group: '', version: 'v1', plural: 'namespaces', name: 'unlabelled' };
     await operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } });
-    await whenActive('unlabelled');
+    await waitForActive('unlabelled');
   });
 
   it('keep their existing Lumigo and Secret, in which only the configured fields change', async () => {
-    const own = tokenOf(0x55);
+    const own = getToken(0x55);
     await operator.stopManager();
     await namespace('bank');
-    await operator.bench.secret('bank', own);
-    await operator.bench.lumigo('bank', { tracing: { enabled: false }, logging: { enabled: true } });
-    const { uid } = (await operator.bench.readLumigo('bank')).metadata;
+    await operator.testCluster.secret('bank', own);
+    await operator.testCluster.lumigo('bank', { tracing: { enabled: false }, logging: { enabled: true } });
+    const { uid } = (await operator.testCluster.readLumigo('bank')).metadata;
     await operator.startManager();
-    await whenActive('bank');
+    await waitForActive('bank');
     await eventually(async () =>
-      expect((await operator.bench.readLumigo('bank')).spec).toMatchObject({
+      expect((await operator.testCluster.readLumigo('bank')).spec).toMatchObject({
         tracing: { enabled: false },
         logging: { enabled: false },
       }),
     );
-    expect((await operator.bench.readLumigo('bank')).metadata.uid).toBe(uid);
+    expect((await operator.testCluster.readLumigo('bank')).metadata.uid).toBe(uid);
     expect(await secretIn('bank')).toBe(own);
   });
 
   it('stay without a Lumigo that a user deletes, and get one again as new namespaces', async () => {
-    await operator.bench.deleteLumigo('shop');
+    await operator.testCluster.deleteLumigo('shop');
     await namespace('late');
-    await whenActive('late');
-    await expect(operator.bench.readLumigo('shop')).rejects.toThrow('not found');
+    await waitForActive('late');
+    await expect(operator.testCluster.readLumigo('shop')).rejects.toThrow('not found');
   });
 
   it("keep a team's decisions when the leader changes: a deleted Lumigo and changed flags [F70]", async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const changed = { spec: { tracing: { enabled: true }, logging: { enabled: true } } };
-    for (const name of ['bank', 'labelled']) await bench.changeLumigo(name, changed);
+    for (const name of ['bank', 'labelled']) await testCluster.changeLumigo(name, changed);
     await operator.cluster.client.delete({ ...kinds.secrets, namespace: 'shop', name: 'lumigo-credentials' });
     await restart();
-    await expect(bench.readLumigo('shop')).rejects.toThrow('not found');
+    await expect(testCluster.readLumigo('shop')).rejects.toThrow('not found');
     expect(await secretIn('shop')).toBeUndefined();
-    for (const name of ['bank', 'labelled']) expect((await bench.readLumigo(name)).spec).toMatchObject(changed.spec);
+    for (const name of ['bank', 'labelled'])
+      expect((await testCluster.readLumigo(name)).spec).toMatchObject(changed.spec);
   });
 
   it('get a flag that the settings change, once, and no Lumigo that was deleted [F70]', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
     await restart(entries);
-    expect((await bench.readLumigo('bank')).spec).toMatchObject({
+    expect((await testCluster.readLumigo('bank')).spec).toMatchObject({
       tracing: { enabled: false },
       logging: { enabled: true },
     });
-    await expect(bench.readLumigo('shop')).rejects.toThrow('not found');
+    await expect(testCluster.readLumigo('shop')).rejects.toThrow('not found');
   });
 
   it('are new ones if they are deleted and created again, and get a Lumigo [F70]', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     await restart();
     const uid = (await cluster.client.get({ ...kinds.namespaces, name: 'late' })).metadata.uid;
     expect(await marks()).toHaveProperty([uid]);
-    await bench.deleteLumigo('late');
+    await testCluster.deleteLumigo('late');
     await removeNamespace('late');
     await eventually(async () => expect(await marks()).not.toHaveProperty([uid]));
     await namespace('late');
-    await bench.whenActive('late');
+    await testCluster.waitForActive('late');
   });
 });

@@ -13,7 +13,7 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { Marks } from './marks.ts';
-import { entryOf, flagsOf, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
+import { findEntry, getFlags, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
 
 interface MonitoringOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
@@ -52,9 +52,9 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const tasks = new Map<string, Task>();
   const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
     const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
-    const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
+    const entry = isOpen ? findEntry(monitored, { name, labels }) : undefined;
     changes.touch();
-    if (entry === undefined || marks.get(uid) === flagsOf(entry)) return void tasks.delete(uid);
+    if (entry === undefined || marks.get(uid) === getFlags(entry)) return void tasks.delete(uid);
     tasks.set(uid, { namespace: name, uid, entry, failures: tasks.get(uid)?.failures ?? 0 });
   };
   // Annotations are left out, because tenants decide how large they are.
@@ -102,7 +102,7 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, marks:
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
-  await marks.set(uid, flagsOf(entry));
+  await marks.set(uid, getFlags(entry));
   logger.info({ namespace, action: plan.action }, 'namespace monitored because of monitoredNamespaces');
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { MonitoredEntry } from '../config/config.ts';
-import { entryOf, flagsOf, planMonitoring } from './plan-monitoring.ts';
+import { findEntry, getFlags, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
 
@@ -26,12 +26,12 @@ describe('entryOf [F54]', () => {
     ['no label at all', { selector: {} }, true],
     ['neither a name nor a selector', {}, false],
   ])('finds a namespace by %s: %j, %s', (_case, entry, found) => {
-    expect(entryOf([entry], shop)).toBe(found ? entry : undefined);
+    expect(findEntry([entry], shop)).toBe(found ? entry : undefined);
   });
 
   it('prefers an entry that names the namespace to one that selects it', () => {
     const named = { namespace: 'shop', loggingEnabled: false };
-    expect(entryOf([{ selector: {} }, named], shop)).toBe(named);
+    expect(findEntry([{ selector: {} }, named], shop)).toBe(named);
   });
 });
 
@@ -85,14 +85,14 @@ describe('planMonitoring [F54]', () => {
 
   const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];
   it.each<[string, MonitoredEntry, readonly LumigoResource[], string, object]>([
-    ['creates no second Lumigo', {}, [], flagsOf({}), { action: 'none' }],
-    ['creates none if a flag changes', { loggingEnabled: true }, [], flagsOf({}), { action: 'none' }],
-    ['sets no flag again', { loggingEnabled: false }, on, flagsOf({ loggingEnabled: false }), { action: 'none' }],
+    ['creates no second Lumigo', {}, [], getFlags({}), { action: 'none' }],
+    ['creates none if a flag changes', { loggingEnabled: true }, [], getFlags({}), { action: 'none' }],
+    ['sets no flag again', { loggingEnabled: false }, on, getFlags({ loggingEnabled: false }), { action: 'none' }],
     [
       'sets a flag that the settings change',
       { loggingEnabled: false, tracingEnabled: false },
       on,
-      flagsOf({ loggingEnabled: false, tracingEnabled: true }),
+      getFlags({ loggingEnabled: false, tracingEnabled: true }),
       { action: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
     ],
     [

@@ -8,7 +8,7 @@ interface Namespace {
 }
 
 /** An entry with the namespace's name precedes selectors, and the first match counts. Undefined: not monitored. */
-export function entryOf(
+export function findEntry(
   monitored: readonly MonitoredEntry[],
   { name, labels = {} }: Namespace,
 ): MonitoredEntry | undefined {
@@ -46,7 +46,7 @@ export type Monitoring =
 
 type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 
-export const flagsOf = ({ tracingEnabled, loggingEnabled }: Flags): string =>
+export const getFlags = ({ tracingEnabled, loggingEnabled }: Flags): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled });
 
 function parseFlags(mark = ''): Flags {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
-import { injectorOf, type RuntimeConfig } from '../config/config.ts';
+import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import { annotations, pods } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { optedOut } from '../injection/label.ts';
@@ -41,7 +41,7 @@ type Verdicts = Map<string, Verdict>;
 const MINUTE_MS = 60_000;
 const pause = { quietMs: 5, atMostMs: 100 };
 /** Per namespace and minute. */
-const MOST = { pods: 10_000, reads: 20 } as const;
+const MAX_ENTRIES = { pods: 10_000, reads: 20 } as const;
 const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Counts pods without the injection, each minute and after a policy change. It reads one pod per controller, once. */
@@ -80,13 +80,13 @@ export class PodCounts {
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
       listed.push(...items.map(({ metadata }) => metadata));
-      if (listed.length >= MOST.pods) break;
+      if (listed.length >= MAX_ENTRIES.pods) break;
     }
     const open = new Map<string, Metadata[]>();
     for (const pod of listed.filter((each) => !isInjected(each) && !isLeftAlone(each)))
-      open.set(ownerOf(pod), [...(open.get(ownerOf(pod)) ?? []), pod]);
+      open.set(getOwner(pod), [...(open.get(getOwner(pod)) ?? []), pod]);
     const wanted = await this.wanted(client, namespace, open);
-    const restart = [...new Set(wanted.flatMap((pod) => targetOf(pod) ?? []))].sort();
+    const restart = [...new Set(wanted.flatMap((pod) => findTarget(pod) ?? []))].sort();
     this.options.onSeen(namespace, {
       namespace,
       injected: listed.filter(isInjected).length,
@@ -103,7 +103,7 @@ export class PodCounts {
     const policy = this.options.lumigoes.policy(namespace);
     const known = this.verdicts.get(namespace);
     const verdicts: Verdicts = new Map();
-    let reads: number = MOST.reads;
+    let reads: number = MAX_ENTRIES.reads;
     for (const [owner, [first]] of open) {
       const before = known?.get(owner);
       if (before?.policy === policy) verdicts.set(owner, before);
@@ -118,7 +118,7 @@ export class PodCounts {
 
   private async decide(client: Client, policy: NamespacePolicy, like: Metadata): Promise<Verdict> {
     const pod = await findPod(client, like.namespace ?? '', like.name ?? '');
-    const decision = pod && decidePod({ pod, policy, injector: injectorOf(this.options.config) });
+    const decision = pod && decidePod({ pod, policy, injector: toInjector(this.options.config) });
     return { policy, isWanted: decision?.action === 'inject' };
   }
 }
@@ -130,16 +130,16 @@ const isLeftAlone = (metadata: Metadata): boolean =>
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);
 
-const controllerOf = ({ ownerReferences = [] }: Metadata) =>
+const findController = ({ ownerReferences = [] }: Metadata) =>
   ownerReferences.find(({ controller }) => controller === true);
 
-const ownerOf = (metadata: Metadata): string => controllerOf(metadata)?.uid ?? metadata.uid ?? '';
+const getOwner = (metadata: Metadata): string => findController(metadata)?.uid ?? metadata.uid ?? '';
 
 const restartable = ['StatefulSet', 'DaemonSet'];
 
 /** The name of a ReplicaSet is that of its Deployment and a hash of the template. */
-function targetOf(metadata: Metadata): string | undefined {
-  const { kind = '', name = '' } = controllerOf(metadata) ?? {};
+function findTarget(metadata: Metadata): string | undefined {
+  const { kind = '', name = '' } = findController(metadata) ?? {};
   if (restartable.includes(kind)) return `${kind.toLowerCase()}/${name}`;
   const hash = metadata.labels?.['pod-template-hash'];
   const isOfDeployment = kind === 'ReplicaSet' && hash !== undefined && name.endsWith(`-${hash}`);

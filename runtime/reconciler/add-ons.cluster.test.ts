@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
-import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { pods, workloadKinds } from '../contract.ts';
-import { revertOf } from '../injection/revert.ts';
+import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 
 /** Argo's own definition is absent at first. The tests depend on each other, in this order. */
@@ -20,20 +20,20 @@ beforeAll(async () => {
     controllerManager: false,
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
-  namespace = await operator.bench.namespace('argo');
-  await operator.bench.activate(namespace);
+  namespace = await operator.testCluster.namespace('argo');
+  await operator.testCluster.activate(namespace);
 });
 afterAll(() => operator?.stop());
 
 const rollouts = workloadKinds.rollout;
-const [definition] = definitionsOf('argo', ['rollout-crd']);
+const [definition] = getDefinitions('argo', ['rollout-crd']);
 if (definition === undefined) throw new Error('there is no definition of Rollouts');
 
 const command = (...args: string[]) => runInContainer(operator.cluster, operator.installation, args);
 
 /** Limits are numbers, as users may write them: the definition does not convert them. */
-function rolloutOf(name: string, spec: object = {}) {
-  const { spec: common, ...rest } = workloadOf(rollouts, namespace, name);
+function getRollout(name: string, spec: object = {}) {
+  const { spec: common, ...rest } = createWorkload(rollouts, namespace, name);
   const { template, ...more } = common as { template: { spec: { containers: object[] } } };
   const resources = { limits: { cpu: 1, memory: '64Mi' } };
   const containers = template.spec.containers.map((each) => ({ ...each, resources }));
@@ -42,15 +42,15 @@ function rolloutOf(name: string, spec: object = {}) {
 }
 
 async function setStatus(name: string, status: object): Promise<void> {
-  const { bench } = operator;
-  const { generation } = (await bench.get(rollouts, namespace, name)).metadata;
-  await bench.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
+  const { testCluster } = operator;
+  const { generation } = (await testCluster.get(rollouts, namespace, name)).metadata;
+  await testCluster.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
 }
 
 async function startCrashing(name: string, hash: string): Promise<void> {
-  const { bench } = operator;
-  const { metadata, spec } = await bench.templateOf(rollouts, namespace, name);
-  const pod = await bench.create({
+  const { testCluster } = operator;
+  const { metadata, spec } = await testCluster.toTemplate(rollouts, namespace, name);
+  const pod = await testCluster.create({
     ...{ apiVersion: 'v1', kind: 'Pod', spec: { ...spec, automountServiceAccountToken: false } },
     metadata: {
       ...{ namespace, name: `${name}-${hash}-0`, annotations: metadata?.annotations ?? {} },
@@ -60,7 +60,7 @@ async function startCrashing(name: string, hash: string): Promise<void> {
       ],
     },
   });
-  await bench.setStatus({ ...pods, namespace, name: pod.metadata.name }, podStatus('crashes', pod));
+  await testCluster.setStatus({ ...pods, namespace, name: pod.metadata.name }, podStatus('crashes', pod));
 }
 
 const complaints = (): string[] =>
@@ -70,9 +70,9 @@ const complaints = (): string[] =>
 
 describe('without Argo Rollouts', () => {
   it('nothing fails, and no error is logged', async () => {
-    const { bench } = operator;
-    await bench.create(workloadOf(workloadKinds.deployment, namespace, 'own'));
-    await bench.whenInstrumented(workloadKinds.deployment, namespace, 'own');
+    const { testCluster } = operator;
+    await testCluster.create(createWorkload(workloadKinds.deployment, namespace, 'own'));
+    await testCluster.waitForInstrumented(workloadKinds.deployment, namespace, 'own');
     const preview = await command('preview', '-n', namespace);
     expect(preview).toMatchObject({ code: 0, stderr: expect.not.stringContaining('rollouts') });
     expect(preview.stdout).toContain('Deployment/own');
@@ -86,74 +86,74 @@ describe('with Argo Rollouts', () => {
   });
 
   it('a new Rollout is instrumented by the webhook, and its ReplicaSets follow it', async () => {
-    const { bench } = operator;
-    await eventually(() => bench.create(rolloutOf('created')));
-    await bench.whenInstrumented(rollouts, namespace, 'created');
-    const { metadata, ...rest } = workloadOf(workloadKinds.replicaSet, namespace, 'created-abc');
-    const { uid } = (await bench.get(rollouts, namespace, 'created')).metadata;
+    const { testCluster } = operator;
+    await eventually(() => testCluster.create(getRollout('created')));
+    await testCluster.waitForInstrumented(rollouts, namespace, 'created');
+    const { metadata, ...rest } = createWorkload(workloadKinds.replicaSet, namespace, 'created-abc');
+    const { uid } = (await testCluster.get(rollouts, namespace, 'created')).metadata;
     const owner = { apiVersion: rollouts.apiVersion, kind: 'Rollout', name: 'created', uid, controller: true };
-    await bench.create({ ...rest, metadata: { ...metadata, ownerReferences: [owner] } as never });
-    expect(await bench.isInstrumented(workloadKinds.replicaSet, namespace, 'created-abc')).toBe(false);
+    await testCluster.create({ ...rest, metadata: { ...metadata, ownerReferences: [owner] } as never });
+    expect(await testCluster.isInstrumented(workloadKinds.replicaSet, namespace, 'created-abc')).toBe(false);
   });
 
   it('one that the webhook has missed is instrumented within seconds, with an event', async () => {
-    const { bench } = operator;
-    await operator.withoutWebhook(() => bench.create(rolloutOf('missed')));
-    await eventually(async () => expect(await bench.isInstrumented(rollouts, namespace, 'missed')).toBe(true), {
+    const { testCluster } = operator;
+    await operator.withoutWebhook(() => testCluster.create(getRollout('missed')));
+    await eventually(async () => expect(await testCluster.isInstrumented(rollouts, namespace, 'missed')).toBe(true), {
       timeoutMs: 10_000,
     });
     await eventually(async () =>
-      expect(await bench.events(namespace, 'missed')).toMatchObject([{ reason: 'LumigoAddedInstrumentation' }]),
+      expect(await testCluster.events(namespace, 'missed')).toMatchObject([{ reason: 'LumigoAddedInstrumentation' }]),
     );
   });
 
   it('one that takes its template from a Deployment is skipped, and the Deployment is not', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own' };
-    const { spec, ...rest } = rolloutOf('referring', { workloadRef: ref });
+    const { spec, ...rest } = getRollout('referring', { workloadRef: ref });
     const { template: _template, selector: _selector, ...own } = spec as { template?: unknown; selector?: unknown };
-    await bench.create({ ...rest, spec: own });
+    await testCluster.create({ ...rest, spec: own });
     const explained = await command('explain', 'ro/referring', '-n', namespace);
     expect(explained).toMatchObject({ code: 0, stderr: '' });
     expect(explained.stdout).toContain('has no pod template');
-    expect((await bench.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
+    expect((await testCluster.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
   });
 
   it('one that pauses at a step of its own strategy delays no other', async () => {
-    const { bench } = operator;
-    await bench.deleteLumigo(namespace);
+    const { testCluster } = operator;
+    await testCluster.deleteLumigo(namespace);
     for (const name of ['running', 'second']) {
-      await bench.create(rolloutOf(name, { replicas: 2 }));
+      await testCluster.create(getRollout(name, { replicas: 2 }));
       await setStatus(name, { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 });
     }
-    await bench.lumigo(namespace);
-    await bench.whenInstrumented(rollouts, namespace, 'running');
-    expect(await bench.isInstrumented(rollouts, namespace, 'second')).toBe(false);
+    await testCluster.lumigo(namespace);
+    await testCluster.waitForInstrumented(rollouts, namespace, 'running');
+    expect(await testCluster.isInstrumented(rollouts, namespace, 'second')).toBe(false);
     await setStatus('running', { phase: 'Paused', replicas: 2, updatedReplicas: 1, readyReplicas: 2 });
-    await bench.whenInstrumented(rollouts, namespace, 'second');
+    await testCluster.waitForInstrumented(rollouts, namespace, 'second');
   });
 
   it('one whose pods fail is reverted, exactly [F58]', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     await startCrashing('second', 'r1');
     const status = { currentPodHash: 'r1', updatedReplicas: 1, availableReplicas: 0 };
     await setStatus('second', { ...status, replicas: 1, readyReplicas: 0 });
-    await bench.whenInstrumented(rollouts, namespace, 'second', false);
-    const after = await bench.get(rollouts, namespace, 'second');
-    expect(after['spec']).toEqual(rolloutOf('second', { replicas: 2 }).spec);
-    expect(revertOf(after.metadata)).toMatchObject({ cause: 'Crash' });
+    await testCluster.waitForInstrumented(rollouts, namespace, 'second', false);
+    const after = await testCluster.get(rollouts, namespace, 'second');
+    expect(after['spec']).toEqual(getRollout('second', { replicas: 2 }).spec);
+    expect(findRevert(after.metadata)).toMatchObject({ cause: 'Crash' });
   });
 
   it('nothing is left after uninstallation, and the end of the definition logs no error', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     expect(await command('uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
     for (const name of ['created', 'missed', 'running']) {
-      const { metadata, spec } = (await bench.get(rollouts, namespace, name)) as Workload & { spec: unknown };
+      const { metadata, spec } = (await testCluster.get(rollouts, namespace, name)) as Workload & { spec: unknown };
       const replicas = name === 'running' ? 2 : 0;
       expect([metadata.labels, metadata.annotations]).toEqual([{ app: name }, undefined]);
-      expect(spec).toEqual(rolloutOf(name, { replicas }).spec);
+      expect(spec).toEqual(getRollout(name, { replicas }).spec);
     }
-    await cluster.client.delete(refOf(definition));
+    await cluster.client.delete(toRef(definition));
     expect(await command('preview')).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^No namespace has .*\n$/),

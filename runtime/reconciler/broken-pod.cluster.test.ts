@@ -32,7 +32,7 @@ const evictions = (namespace: string) =>
     .filter(({ objectRef }) => objectRef?.namespace === namespace && objectRef.subresource === 'eviction')
     .map(({ objectRef, responseStatus }) => [objectRef?.name, responseStatus?.code]);
 
-const whenWell = ({ kubelet }: RolloutStage): Promise<void> =>
+const waitForRecovery = ({ kubelet }: RolloutStage): Promise<void> =>
   eventually(
     () => {
       const seen = kubelet.seen('db').map(({ name, injector, said }) => [name, injector, said]);
@@ -45,24 +45,24 @@ it('evicts the broken pod of a reverted StatefulSet after its template, and no o
   const stage = await broken('evicted', 'no-injector-image');
   const { uid = '' } = (await stage.kubelet.pods()).find(({ metadata }) => metadata.name === 'db-0')?.metadata ?? {};
   await stage.activate();
-  await stage.whenReverted('db', 'InjectorImage');
-  await whenWell(stage);
+  await stage.waitForReverted('db', 'InjectorImage');
+  await waitForRecovery(stage);
   expect(evictions(stage.namespace)).toEqual([['db-2', 201]]);
   expect(stage.kubelet.seen('db').map((pod) => pod.uid)).toContain(uid);
 });
 
 it('evicts a pod as soon as its disruption budget allows it', async () => {
   const stage = await broken('held', 'crashes');
-  const { bench, namespace } = stage;
-  await bench.create({
+  const { testCluster, namespace } = stage;
+  await testCluster.create({
     ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name: 'all' } },
     spec: { maxUnavailable: 0, selector: {} },
   });
   await stage.activate();
-  await stage.whenReverted('db', 'Crash');
+  await stage.waitForReverted('db', 'Crash');
   await eventually(() => expect(evictions(namespace)).toContainEqual(['db-2', 429]));
   expect(stage.kubelet.seen('db').find(({ name }) => name === 'db-2')?.injector).toBeDefined();
   await operator.cluster.client.delete({ ...budget, namespace });
-  await whenWell(stage);
+  await waitForRecovery(stage);
   expect(new Set(evictions(namespace).map(([name]) => name))).toEqual(new Set(['db-2']));
 });

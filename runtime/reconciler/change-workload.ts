@@ -1,22 +1,22 @@
-import { injectorOf } from '../config/config.ts';
+import { toInjector } from '../config/config.ts';
 import { annotations } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { equal } from '../json/values.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
-import { revertOf } from '../injection/revert.ts';
+import { findRevert } from '../injection/revert.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { stampText } from '../injection/stamp.ts';
+import { injectionStatusText } from '../injection/injection-status.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { factsOf, type Change, type ChangeResult, type Failed } from './facts.ts';
+import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { readingOf } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -35,7 +35,7 @@ export class WorkloadChanger {
   ) {
     this.judge = new WorkloadJudge(term, rollouts);
     const { updateOnUpgrade: renew } = term.config;
-    this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
+    this.settings = { operation: 'RECONCILE', by: 'controller', injector: toInjector(term.config), renew } as const;
   }
 
   /** Makes one change. Without a fresh copy it reads the workload first. Returns whether it wrote. Never rejects. */
@@ -44,7 +44,7 @@ export class WorkloadChanger {
     const { workload, task } = change;
     // The plan is repeated when the namespace's events are posted, within milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
-    const before = store.note(workload, { attempt: { stamp: workload.stamp } });
+    const before = store.update(workload, { inFlight: { injectionStatus: workload.injectionStatus } });
     if (before === undefined) return false;
     const result = await (task === 'evict' ? this.judge.evict(workload).catch(failed) : this.make(change, fresh));
     if (signal.aborted) return false;
@@ -63,7 +63,7 @@ export class WorkloadChanger {
       if (decision.action === 'none') return { kind: 'left', workload: seen, decision };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
-      if (revertOf(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
+      if (findRevert(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const metadata = await this.write(planned, seen, decision.workload);
@@ -75,9 +75,9 @@ export class WorkloadChanger {
     );
   }
 
-  private decide({ policy, task, workload: { state, stamp } }: WorkloadChange, seen: Workload): Decision {
+  private decide({ policy, task, workload: { state, injectionStatus } }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
-    if (task === 'revert' && state?.kind === 'reverting' && stampText(seen.metadata) === stamp) {
+    if (task === 'revert' && state?.kind === 'reverting' && injectionStatusText(seen.metadata) === injectionStatus) {
       const { attempt, evidence } = state;
       const reason = { at: now, cause: evidence.cause, attempt, evidence: evidence.message };
       const reverted = decideRevert({ workload: seen, image: this.settings.injector.image, ...reason });
@@ -90,7 +90,7 @@ export class WorkloadChanger {
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
-    if (equal(templateOf(seen), templateOf(decision.workload))) return undefined;
+    if (equal(toTemplate(seen), toTemplate(decision.workload))) return undefined;
     const reading = readingOf(seen, this.rollouts.installed(workload));
     const waits = whyWaits(strategy, seen);
     const isNow =
@@ -103,7 +103,7 @@ export class WorkloadChanger {
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return before.metadata;
     // The watch may report the change before the answer arrives.
-    store.note(workload, { attempt: { stamp: stampText(after.metadata) } });
+    store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });
     return api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
   }
 
@@ -115,10 +115,10 @@ export class WorkloadChanger {
     const shown = 'workload' in result ? result.workload.metadata : undefined;
     const seen = shown && store.upsert(kind, shown);
     const isCurrent = seen?.isCurrent === true;
-    const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
+    const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
-    const noted = store.note(of, { attempt: undefined, ...facts });
+    const noted = store.update(of, { inFlight: undefined, ...facts });
     this.log(before, change, result);
     if (noted !== undefined) this.recorder.result(noted, before, policy, result);
   }
@@ -135,7 +135,7 @@ export class WorkloadChanger {
     if (result.kind !== 'written' || result.change === 'none') return;
     logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');
     metrics.changes.inc({ change: result.change });
-    const revert = revertOf(result.workload.metadata);
+    const revert = findRevert(result.workload.metadata);
     if (revert !== undefined) metrics.reverts.inc({ cause: revert.cause });
     if (result.change === 'added' && wasMissed(result.workload.metadata, policy)) metrics.missedInjections.inc();
   }

@@ -8,7 +8,7 @@ import type { RolloutSummary } from './plan-rollout.ts';
 
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
-const NAMED = 10;
+const MAX_NAMES_SHOWN = 10;
 
 export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
@@ -24,7 +24,7 @@ const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary)
 
 export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
-  const message = sentencesOf(summary).filter((each) => each !== '');
+  const message = toSentences(summary).filter((each) => each !== '');
   if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
   const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
   return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
@@ -33,18 +33,19 @@ export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Unt
 export const workloads = (number: number, one: string, many: string): string =>
   number === 0 ? '' : number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
-const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
+const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
 const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
-  ...list.slice(0, NAMED).map(say),
-  ...(list.length > NAMED ? [`and ${list.length - NAMED} more`] : []),
+  ...list.slice(0, MAX_NAMES_SHOWN).map(say),
+  ...(list.length > MAX_NAMES_SHOWN ? [`and ${list.length - MAX_NAMES_SHOWN} more`] : []),
 ];
 
 function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   if (without === 0) return [];
   const run = without === 1 ? '1 pod runs' : `${without} pods run`;
-  const targets = restart.slice(0, NAMED).join(' ');
-  const rest = restart.length > NAMED ? `, then ${restart.length - NAMED} more workloads in the same way` : '';
+  const targets = restart.slice(0, MAX_NAMES_SHOWN).join(' ');
+  const rest =
+    restart.length > MAX_NAMES_SHOWN ? `, then ${restart.length - MAX_NAMES_SHOWN} more workloads in the same way` : '';
   const command = `kubectl -n ${namespace} rollout restart ${targets}`;
   return [
     `${run} without the injection, which new pods get`,
@@ -52,21 +53,21 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   ];
 }
 
-const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left, pods }: RolloutSummary): string[] => [
+const toSentences = ({ halted, underWay, queued, blocked, reverted, left, pods }: RolloutSummary): string[] => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(
     reverted,
-    (each) => `${nameOf(each)} was reverted (${each.state.evidence.cause}): ${shown(each.state.evidence.message)}`,
+    (each) => `${getName(each)} was reverted (${each.state.evidence.cause}): ${shown(each.state.evidence.message)}`,
   ),
   ...reverted
     .slice(0, 1)
     .map(
       (each) =>
-        `The operator tries again later, or when the images or the injector change, or when you run ${retryOf(each)}`,
+        `The operator tries again later, or when the images or the injector change, or when you run ${getRetry(each)}`,
     ),
-  underWay.length === 0 ? '' : `In progress: ${some(underWay, nameOf).join(', ')}`,
+  underWay.length === 0 ? '' : `In progress: ${some(underWay, getName).join(', ')}`,
   workloads(queued, 'is queued', 'are queued'),
-  ...some(blocked, (each) => `The operator waits because ${nameOf(each)} ${blockedTexts[each.state.reason]}`),
+  ...some(blocked, (each) => `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`),
   workloads(
     left,
     'is not changed until its pod template changes, because of the setting rollout.strategy',
@@ -75,5 +76,5 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left, pods }
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
 
-const retryOf = ({ namespace, kind, name }: ObservedWorkload): string =>
+const getRetry = ({ namespace, kind, name }: ObservedWorkload): string =>
   `'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { noRollout } from './plan-rollout.ts';
-import { differenceOf, statusOf, type StatusInput } from './conditions.ts';
+import { findDifference, getStatus, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
   metadata: { generation: 2 },
@@ -16,12 +16,12 @@ const input: StatusInput = {
   now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';
-const conditionOf = (status: ReturnType<typeof statusOf>, type: string) =>
+const findCondition = (status: ReturnType<typeof getStatus>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
   it('always has Active and Error, with reasons and the observed generation', () => {
-    const status = statusOf(input, undefined);
+    const status = getStatus(input, undefined);
     expect(status.conditions).toEqual([
       {
         type: 'Active',
@@ -45,83 +45,85 @@ describe('the status of a Lumigo', () => {
 
   it('has a refused token as the reason of Active, which stays True, until it is accepted [F84]', () => {
     const refusal = { reason: 'TokenRefused', message: "Lumigo's endpoint refuses the token" };
-    const refused = statusOf({ ...input, token: { accepted: refusal } }, undefined);
-    expect(conditionOf(refused, 'Active')).toMatchObject({ status: 'True', ...refusal });
-    const unasked = statusOf({ ...input, token: {} }, refused);
-    expect(conditionOf(unasked, 'Active')).toMatchObject({ status: 'True', ...refusal });
-    const accepted = statusOf({ ...input, token: { accepted: 'working' } }, refused);
-    expect(conditionOf(accepted, 'Active')).toMatchObject({ status: 'True', reason: 'Ready' });
+    const refused = getStatus({ ...input, token: { accepted: refusal } }, undefined);
+    expect(findCondition(refused, 'Active')).toMatchObject({ status: 'True', ...refusal });
+    const unasked = getStatus({ ...input, token: {} }, refused);
+    expect(findCondition(unasked, 'Active')).toMatchObject({ status: 'True', ...refusal });
+    const accepted = getStatus({ ...input, token: { accepted: 'working' } }, refused);
+    expect(findCondition(accepted, 'Active')).toMatchObject({ status: 'True', reason: 'Ready' });
   });
 
   it('keeps the time of a condition until its status changes', () => {
-    const ready = statusOf(input, undefined);
-    const still = statusOf({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
-    expect(conditionOf(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
-    const broken = statusOf({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
-    expect(conditionOf(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
-    expect(conditionOf(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
+    const ready = getStatus(input, undefined);
+    const still = getStatus({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
+    expect(findCondition(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
+    const broken = getStatus({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
+    expect(findCondition(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
+    expect(findCondition(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
   });
 
   it('has TokenAccepted from the first problem on, and keeps it until a new result [F29]', () => {
     const type = 'TokenAccepted';
     const problem = { reason: 'Wrong', message: 'it is' };
-    const saying = (token: StatusInput['token'], before: ReturnType<typeof statusOf> | undefined) =>
-      statusOf({ ...input, token, now: later }, before);
-    expect(conditionOf(saying({ accepted: 'working' }, undefined), type)).toBeUndefined();
+    const saying = (token: StatusInput['token'], before: ReturnType<typeof getStatus> | undefined) =>
+      getStatus({ ...input, token, now: later }, before);
+    expect(findCondition(saying({ accepted: 'working' }, undefined), type)).toBeUndefined();
     const wrong = saying({ accepted: problem }, undefined);
-    expect(conditionOf(wrong, type)).toMatchObject({ status: 'False', ...problem });
-    expect(conditionOf(saying({}, wrong), type)).toMatchObject({ status: 'False', ...problem });
-    expect(conditionOf(saying({ accepted: 'working' }, wrong), type)).toMatchObject({ status: 'True' });
+    expect(findCondition(wrong, type)).toMatchObject({ status: 'False', ...problem });
+    expect(findCondition(saying({}, wrong), type)).toMatchObject({ status: 'False', ...problem });
+    expect(findCondition(saying({ accepted: 'working' }, wrong), type)).toMatchObject({ status: 'True' });
   });
 
   it('shows progress in words', () => {
     expect(
-      conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 1 } }, undefined), 'Active')?.message,
+      findCondition(getStatus({ ...input, progress: { ...input.progress, pending: 1 } }, undefined), 'Active')?.message,
     ).toBe('Lumigo is ready. 1 workload waits for a change');
     expect(
-      conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 120, failed: 2 } }, undefined), 'Active')
-        ?.message,
+      findCondition(
+        getStatus({ ...input, progress: { ...input.progress, pending: 120, failed: 2 } }, undefined),
+        'Active',
+      )?.message,
     ).toBe(
       'Lumigo is ready. 120 workloads wait for a change. 2 workloads could not be changed and will be retried (see their events)',
     );
   });
 
   it('counts the workloads that exceed the size limit [F20]', () => {
-    const status = statusOf({ ...input, progress: { ...input.progress, tooLarge: 2 } }, undefined);
-    expect(conditionOf(status, 'Active')).toMatchObject({
+    const status = getStatus({ ...input, progress: { ...input.progress, tooLarge: 2 } }, undefined);
+    expect(findCondition(status, 'Active')).toMatchObject({
       status: 'True',
       message: 'Lumigo is ready. 2 workloads exceed the size limit and will not be changed (see their events)',
     });
   });
 
   it("counts the workloads with another version's injection, which no upgrade renews by itself", () => {
-    const status = statusOf({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
-    expect(conditionOf(status, 'Active')?.message).toBe(
+    const status = getStatus({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
+    expect(findCondition(status, 'Active')?.message).toBe(
       'Lumigo is ready. 1 workload has an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
     );
   });
 
   it('is equal for equal input, so that nothing is written without a cause [D21]', () => {
-    const status = statusOf(input, undefined);
+    const status = getStatus(input, undefined);
     const after = (more: Partial<StatusInput>) =>
-      differenceOf(status, statusOf({ ...input, ...more, now: later }, status));
+      findDifference(status, getStatus({ ...input, ...more, now: later }, status));
     expect(after({})).toBeUndefined();
     expect(after({ progress: { ...input.progress, pending: 1 } })).toBe('text');
     expect(after({ problem: { reason: 'SecretNotFound', message: 'gone' } })).toBe('state');
-    expect(differenceOf({}, status)).toBe('state');
+    expect(findDifference({}, status)).toBe('state');
   });
 
   it('reports if the webhook is reached once that is known', () => {
-    expect(conditionOf(statusOf(input, undefined), 'WebhookReachable')).toBeUndefined();
+    expect(findCondition(getStatus(input, undefined), 'WebhookReachable')).toBeUndefined();
     expect(
-      conditionOf(
-        statusOf({ ...input, webhook: { reachable: true, reason: 'ProbeSucceeded', message: '' } }, undefined),
+      findCondition(
+        getStatus({ ...input, webhook: { reachable: true, reason: 'ProbeSucceeded', message: '' } }, undefined),
         'WebhookReachable',
       )?.status,
     ).toBe('True');
     const problem = { reason: 'ProbeTimedOut', message: 'no answer' };
     expect(
-      conditionOf(statusOf({ ...input, webhook: { reachable: false, ...problem } }, undefined), 'WebhookReachable'),
+      findCondition(getStatus({ ...input, webhook: { reachable: false, ...problem } }, undefined), 'WebhookReachable'),
     ).toMatchObject({
       status: 'False',
       ...problem,

@@ -17,11 +17,11 @@ export interface StatusInput
 type Known = ReadonlyMap<string, Condition>;
 
 /** Returns a `Lumigo`'s status. A condition keeps its time while its status stays, so the same input writes nothing. */
-export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
+export function getStatus(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
   const { metadata, progress, report, instrumented, secretVersion = current?.secretVersion } = input;
   const known: Known = new Map(current?.conditions?.map((each) => [each.type, each]));
   const observedGeneration = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
-  const conditions = conditionsOf(input, known).map((each) => {
+  const conditions = toConditions(input, known).map((each) => {
     const before = known.get(each.type);
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : input.now;
     return { ...each, lastTransitionTime, ...observedGeneration };
@@ -40,7 +40,7 @@ const condition = (type: string, holds: boolean, reason: string, message: string
   ...{ type, status: holds ? 'True' : 'False', reason, message },
 });
 
-function conditionsOf(input: StatusInput, known: Known): Untimed[] {
+function toConditions(input: StatusInput, known: Known): Untimed[] {
   const { problem, webhook, telemetry, token, progress, summary } = input;
   const accepted = onceThereWas(token.accepted, good.token, known);
   return [
@@ -109,7 +109,7 @@ const inWords = (progress: Progress): string =>
     .join('');
 
 /** Returns the most important difference of two statuses; undefined for none. Times do not count. */
-export function differenceOf(a: LumigoStatus, b: LumigoStatus): 'state' | 'text' | 'list' | undefined {
+export function findDifference(a: LumigoStatus, b: LumigoStatus): 'state' | 'text' | 'list' | undefined {
   const isSame = (...keys: readonly (keyof Condition)[]) => sameList(a.conditions, b.conditions, keys);
   const isSameState =
     a.injector?.health === b.injector?.health &&

@@ -3,7 +3,7 @@ import { labels, workloadKinds } from '../contract.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -13,121 +13,123 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
-const whenReason = (namespace: string, type: string, reason: string, name = 'lumigo') =>
+const waitForReason = (namespace: string, type: string, reason: string, name = 'lumigo') =>
   eventually(async () => {
-    const { status } = await operator.bench.readLumigo(namespace, name);
+    const { status } = await operator.testCluster.readLumigo(namespace, name);
     expect(status?.conditions?.find((condition) => condition.type === type)).toMatchObject({ reason });
   });
 
 describe('the Secret of a Lumigo', () => {
   it('has a reason for each problem, and prevents injections until it is valid', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('secrets');
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.lumigo(namespace);
-    await whenReason(namespace, 'Error', 'SecretNotFound');
-    await bench.create({
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('secrets');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.lumigo(namespace);
+    await waitForReason(namespace, 'Error', 'SecretNotFound');
+    await testCluster.create({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name: 'lumigo-credentials' },
       stringData: { other: 'x' },
     });
-    await whenReason(namespace, 'Error', 'SecretKeyNotFound');
-    await bench.secret(namespace, `${validToken}\n`);
-    await whenReason(namespace, 'Error', 'TokenMalformed');
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
-    await bench.create(workloadOf(deployment, namespace, 'while-inactive'));
-    expect(await bench.isInstrumented(deployment, namespace, 'while-inactive')).toBe(false);
-    await bench.secret(namespace);
-    await whenReason(namespace, 'Active', 'Ready');
-    await bench.whenInstrumented(deployment, namespace, 'app');
-    await bench.whenInstrumented(deployment, namespace, 'while-inactive');
-    const status = JSON.stringify((await bench.readLumigo(namespace)).status);
+    await waitForReason(namespace, 'Error', 'SecretKeyNotFound');
+    await testCluster.secret(namespace, `${validToken}\n`);
+    await waitForReason(namespace, 'Error', 'TokenMalformed');
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await testCluster.create(createWorkload(deployment, namespace, 'while-inactive'));
+    expect(await testCluster.isInstrumented(deployment, namespace, 'while-inactive')).toBe(false);
+    await testCluster.secret(namespace);
+    await waitForReason(namespace, 'Active', 'Ready');
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    await testCluster.waitForInstrumented(deployment, namespace, 'while-inactive');
+    const status = JSON.stringify((await testCluster.readLumigo(namespace)).status);
     expect(status).not.toContain(validToken);
   });
 
   it('does not affect workloads when its value changes', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('rotated');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    const before = await bench.templateOf(deployment, namespace, 'app');
-    await bench.secret(namespace, `t_${'f'.repeat(21)}`);
-    await bench.changeLumigo(namespace, { metadata: { labels: { touched: 'yes' } } });
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('rotated');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const before = await testCluster.toTemplate(deployment, namespace, 'app');
+    await testCluster.secret(namespace, `t_${'f'.repeat(21)}`);
+    await testCluster.changeLumigo(namespace, { metadata: { labels: { touched: 'yes' } } });
     await eventually(async () =>
-      expect((await bench.readLumigo(namespace)).metadata.labels).toMatchObject({ touched: 'yes' }),
+      expect((await testCluster.readLumigo(namespace)).metadata.labels).toMatchObject({ touched: 'yes' }),
     );
-    expect(await bench.templateOf(deployment, namespace, 'app')).toEqual(before);
+    expect(await testCluster.toTemplate(deployment, namespace, 'app')).toEqual(before);
   });
 });
 
 describe('two Lumigo resources', () => {
   it('the older is in effect, the younger says why not, and deleting it has no effect [D15, D16]', async () => {
-    const { bench, withoutWebhook } = operator;
-    const namespace = await bench.namespace('two');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const { testCluster, withoutWebhook } = operator;
+    const namespace = await testCluster.namespace('two');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await nextSecond();
-    await withoutWebhook(() => bench.lumigo(namespace, {}, 'younger'));
-    await whenReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
-    await whenReason(namespace, 'Active', 'Ready');
-    const before = await bench.get(deployment, namespace, 'app');
-    await bench.deleteLumigo(namespace, 'younger');
-    await whenReason(namespace, 'Active', 'Ready');
-    expect((await bench.get(deployment, namespace, 'app')).metadata.resourceVersion).toBe(
+    await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
+    await waitForReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
+    await waitForReason(namespace, 'Active', 'Ready');
+    const before = await testCluster.get(deployment, namespace, 'app');
+    await testCluster.deleteLumigo(namespace, 'younger');
+    await waitForReason(namespace, 'Active', 'Ready');
+    expect((await testCluster.get(deployment, namespace, 'app')).metadata.resourceVersion).toBe(
       before.metadata.resourceVersion,
     );
   });
 
   it('the younger takes over after the deletion of the older, without a second change', async () => {
-    const { bench, withoutWebhook } = operator;
-    const namespace = await bench.namespace('heir');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    const before = await bench.templateOf(deployment, namespace, 'app');
+    const { testCluster, withoutWebhook } = operator;
+    const namespace = await testCluster.namespace('heir');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const before = await testCluster.toTemplate(deployment, namespace, 'app');
     await nextSecond();
-    await withoutWebhook(() => bench.lumigo(namespace, {}, 'younger'));
-    await whenReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
-    await bench.deleteLumigo(namespace);
-    await bench.whenActive(namespace, 'younger');
-    expect(await bench.templateOf(deployment, namespace, 'app')).toEqual(before);
+    await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
+    await waitForReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
+    await testCluster.deleteLumigo(namespace);
+    await testCluster.waitForActive(namespace, 'younger');
+    expect(await testCluster.toTemplate(deployment, namespace, 'app')).toEqual(before);
   });
 });
 
 describe('an excluded namespace', () => {
   it('has a Lumigo that reports that nothing happens there', async () => {
-    const { bench } = operator;
-    await bench.secret('kube-public');
-    await bench.lumigo('kube-public');
-    await whenReason('kube-public', 'Error', 'NamespaceExcluded');
-    await bench.deleteLumigo('kube-public');
+    const { testCluster } = operator;
+    await testCluster.secret('kube-public');
+    await testCluster.lumigo('kube-public');
+    await waitForReason('kube-public', 'Error', 'NamespaceExcluded');
+    await testCluster.deleteLumigo('kube-public');
   });
 });
 
 describe('a workload that the API server refuses to change', () => {
   it('causes one event and retries, and delays no neighbour and no deletion forever [D11]', async () => {
-    const { bench, refuseChanges } = operator;
-    const namespace = await bench.namespace('refused');
-    await bench.create(workloadOf(deployment, namespace, 'stubborn', { labels: { stubborn: 'yes' } }));
-    await bench.create(workloadOf(deployment, namespace, 'willing'));
+    const { testCluster, refuseChanges } = operator;
+    const namespace = await testCluster.namespace('refused');
+    await testCluster.create(createWorkload(deployment, namespace, 'stubborn', { labels: { stubborn: 'yes' } }));
+    await testCluster.create(createWorkload(deployment, namespace, 'willing'));
     const relent = await refuseChanges(namespace, { stubborn: 'yes' });
-    await bench.activate(namespace);
-    await bench.whenInstrumented(deployment, namespace, 'willing');
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'willing');
     await eventually(async () =>
-      expect((await bench.events(namespace, 'stubborn')).map(({ reason }) => reason)).toEqual([
+      expect((await testCluster.events(namespace, 'stubborn')).map(({ reason }) => reason)).toEqual([
         'LumigoCannotAddInstrumentation',
       ]),
     );
     await relent();
-    await bench.whenInstrumented(deployment, namespace, 'stubborn');
+    await testCluster.waitForInstrumented(deployment, namespace, 'stubborn');
     const again = await refuseChanges(namespace, { stubborn: 'yes' });
-    await bench.deleteLumigo(namespace);
-    expect(await bench.isInstrumented(deployment, namespace, 'willing')).toBe(false);
-    expect(await bench.label(deployment, namespace, 'stubborn')).toMatch(/^lumigo-operator/);
-    expect((await bench.events(namespace, 'stubborn')).map(({ reason }) => reason)).toContain(
+    await testCluster.deleteLumigo(namespace);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'willing')).toBe(false);
+    expect(await testCluster.label(deployment, namespace, 'stubborn')).toMatch(/^lumigo-operator/);
+    expect((await testCluster.events(namespace, 'stubborn')).map(({ reason }) => reason)).toContain(
       'LumigoCannotRemoveInstrumentation',
     );
     await again();
-    await bench.merge(deployment, namespace, 'stubborn', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
+    await testCluster.merge(deployment, namespace, 'stubborn', {
+      metadata: { labels: { [labels.autoTrace]: 'false' } },
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { eventReasons, lumigo as contract } from '../contract.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
-import { parseStamp, type Stamp } from '../injection/stamp.ts';
+import { parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
@@ -15,9 +15,9 @@ export function changed(
   change: Exclude<Change, 'none'>,
   exceptions: readonly string[] = [],
 ): QueuedEvent {
-  const stamp = change === 'removed' ? undefined : parseStamp(workload.stamp);
-  const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, stamp?.by)})`;
-  const key = stamp?.at ?? workload.instrumentedVersion ?? '';
+  const injectionStatus = change === 'removed' ? undefined : parseInjectionStatus(workload.injectionStatus);
+  const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, injectionStatus?.by)})`;
+  const key = injectionStatus?.at ?? workload.instrumentedVersion ?? '';
   return { ...warning(workload, eventReasons[change], [message, ...exceptions].join('; '), key), type: 'Normal' };
 }
 
@@ -43,7 +43,7 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
 /** Its key is the time of the injection, so each injection has one such event. */
 export function reverted(workload: ObservedWorkload, evidence: Evidence): QueuedEvent {
   const message = `Removed Lumigo instrumentation because pods failed with it (${evidence.cause}): ${evidence.message}`;
-  return warning(workload, eventReasons.reverted, message, `${parseStamp(workload.stamp)?.at}`);
+  return warning(workload, eventReasons.reverted, message, `${parseInjectionStatus(workload.injectionStatus)?.at}`);
 }
 
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
@@ -91,7 +91,7 @@ const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>
 export const policyAge = (policy: NamespacePolicy): string =>
   policy.state === 'active' ? policy.createdAt : policy.state;
 
-function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: Stamp['by']): string {
+function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: InjectionStatus['by']): string {
   const actor = `trigger: ${by === 'webhook' ? 'injector webhook' : 'controller'}`;
   if ('lumigo' in policy) return `${actor}, acting on behalf of the '${namespace}/${policy.lumigo}' Lumigo resource`;
   return `${actor}, acting on the workload's own labels`;

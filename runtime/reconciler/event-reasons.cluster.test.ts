@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
+import { createWorkload, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { eventReasons, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
 const { deployment, job } = workloadKinds;
@@ -17,29 +17,29 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const create = (namespace: string, options: WorkloadOptions = {}, kind: WorkloadKind = deployment) =>
-  operator.bench.create(workloadOf(kind, namespace, 'app', options));
+  operator.testCluster.create(createWorkload(kind, namespace, 'app', options));
 
 const label = (namespace: string, own: object, kind: WorkloadKind = deployment) =>
-  operator.bench.merge(kind, namespace, 'app', { metadata: { labels: own } });
+  operator.testCluster.merge(kind, namespace, 'app', { metadata: { labels: own } });
 
 async function enlarge(namespace: string, own: object = {}): Promise<void> {
-  const { bench } = operator;
-  const { spec } = await bench.templateOf(deployment, namespace, 'app');
+  const { testCluster } = operator;
+  const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
   const [container] = spec.containers;
   const more = Array.from({ length: 4_000 }, (_, index) => ({ name: `E${index}`, value: 'x' }));
   const containers = [{ ...container, env: [...(container?.env ?? []), ...more] }];
   const template = { spec: { containers } };
-  await bench.merge(deployment, namespace, 'app', { metadata: { labels: own }, spec: { template } });
+  await testCluster.merge(deployment, namespace, 'app', { metadata: { labels: own }, spec: { template } });
 }
 
 async function instrumented(namespace: string): Promise<void> {
-  await operator.bench.activate(namespace);
+  await operator.testCluster.activate(namespace);
   await create(namespace);
-  await operator.bench.whenInstrumented(deployment, namespace, 'app');
+  await operator.testCluster.waitForInstrumented(deployment, namespace, 'app');
 }
 
 const enableLogs = (namespace: string) =>
-  operator.bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+  operator.testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
 
 interface Situation {
   readonly events: readonly string[];
@@ -85,11 +85,11 @@ const situations: Readonly<Record<string, Situation>> = {
 it.each(Object.entries(situations))(
   'a workload that %s gets the events of what was tried [F78]',
   async (_what, row) => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('reasons');
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('reasons');
     await row.arrange(namespace);
     await eventually(async () => {
-      const events = await bench.events(namespace, 'app');
+      const events = await testCluster.events(namespace, 'app');
       expect(events.map(({ reason }) => reason).sort()).toEqual(row.events.toSorted());
     });
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector, older, tracing } from '../../sandbox/testing/injection.ts';
-import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
+import { createWorkload, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { decide, type Decision, type DecisionInput } from '../injection/decide.ts';
@@ -25,7 +25,7 @@ const keeping: NamespacePolicy = { ...deleting, remove: false };
 const podMode = { ...active, state: 'pods' } as const;
 
 const make = (options: WorkloadOptions = {}, kind: WorkloadKind = deployment): Workload =>
-  workloadOf(kind, 'shop', 'app', options) as unknown as Workload;
+  createWorkload(kind, 'shop', 'app', options) as unknown as Workload;
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}): Decision =>
   decide({ workload, operation: 'RECONCILE', policy: active, injector, now, by: 'controller', ...more });
 const judgePod = (policy: NamespacePolicy, podAnnotations = {}): Decision => {
@@ -227,7 +227,7 @@ const observed: ObservedWorkload = {
 };
 
 /** The reason does not depend on the namespace's policy, so each decision is described under every one. */
-const reasonsOf = (decision: Decision): (string | undefined)[] => {
+const getReasons = (decision: Decision): (string | undefined)[] => {
   const change = changeFor[decision.tried];
   const described = ([none, active, deleting] as const).map((policy) => {
     if (isBlocked(decision)) return cannot(observed, policy, decision).reason;
@@ -243,6 +243,6 @@ describe('a workload that', () => {
   )('%s is decided as "%s" and gets %s [F78]', (_situation, code, reason, decision) => {
     const decided = decision();
     expect(decided.code).toBe(code);
-    expect(reasonsOf(decided)).toEqual([reason === 'no event' ? undefined : reason]);
+    expect(getReasons(decided)).toEqual([reason === 'no event' ? undefined : reason]);
   });
 });

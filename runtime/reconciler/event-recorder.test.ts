@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Counter } from 'prom-client';
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
-import { stamp, type Stamp } from '../injection/stamp.ts';
+import { injectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
@@ -13,10 +13,10 @@ const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: t
 const since = '2026-06-01T10:00:00.000Z';
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
-const stamped = (content: Pick<Stamp, 'at' | 'change'>) =>
+const withInjectionStatus = (content: Pick<InjectionStatus, 'at' | 'change'>) =>
   observeWorkload(
     workloadKinds.deployment,
-    stamp({ namespace: 'shop', name: 'cart', uid: 'u' }, 'v1', { ...content, by: 'webhook', tracing }),
+    injectionStatus({ namespace: 'shop', name: 'cart', uid: 'u' }, 'v1', { ...content, by: 'webhook', tracing }),
   );
 
 it.each([
@@ -30,6 +30,6 @@ it.each([
 ] as const)('%s', (_what, content, reports) => {
   const metrics = { events: counter('posted'), eventsDropped: counter('dropped') };
   const events = new EventQueue({ logger: pino({ enabled: false }), metrics, onDrained: () => undefined });
-  new EventRecorder({ events, since }).stamped(stamped(content), policy);
+  new EventRecorder({ events, since }).withInjectionStatus(withInjectionStatus(content), policy);
   expect(events.pending('shop')).toBe(reports);
 });

@@ -1,6 +1,6 @@
 import { isBlocked } from '../injection/decision.ts';
-import { revertOf } from '../injection/revert.ts';
-import { parseStamp } from '../injection/stamp.ts';
+import { findRevert } from '../injection/revert.ts';
+import { parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
@@ -12,15 +12,16 @@ import type { Term } from './term.ts';
 export class EventRecorder {
   constructor(private readonly term: Pick<Term, 'events' | 'since'>) {}
 
-  stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
-    const stamp = parseStamp(workload.stamp);
-    if (stamp === undefined || stamp.change === 'adopted' || stamp.at < this.term.since) return;
-    this.term.events.add(changed(workload, policy, stamp.change));
+  withInjectionStatus(workload: ObservedWorkload, policy: NamespacePolicy): void {
+    const injectionStatus = parseInjectionStatus(workload.injectionStatus);
+    if (injectionStatus === undefined || injectionStatus.change === 'adopted' || injectionStatus.at < this.term.since)
+      return;
+    this.term.events.add(changed(workload, policy, injectionStatus.change));
   }
 
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
-    if (workload.stamp === before?.stamp) return;
-    if (workload.stamp !== undefined) this.stamped(workload, policy);
+    if (workload.injectionStatus === before?.injectionStatus) return;
+    if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
     else if (before !== undefined && !isInstrumented(workload)) this.removed(before, policy);
   }
 
@@ -51,7 +52,7 @@ export class EventRecorder {
     { workload: after, change, decision }: Written,
   ): void {
     // `reverting` has reported it.
-    if (change === 'none' || revertOf(after.metadata) !== undefined) return;
+    if (change === 'none' || findRevert(after.metadata) !== undefined) return;
     const exceptions = decision.action === 'inject' ? decision.leftAlone : [];
     this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
     const repeats = workload.write?.repeats ?? 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { factsOf, type ChangeResult } from './facts.ts';
+import { getFacts, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
@@ -32,15 +32,15 @@ const written: ChangeResult = { kind: 'written', workload, change: 'removed', de
 const refused: ChangeResult = { kind: 'failed', change: 'removed', problem: 'quota', isRefused: true };
 const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: false };
 
-const facts = (result: ChangeResult, more: Partial<Parameters<typeof factsOf>[0]> = {}) =>
-  factsOf({ before, policy, result, isCurrent: true, now: 1_000, random: 0, ...more });
+const facts = (result: ChangeResult, more: Partial<Parameters<typeof getFacts>[0]> = {}) =>
+  getFacts({ before, policy, result, isCurrent: true, now: 1_000, random: 0, ...more });
 
 describe('the result of a change', () => {
   it('settles a workload that has not changed since under the policy of the change [F1]', () => {
-    expect(facts(left).settled).toBe(policy);
-    expect(facts(written).settled).toBe(policy);
-    expect(facts(left, { isCurrent: false }).settled).toBeUndefined();
-    expect(facts({ kind: 'outdated' }).settled).toBeUndefined();
+    expect(facts(left).checkedUnder).toBe(policy);
+    expect(facts(written).checkedUnder).toBe(policy);
+    expect(facts(left, { isCurrent: false }).checkedUnder).toBeUndefined();
+    expect(facts({ kind: 'outdated' }).checkedUnder).toBeUndefined();
   });
 
   it('counts only refusals by the API server as refusals, from the first one on [F3]', () => {
@@ -72,7 +72,7 @@ describe('the result of a change', () => {
 
   it('settles a workload that waits until it changes', () => {
     const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
-    expect(facts(waiting).settled).toBe(policy);
+    expect(facts(waiting).checkedUnder).toBe(policy);
   });
 
   it('is no success while the workload waits, so the next failure waits longer', () => {

@@ -2,7 +2,7 @@ import { backoffMs } from '../async/retrying.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { revertOf } from '../injection/revert.ts';
+import { findRevert } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
 import { isContested } from './plan-workload.ts';
@@ -48,26 +48,26 @@ interface Outcome {
   readonly random: number;
 }
 
-export function factsOf(outcome: Outcome): Facts {
+export function getFacts(outcome: Outcome): Facts {
   const { before, policy, result, isCurrent } = outcome;
-  const settled = isCurrent ? policy : undefined;
+  const checkedUnder = isCurrent ? policy : undefined;
   switch (result.kind) {
     case 'gone':
     case 'outdated':
-      return { settled: undefined };
+      return { checkedUnder: undefined };
     case 'failed':
-      return { settled: undefined, failure: failureAfter(outcome, result) };
+      return { checkedUnder: undefined, failure: failureAfter(outcome, result) };
     case 'waiting':
-      return { settled };
+      return { checkedUnder };
     case 'left': {
       const { elsewhere, code } = result.decision;
       // The last write is still in effect after the other writer's change.
       const write = before.write && { ...before.write, touchedAt: undefined };
-      return { settled, failure: undefined, write, elsewhere, tooLarge: code === 'too-large' };
+      return { checkedUnder, failure: undefined, write, elsewhere, tooLarge: code === 'too-large' };
     }
     case 'written': {
       const write = result.change === 'none' ? before.write : writeAfter(outcome, result);
-      return { settled, failure: undefined, write, elsewhere: undefined, tooLarge: false };
+      return { checkedUnder, failure: undefined, write, elsewhere: undefined, tooLarge: false };
     }
   }
 }
@@ -87,7 +87,7 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
 
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
 function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload }: Written): Write | undefined {
-  if (revertOf(workload.metadata) !== undefined) return undefined;
+  if (findRevert(workload.metadata) !== undefined) return undefined;
   const repeats = isContested(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
   return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
 }

@@ -2,19 +2,19 @@ import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
-import { isOwnedBy, podIdentityOf, selectorOf, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';
-import { completionOf } from '../rollout/completion.ts';
+import { isOwnedBy, getPodIdentity, getSelector, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';
+import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
 /** A page. If no pod is available, more of them show nothing else. */
-const MOST_PODS = 20;
+const MAX_PODS = 20;
 
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
   const { namespace } = workload.metadata;
-  const isTested = completionOf(workload).kind !== 'no-pods';
-  const identity = isTested ? await podIdentityOf(workload, client) : { labelSelector: labels.autoTrace };
+  const isTested = getCompletion(workload).kind !== 'no-pods';
+  const identity = isTested ? await getPodIdentity(workload, client) : { labelSelector: labels.autoTrace };
   if (identity === undefined) return [];
-  const options = { labelSelector: identity.labelSelector, limit: MOST_PODS };
+  const options = { labelSelector: identity.labelSelector, limit: MAX_PODS };
   for await (const { items } of client.pages({ ...pods, namespace }, options))
     return items.filter(({ metadata }) => isLookedAt(metadata, identity)).map(lookedAt);
   return [];
@@ -24,7 +24,7 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
   const { namespace, uid: owner = '' } = workload.metadata;
   const broken: Metadata[] = [];
-  const options = { labelSelector: selectorOf(workload), limit: MOST_PODS };
+  const options = { labelSelector: getSelector(workload), limit: MAX_PODS };
   for await (const { items } of client.pages({ ...pods, namespace }, options))
     for (const pod of items) if (isLookedAt(pod.metadata, { owner }) && !isReady(pod)) broken.push(pod.metadata);
   return broken;

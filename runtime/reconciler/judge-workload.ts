@@ -1,10 +1,10 @@
 import { isInjected } from '../injection/remove.ts';
-import { stampOf, stampText } from '../injection/stamp.ts';
+import { getInjectionStatus, injectionStatusText } from '../injection/injection-status.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { look } from '../rollout/evidence.ts';
 import { isJudged } from '../rollout/judge.ts';
-import { riskOf } from '../rollout/turns.ts';
+import { getRisk } from '../rollout/batches.ts';
 import { describeError } from '../wording/errors.ts';
 import type { ChangeResult, Waiting, Written } from './facts.ts';
 import { observe } from './observations.ts';
@@ -29,15 +29,15 @@ export class WorkloadJudge {
 
   private written(before: ObservedWorkload, { change, workload }: Written): void {
     const mayHang = workload.kind === 'StatefulSet';
-    if (change === 'removed') this.rollouts.see(before, { kind: 'removed', risk: riskOf(workload), mayHang });
+    if (change === 'removed') this.rollouts.see(before, { kind: 'removed', risk: getRisk(workload), mayHang });
     if (change === 'none') this.corrected(before, workload);
   }
 
   /** The operator's own labels and annotations do not affect pods. */
   private corrected(before: ObservedWorkload, seen: Workload): void {
-    if (stampOf(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
-    else if (this.term.store.latest(before)?.judged === before.stamp)
-      this.term.store.note(before, { judged: stampText(seen.metadata) });
+    if (getInjectionStatus(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
+    else if (this.term.store.latest(before)?.judged === before.injectionStatus)
+      this.term.store.update(before, { judged: injectionStatusText(seen.metadata) });
   }
 
   private isShown(before: ObservedWorkload, result: ChangeResult): boolean {
@@ -50,7 +50,7 @@ export class WorkloadJudge {
     const { store, api, signal } = this.term;
     const known = store.latest(before) ?? before;
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
-    store.note(before, { judged: stampText(seen.metadata) });
+    store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
     const pods = await api.podsOfGeneration(seen).catch(() => undefined);
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
@@ -67,7 +67,7 @@ export class WorkloadJudge {
         (error: unknown) =>
           logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
       );
-    const observation = { kind: 'evicted', risk: riskOf(workload), isAnyLeft: broken.length > 0 } as const;
+    const observation = { kind: 'evicted', risk: getRisk(workload), isAnyLeft: broken.length > 0 } as const;
     return { kind: 'waiting', workload, observation };
   }
 }
@@ -75,6 +75,8 @@ export class WorkloadJudge {
 /** The controller would wait without end for failing pods of an earlier leader's injection after another change. */
 function isUnjudged({ judged }: ObservedWorkload, { observation, workload }: Waiting): boolean {
   const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
-  const template = templateOf(workload);
-  return isRolling && template !== undefined && isInjected(template) && judged !== stampText(workload.metadata);
+  const template = toTemplate(workload);
+  return (
+    isRolling && template !== undefined && isInjected(template) && judged !== injectionStatusText(workload.metadata)
+  );
 }

@@ -20,9 +20,9 @@ const fresh: State = {
 const CONFLICT_MS = 200;
 /** Per namespace, so that one tenant's `Lumigo` resources do not take every connection. */
 const MAX_CONCURRENT_WRITES = 2;
-const NAMED = 20;
+const MAX_NAMES_SHOWN = 20;
 
-const fieldsOf = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
+const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
 export class LumigoWriter {
   private readonly states = new Map<string, State>();
@@ -71,8 +71,8 @@ export class LumigoWriter {
     for (const workload of store.in(namespace)) {
       const instrumentedVersion = versions.get(workload.uid);
       if (instrumentedVersion === undefined) continue;
-      const noted = store.note(workload, { instrumentedVersion });
-      const isClean = noted?.stamp === undefined && noted?.label === undefined;
+      const noted = store.update(workload, { instrumentedVersion });
+      const isClean = noted?.injectionStatus === undefined && noted?.label === undefined;
       if (noted !== undefined && isClean) this.recorder.removed(noted, lumigoes.policy(namespace));
     }
     this.note(uid, { listed });
@@ -81,7 +81,7 @@ export class LumigoWriter {
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
     const { api, lumigoes, events, logger } = this.term;
     if (repeats === 1)
-      logger.warn(fieldsOf(lumigo), 'another client changes the status of the Lumigo resource, writing it less often');
+      logger.warn(toFields(lumigo), 'another client changes the status of the Lumigo resource, writing it less often');
     const { instrumentedResources: listed = [], ...said } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
@@ -100,11 +100,11 @@ export class LumigoWriter {
     // Without finalizers the resource is deleted, and the watch may report that before the answer arrives.
     if (finalizers.every((each) => each === contract.finalizer)) lumigoes.delete(namespace, uid);
     this.states.delete(uid);
-    logger.info({ ...fieldsOf(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');
+    logger.info({ ...toFields(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');
     if (leftBehind.length === 0) return;
-    const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
+    const workloads = leftBehind.slice(0, MAX_NAMES_SHOWN).map((each) => `${each.kind.kind}/${each.name}`);
     const message = 'workloads stay instrumented because their changes are rejected, retrying';
-    logger.error({ ...fieldsOf(lumigo), count: leftBehind.length, workloads }, message);
+    logger.error({ ...toFields(lumigo), count: leftBehind.length, workloads }, message);
   }
 
   private failed({ do: action, lumigo }: LumigoAction, error: unknown): void {
@@ -113,7 +113,7 @@ export class LumigoWriter {
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
     this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
-    const fields = { ...fieldsOf(lumigo), action, problem: describeError(error) };
+    const fields = { ...toFields(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');
   }
 

@@ -5,7 +5,7 @@ import { permissions } from '../access/permissions.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 /** With two workloads of a namespace at once, each for a second, bulk changes are visible. */
 const settings = { rollout: { strategy: 'immediate', concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 1 } };
@@ -22,24 +22,26 @@ const ownRequests = () => operatorRequests(operator.cluster, operator.installati
 
 describe('bulk changes', () => {
   it('have the pace of the settings, show their progress, and delay no other namespace [D28]', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('paced');
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('paced');
     const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
-    await Promise.all(names.map((name) => bench.create(workloadOf(deployment, namespace, name))));
+    await Promise.all(names.map((name) => testCluster.create(createWorkload(deployment, namespace, name))));
     const instrumented = async () =>
-      (await Promise.all(names.map((name) => bench.isInstrumented(deployment, namespace, name)))).filter(Boolean)
+      (await Promise.all(names.map((name) => testCluster.isInstrumented(deployment, namespace, name)))).filter(Boolean)
         .length;
     const started = Date.now();
-    await bench.activate(namespace);
+    await testCluster.activate(namespace);
     await eventually(async () => {
-      const active = (await bench.readLumigo(namespace)).status?.conditions?.find(({ type }) => type === 'Active');
+      const active = (await testCluster.readLumigo(namespace)).status?.conditions?.find(
+        ({ type }) => type === 'Active',
+      );
       expect(active?.message).toMatch(/^Lumigo is ready\. \d workloads? waits? for a change$/);
     });
     expect(await instrumented()).toBeLessThan(6);
-    const other = await bench.namespace('unpaced');
-    await bench.create(workloadOf(deployment, other, 'app'));
-    await bench.activate(other);
-    await bench.whenInstrumented(deployment, other, 'app');
+    const other = await testCluster.namespace('unpaced');
+    await testCluster.create(createWorkload(deployment, other, 'app'));
+    await testCluster.activate(other);
+    await testCluster.waitForInstrumented(deployment, other, 'app');
     expect(await instrumented()).toBeLessThan(6);
     await eventually(async () => expect(await instrumented()).toBe(6));
     // Six workloads are changed in pairs: the third pair may begin after two seconds.
@@ -49,12 +51,12 @@ describe('bulk changes', () => {
 
 describe('towards the API server', () => {
   it('an idle operator sends almost no requests and writes only its Lease [D20, D21]', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('idle');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('idle');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await eventually(async () =>
-      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
+      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
     );
     // Two status intervals are enough for the effects of the last change.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -85,10 +87,10 @@ describe('towards the API server', () => {
   });
 
   it('it stops with a deleted Lumigo: no write after the finalizer, and no error [D27]', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('done');
-    await bench.activate(namespace);
-    await bench.deleteLumigo(namespace);
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('done');
+    await testCluster.activate(namespace);
+    await testCluster.deleteLumigo(namespace);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const writes = ownRequests().filter(
       ({ verb, objectRef }) =>

@@ -1,14 +1,14 @@
 import { injector as injectorNames } from '../contract.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isInjected } from '../injection/remove.ts';
-import { revertOf } from '../injection/revert.ts';
-import { stampOf, stampText, type Stamp } from '../injection/stamp.ts';
+import { findRevert } from '../injection/revert.ts';
+import { getInjectionStatus, injectionStatusText, type InjectionStatus } from '../injection/injection-status.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
-import { completionOf } from '../rollout/completion.ts';
+import { toTemplate } from '../injection/workload.ts';
+import { getCompletion } from '../rollout/completion.ts';
 import type { Evidence } from '../rollout/evidence.ts';
-import { riskOf } from '../rollout/turns.ts';
+import { getRisk } from '../rollout/batches.ts';
 import type { Observation, Reading } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 
@@ -20,10 +20,10 @@ export interface Installed extends Pick<Reading, 'injector'> {
 }
 
 export function readingOf(workload: Workload, { injector, image }: Installed): Reading {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
   const isCurrent = own?.image === image;
-  const [completion, risk] = [completionOf(workload), riskOf(workload)];
+  const [completion, risk] = [getCompletion(workload), getRisk(workload)];
   return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }
 
@@ -34,27 +34,30 @@ export function observe(
   epochMs: number,
 ): Observation {
   const { metadata } = workload;
-  const revert = revertOf(metadata);
+  const revert = findRevert(metadata);
   if (revert !== undefined) {
     const evidence = { cause: revert.cause, message: revert.evidence } as Evidence;
-    const agoMs = epochMs - timeOf(revert.at, epochMs);
-    return { kind: 'reverted-before', evidence, risk: riskOf(workload), attempt: revert.attempt, agoMs };
+    const agoMs = epochMs - parseTime(revert.at, epochMs);
+    return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt: revert.attempt, agoMs };
   }
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
   const reading = readingOf(workload, installed);
-  const stamp = stampOf(metadata);
-  const isNew = known.judged !== stampText(metadata) && stamp !== undefined && isRecent(stamp, epochMs);
+  const injectionStatus = getInjectionStatus(metadata);
+  const isNew =
+    known.judged !== injectionStatusText(metadata) &&
+    injectionStatus !== undefined &&
+    isRecent(injectionStatus, epochMs);
   return isNew
-    ? { kind: 'injected', attempt: stamp.attempt ?? 0, ...reading }
+    ? { kind: 'injected', attempt: injectionStatus.attempt ?? 0, ...reading }
     : { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };
 }
 
-const isRecent = ({ change, at }: Stamp, epochMs: number): boolean =>
-  change !== 'adopted' && Math.abs(epochMs - timeOf(at, -Infinity)) <= RECENT_MS;
+const isRecent = ({ change, at }: InjectionStatus, epochMs: number): boolean =>
+  change !== 'adopted' && Math.abs(epochMs - parseTime(at, -Infinity)) <= RECENT_MS;
 
 /** Returns `fallback` for invalid text, because a tenant can write the annotation. */
-function timeOf(at: string, fallback: number): number {
+function parseTime(at: string, fallback: number): number {
   const time = Date.parse(at);
   return Number.isNaN(time) ? fallback : time;
 }

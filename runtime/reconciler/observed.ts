@@ -18,7 +18,7 @@ export interface ObservedWorkload extends Facts {
   readonly generation: number;
   readonly createdAt: string;
   readonly label: string | undefined;
-  readonly stamp?: string | undefined;
+  readonly injectionStatus?: string | undefined;
   readonly deleting: boolean;
   /** A digest of the annotations that ask for a retry or select containers. */
   readonly asked?: string | undefined;
@@ -26,16 +26,16 @@ export interface ObservedWorkload extends Facts {
 
 export interface Facts {
   /** The policy under which a check found nothing left to do. Any change of the workload clears it. */
-  readonly settled?: NamespacePolicy | undefined;
-  /** A change in progress. The stamp identifies its echo in the watch. */
-  readonly attempt?: { readonly stamp?: string | undefined } | undefined;
+  readonly checkedUnder?: NamespacePolicy | undefined;
+  /** A change in progress. The injection status identifies its echo in the watch. */
+  readonly inFlight?: { readonly injectionStatus?: string | undefined } | undefined;
   readonly failure?: Failure | undefined;
   readonly write?: Write | undefined;
   readonly elsewhere?: string | undefined;
   readonly tooLarge?: boolean | undefined;
   readonly instrumentedVersion?: string | undefined;
   readonly state?: WorkloadState | undefined;
-  /** The stamp of the injection that is judged, or that was there before. */
+  /** The injection status of the injection that is judged, or that was there before. */
   readonly judged?: string | undefined;
   /** The last change in the watch, if the workload has a state. */
   readonly changedAt?: number | undefined;
@@ -85,13 +85,13 @@ export interface ObservedNamespace {
   /** The API server confirmed it, because a watch may be late. */
   readonly isLumigoGone: boolean;
   readonly lumigoes: readonly ObservedLumigo[];
-  readonly acting: string | undefined;
+  readonly effective: string | undefined;
   readonly credential: ObservedCredential | undefined;
   readonly workloads: Iterable<ObservedWorkload>;
   readonly webhook: WebhookSeen | undefined;
   readonly telemetry: Problem | 'working' | undefined;
   readonly token: TokenSeen;
-  readonly untold: number;
+  readonly pendingEvents: number;
   /** How long a refusing workload can delay the deletion of its `Lumigo`. */
   readonly removalDeadlineMs: number;
   /** Namespaces of the cluster whose workloads wait for a change or are being changed. */
@@ -102,11 +102,11 @@ export interface ObservedNamespace {
 
 export interface ObservedRollout {
   readonly settings: JudgeSettings & {
-    readonly largestWave: number;
+    readonly largestBatch: number;
     readonly label: string;
   };
   readonly injector: InjectorHealth;
-  readonly hasTurn: boolean;
+  readonly hasSlot: boolean;
 }
 
 export interface Now {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
-import { policyOf } from '../injection/policy.ts';
+import { getPolicy } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 
 const { deployment } = workloadKinds;
-const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
+const injectionStatus =
+  'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const lumigo = (more: object = {}, status: object = {}): LumigoResource => ({
   ...{ apiVersion: contract.apiVersion, kind: contract.kind },
@@ -35,21 +36,28 @@ const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedW
   ...more,
 });
 const instrumented = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload =>
-  workload(name, { label: 'lumigo-operator.v1', stamp, instrumentedVersion: '9', ...more });
+  workload(name, { label: 'lumigo-operator.v1', injectionStatus, instrumentedVersion: '9', ...more });
 const entry = (name: string) => ({
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, namespace: 'shop', resourceVersion: '9', uid: name },
 });
 
 const DEADLINE_MS = 120_000;
 function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedWorkload[] = []): ObservedNamespace {
-  const policy = policyOf(lumigoes.map(({ resource }) => resource));
+  const policy = getPolicy(lumigoes.map(({ resource }) => resource));
   return {
-    ...{ policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
+    ...{ policy, isLumigoGone: false, lumigoes, effective: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS, underWay: 1 },
+    ...{
+      webhook: undefined,
+      telemetry: undefined,
+      token: {},
+      pendingEvents: 0,
+      removalDeadlineMs: DEADLINE_MS,
+      underWay: 1,
+    },
     rollout: {
-      settings: { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000, largestWave: 50, label: 'lumigo-operator.v1' },
-      ...{ injector: 'untried', hasTurn: false },
+      settings: { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000, largestBatch: 50, label: 'lumigo-operator.v1' },
+      ...{ injector: 'untried', hasSlot: false },
     },
   };
 }
@@ -79,7 +87,7 @@ describe('a Lumigo', () => {
     ],
     [
       'stays until everything is told: its list tells the next leader what is not',
-      { ...observed([known(lumigo(going))]), untold: 3 },
+      { ...observed([known(lumigo(going))]), pendingEvents: 3 },
       ['write-status'],
     ],
   ];
@@ -131,7 +139,10 @@ describe('a Lumigo', () => {
     const [first] = plan(seen).lumigoes;
     const status = first?.do === 'write-status' ? first.status : {};
     const told = { ...seen, lumigoes: [known(lumigo({}, status), { statusAt: 5_000 })] };
-    const later = { ...told, workloads: [instrumented('a', { settled: seen.policy }), workload('b'), workload('c')] };
+    const later = {
+      ...told,
+      workloads: [instrumented('a', { checkedUnder: seen.policy }), workload('b'), workload('c')],
+    };
     expect(plan(told, 5_001).lumigoes).toEqual([]);
     expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoes: [], wakeAt: 5_000 + ms });
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
@@ -156,15 +167,15 @@ describe('a Lumigo', () => {
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
-    const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), untold: 0 };
+    const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), pendingEvents: 0 };
     const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });
 
   it('counts the workloads that exceed the size limit, under the policy of their check [F20]', () => {
     const seen = observed([known(lumigo({}, ready))]);
-    const said = (settled: ObservedWorkload['settled']) =>
-      JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, settled })] }).lumigoes);
+    const said = (checkedUnder: ObservedWorkload['checkedUnder']) =>
+      JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, checkedUnder })] }).lumigoes);
     expect(said(seen.policy)).toContain('1 workload exceeds the size limit');
     expect(said(undefined)).not.toContain('size limit');
   });
@@ -175,7 +186,7 @@ describe('a Lumigo', () => {
       ...{ kind: 'verified', until: 0, progress: { available: 2, at: 0 }, template: '' },
       ...{ isCurrent: true, attempt: 0, wakeAt: Infinity },
     };
-    const there = { ...seen, workloads: [instrumented('a', { settled: seen.policy, state })] };
+    const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state })] };
     const [first] = plan(there, 2_000).lumigoes;
     expect(first).toMatchObject({ do: 'write-status', withList: false });
     const status = first?.do === 'write-status' ? first.status : {};
@@ -189,7 +200,7 @@ describe('a Lumigo', () => {
   it('reports injections that send to another installation [F10]', () => {
     const away = instrumented('a', { elsewhere: 'http://old' });
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
-    const [action] = plan({ ...seen, workloads: [{ ...away, settled: seen.policy }] }).lumigoes;
+    const [action] = plan({ ...seen, workloads: [{ ...away, checkedUnder: seen.policy }] }).lumigoes;
     expect(JSON.stringify(action)).toContain('"reason":"OtherEndpoint"');
   });
 });

@@ -16,9 +16,9 @@ const never: PlannedAction = { wakeAt: Infinity };
 
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
   const workloads = planWorkloads(observed, now);
-  const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
-  const isListDue = !isListed(acting, observed);
-  const context = { observed, acting, workloads, isListDue, now };
+  const effective = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.effective);
+  const isListDue = !isListed(effective, observed);
+  const context = { observed, effective, workloads, isListDue, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
   const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
@@ -30,11 +30,11 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
 }
 
 /** Returns whether the status lists everything that is instrumented: the only trace of the events of a removal. */
-function isListed(acting: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
-  if (acting === undefined) return true;
-  if (acting.listed === undefined) return false;
+function isListed(effective: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
+  if (effective === undefined) return true;
+  if (effective.listed === undefined) return false;
   if (!['deleting', 'disabled', 'pods'].includes(policy.state)) return true;
-  const listed = new Map(acting.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
+  const listed = new Map(effective.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
   const isThere = (each: InstrumentedResource): boolean => listed.get(each.uid) === each.resourceVersion;
   return listed.size >= LISTED_RESOURCES || listInstrumented(workloads).every(isThere);
 }
@@ -53,13 +53,13 @@ function planLumigo(lumigo: ObservedLumigo, context: LumigoContext): PlannedActi
 
 const isDeleted = ({ resource }: ObservedLumigo): boolean => resource.metadata.deletionTimestamp !== undefined;
 
-function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoAction | undefined {
+function planFirst(observed: ObservedLumigo, { effective }: LumigoContext): LumigoAction | undefined {
   const { resource: lumigo, listed } = observed;
-  if (isDeleted(observed) && observed !== acting)
+  if (isDeleted(observed) && observed !== effective)
     return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
   if (!isDeleted(observed) && lumigo.metadata.finalizers?.includes(contract.finalizer) !== true)
     return { do: 'add-finalizer', lumigo };
-  return observed !== acting || listed !== undefined ? undefined : { do: 'adopt', lumigo };
+  return observed !== effective || listed !== undefined ? undefined : { do: 'adopt', lumigo };
 }
 
 /** Keeps the finalizer while workloads are queued. A workload that refuses delays it until the deadline only. */
@@ -68,7 +68,7 @@ function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContex
   const waiting = context.workloads.waiting.map((workload) => ({ workload, until: givenUpAt(workload, observed) }));
   const later = waiting.flatMap(({ until }) => (until > now.ms ? until : []));
   // The next leader can post missing events if the list is still in the status.
-  if (later.length > 0 || observed.untold > 0) return { wakeAt: Math.min(...later) };
+  if (later.length > 0 || observed.pendingEvents > 0) return { wakeAt: Math.min(...later) };
   const leftBehind = waiting.map(({ workload }) => workload);
   const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };

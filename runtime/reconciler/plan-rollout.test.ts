@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
-import { idle, LATE_MS, type WorkloadState } from '../rollout/workload-state.ts';
+import { idle, OVERDUE_MS, type WorkloadState } from '../rollout/workload-state.ts';
 import type { ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 import { planWorkloads } from './plan-workloads.ts';
 
@@ -32,7 +32,7 @@ const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
 const soaking: WorkloadState = { kind: 'soaking', since: NOW.ms, ...probation };
 const verified: WorkloadState = { kind: 'verified', until: NOW.ms, ...probation, wakeAt: Infinity };
-const late: WorkloadState = { ...verified, until: NOW.ms + LATE_MS, wakeAt: NOW.ms + LATE_MS };
+const late: WorkloadState = { ...verified, until: NOW.ms + OVERDUE_MS, wakeAt: NOW.ms + OVERDUE_MS };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: NOW.ms + 5_000 };
 const reverting: WorkloadState = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 };
@@ -42,17 +42,23 @@ const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
 const workload = (name: string, state?: WorkloadState, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: workloadKinds.deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01', label: undefined, deleting: false, state },
-  settled: state === undefined ? undefined : policy,
+  checkedUnder: state === undefined ? undefined : policy,
   ...more,
 });
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
 
 function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
-  const settings = { soakMs: 10_000, deadlineMs: 60_000, lookMs: 20_000, largestWave: 50, label: 'lumigo-operator.v1' };
-  const rollout: ObservedRollout = { settings, injector: 'unknown', hasTurn: true, ...more };
+  const settings = {
+    soakMs: 10_000,
+    deadlineMs: 60_000,
+    lookMs: 20_000,
+    largestBatch: 50,
+    label: 'lumigo-operator.v1',
+  };
+  const rollout: ObservedRollout = { settings, injector: 'unknown', hasSlot: true, ...more };
   const observed: ObservedNamespace = {
-    ...{ policy, isLumigoGone: false, lumigoes: [], acting: undefined, credential: undefined, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: 1_000, underWay: 1 },
+    ...{ policy, isLumigoGone: false, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
+    ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
     rollout,
   };
   const planned = planWorkloads(observed, NOW);
@@ -67,14 +73,14 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['an unknown workload is read', [workload('a')], ['read a']],
   ['the next one is chosen once all are known', [workload('a', queued), workload('b')], ['read b']],
   ['one is the first', [workload('a', queued), workload('b', queued)], ['a is next']],
-  ['none is where the namespace has no turn', [workload('a', queued)], [], { hasTurn: false }],
+  ['none is where the namespace has no turn', [workload('a', queued)], [], { hasSlot: false }],
   ['the next one is injected', [workload('a', next), workload('b', queued)], ['inject a']],
   ['no other goes while one rolls', [workload('a', rolling), workload('b', queued)], []],
   ['nor while one soaks', [workload('a', soaking), workload('b', queued)], []],
   ['nor while one is being reverted', [workload('a', reverting), workload('b', queued)], ['revert a']],
   [
     'nor while one is being written',
-    [workload('a', next, { attempt: { stamp: undefined } }), workload('b', queued)],
+    [workload('a', next, { inFlight: { injectionStatus: undefined } }), workload('b', queued)],
     [],
   ],
   [
@@ -128,12 +134,15 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ],
   [
     'a rejected one makes room for others',
-    [workload('a', queued, { failure: { ...denied, retryAt: NOW.ms + 1 }, settled: undefined }), workload('b', queued)],
+    [
+      workload('a', queued, { failure: { ...denied, retryAt: NOW.ms + 1 }, checkedUnder: undefined }),
+      workload('b', queued),
+    ],
     ['b is next'],
   ],
   [
     'one that was found under another policy is read [F1]',
-    [workload('a', next, { settled: { ...policy } })],
+    [workload('a', next, { checkedUnder: { ...policy } })],
     ['read a'],
   ],
 ];
@@ -142,7 +151,7 @@ describe('a rollout', () => {
   it.each(cases)('%s', (_title, there, expected, more = {}) => expect(plan(there, more).does).toEqual(expected));
 
   it('wants a turn while a workload is in progress or could be', () => {
-    const wants = (...there: ObservedWorkload[]) => plan(there).rollout.wantsTurn;
+    const wants = (...there: ObservedWorkload[]) => plan(there).rollout.wantsSlot;
     expect([wants(), wants(workload('a', blocked)), wants(workload('a', untested))]).toEqual([false, false, false]);
     expect([wants(workload('a', queued)), wants(workload('a', rolling))]).toEqual([true, true]);
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', queued))).toBe(false);
@@ -173,7 +182,7 @@ describe('a rollout', () => {
 
   it('counts workloads with the injection of another version', () => {
     const there = ['lumigo-operator.v1', 'lumigo-operator.v0.9', undefined].map((label, index) =>
-      workload(`w${index}`, undefined, { label, settled: policy }),
+      workload(`w${index}`, undefined, { label, checkedUnder: policy }),
     );
     expect(plan(there).progress).toMatchObject({ instrumented: 2, older: 1 });
   });

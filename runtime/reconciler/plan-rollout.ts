@@ -1,10 +1,10 @@
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
-import { haltOf, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
+import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
-import { nextTurns } from '../rollout/turns.ts';
+import { nextBatch } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
@@ -25,7 +25,7 @@ export interface RolloutPlan {
   readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
   readonly report: InjectorReport | undefined;
-  readonly wantsTurn: boolean;
+  readonly wantsSlot: boolean;
   readonly wakeAt: number;
 }
 
@@ -65,7 +65,7 @@ export function planRollout(
   observed: Pick<ObservedNamespace, 'policy' | 'rollout'>,
   now: Now,
 ): RolloutPlan {
-  const { settings, injector, hasTurn } = observed.rollout;
+  const { settings, injector, hasSlot } = observed.rollout;
   const observe = (state: WorkloadState, seen: Observation) => transition(state, seen, now.ms, settings);
   const moved = way.states.map((workload) => {
     const { state, action } = observe(workload.state ?? idle, { kind: 'time', injector });
@@ -73,13 +73,13 @@ export function planRollout(
     return { workload: isMoved ? { ...workload, state } : workload, action, isMoved };
   });
   const all = moved.map(({ workload }) => workload);
-  const tally = tallyOf(all);
-  const summary = summaryOf(all, haltOf(tally, injector));
+  const tally = countRollout(all);
+  const summary = getSummary(all, findHalt(tally, injector));
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
-  const mayTurn = hasTurn && way.unknown === 0 && summary.halted === undefined;
-  const turns = mayTurn && !isUnderWay ? nextTurns(waiting, tally, settings.largestWave) : [];
+  const mayTakeSlot = hasSlot && way.unknown === 0 && summary.halted === undefined;
+  const turns = mayTakeSlot && !isUnderWay ? nextBatch(waiting, tally, settings.largestBatch) : [];
   return {
     changes: moved.flatMap(({ workload, action }) => {
       const step = action ?? (isNext(workload) ? 'inject' : undefined);
@@ -91,11 +91,11 @@ export function planRollout(
     ],
     tally,
     summary,
-    report: reportOf(tally, injector),
-    wantsTurn: isUnderWay || (waiting.length > 0 && summary.halted === undefined),
+    report: findReport(tally, injector),
+    wantsSlot: isUnderWay || (waiting.length > 0 && summary.halted === undefined),
     wakeAt: Math.min(
-      ...all.map(({ state }) => wakeAtOf(state, now)),
-      waiting.length > 0 && !mayTurn ? now.ms + IDLE_MS : Infinity,
+      ...all.map(({ state }) => getWakeAt(state, now)),
+      waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
     ),
   };
 }
@@ -112,7 +112,7 @@ const asWaiting = (workload: In<'queued'>) => ({
   ...{ name: workload.name, kind: workload.kind.kind, risk: workload.state.risk, workload },
 });
 
-const wakeAtOf = (state: WorkloadState | undefined, now: Now): number =>
+const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
   state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
 
 const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
@@ -123,20 +123,20 @@ const isUnderWay = (each: ObservedWorkload): boolean =>
   (isIn(each, 'untested') && each.state.isFirst === true) ||
   isNext(each);
 
-function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
-  const numberOf = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
+function countRollout(all: readonly ObservedWorkload[]): NamespaceTally {
+  const count = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
   const reverts = all.filter(isReverted).map(({ state }) => state);
   return {
-    verified: numberOf((each) => isIn(each, 'verified') && each.state.isCurrent),
-    trying: numberOf((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
-    untested: numberOf((each) => isIn(each, 'untested') && each.state.isCurrent),
+    verified: count((each) => isIn(each, 'verified') && each.state.isCurrent),
+    trying: count((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
+    untested: count((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,
     injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,
     witnessed: reverts.filter((state) => state.kind === 'reverting' || state.isFound === undefined).length,
   };
 }
 
-function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {
+function getSummary(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {
   const isLeft = ({ state }: In<'blocked'>): boolean => state.reason.startsWith('WaitsFor');
   const blocked = all.filter((each): each is In<'blocked'> => isIn(each, 'blocked'));
   const queued = all.filter(isWaiting).length;
@@ -152,9 +152,9 @@ function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): 
 }
 
 /** Changes that cannot be reverted wait while a workload shows if the injector works. */
-function reportOf(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
+function findReport(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
   const health = healthFor(tally, cluster);
-  if (health === 'failing') return { health, why: haltOf(tally, cluster) ?? '' };
+  if (health === 'failing') return { health, why: findHalt(tally, cluster) ?? '' };
   return health === 'unknown' && tally.trying > 0
     ? { health: 'unverified', why: 'a workload is about to show how the injector fares' }
     : undefined;

@@ -1,6 +1,6 @@
 import { workloads as kinds, type WorkloadKind } from '../contract.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import { differenceOf, identity, sameList, statusOf } from './conditions.ts';
+import { findDifference, identity, sameList, getStatus } from './conditions.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { isInstrumented } from './observed.ts';
 import { noRollout } from './plan-rollout.ts';
@@ -22,7 +22,7 @@ export type LumigoAction = { readonly lumigo: LumigoResource } &
 
 export interface LumigoContext {
   readonly observed: ObservedNamespace;
-  readonly acting: ObservedLumigo | undefined;
+  readonly effective: ObservedLumigo | undefined;
   readonly workloads: WorkloadsPlan;
   readonly isListDue: boolean;
   readonly now: Now;
@@ -44,14 +44,14 @@ const LIST_MS = 10_000;
 
 export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
   const { resource, listed = [], statusAt } = lumigo;
-  const { acting, isListDue, observed, now } = context;
-  if (lumigo === acting && isSecretAwaited(resource, observed)) return { wakeAt: Infinity };
+  const { effective, isListDue, observed, now } = context;
+  if (lumigo === effective && isSecretAwaited(resource, observed)) return { wakeAt: Infinity };
   const { wakeAt, withList, instrumented } = planList(lumigo, context);
-  const input = { metadata: resource.metadata, problem: problemOf(resource, context), instrumented, now: now.iso };
-  const status = statusOf({ ...input, ...seenOf(lumigo, context) }, resource.status);
-  const difference = differenceOf({ ...resource.status, instrumentedResources: listed }, status);
+  const input = { metadata: resource.metadata, problem: findProblem(resource, context), instrumented, now: now.iso };
+  const status = getStatus({ ...input, ...getSeen(lumigo, context) }, resource.status);
+  const difference = findDifference({ ...resource.status, instrumentedResources: listed }, status);
   if (difference === undefined) return { wakeAt };
-  const repeats = repeatsOf(lumigo, status, withList, now);
+  const repeats = countRepeats(lumigo, status, withList, now);
   const shareMs = isListDue || difference === 'state' ? 0 : SHARE_MS * observed.underWay;
   const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
   const dueAt = statusAt + Math.max(STATUS_MS, shareMs, contestMs);
@@ -59,19 +59,24 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
 }
 
-function repeatsOf({ said, repeats = 0, statusAt }: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now) {
+function countRepeats(
+  { said, repeats = 0, statusAt }: ObservedLumigo,
+  status: LumigoStatus,
+  withList: boolean,
+  now: Now,
+) {
   if (said === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
-  const isSaid = ['list', undefined].includes(differenceOf(said, status));
+  const isSaid = ['list', undefined].includes(findDifference(said, status));
   return !isSaid || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
 }
 
 /** Returns the new list if it must be written now, otherwise the present one and when to write. */
-function planList(lumigo: ObservedLumigo, { acting, observed, workloads, isListDue, now }: LumigoContext) {
+function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isListDue, now }: LumigoContext) {
   const { listed = [], listedAt } = lumigo;
   const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
   // A removal needs the list at once. Otherwise it waits for changes and events.
-  const isWorthIt = isListDue || workloads.progress.pending + observed.untold === 0;
-  if (lumigo !== acting || !isWorthIt) return asListed;
+  const isWorthIt = isListDue || workloads.progress.pending + observed.pendingEvents === 0;
+  if (lumigo !== effective || !isWorthIt) return asListed;
   const instrumented = listInstrumented(observed.workloads);
   const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);
   if (!isNew && sameList(listed, instrumented, ['state'])) return asListed;
@@ -83,8 +88,8 @@ function planList(lumigo: ObservedLumigo, { acting, observed, workloads, isListD
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
   credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
 
-function seenOf(lumigo: ObservedLumigo, { acting, observed, workloads }: LumigoContext) {
-  if (lumigo !== acting) return nothingSeen;
+function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads }: LumigoContext) {
+  if (lumigo !== effective) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
   const { report } = workloads.rollout;
   const pods = observed.policy.state === 'pods' ? observed.pods : undefined;
@@ -99,7 +104,7 @@ const nothingSeen = {
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
-function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoContext): Problem | undefined {
+function findProblem({ metadata }: LumigoResource, { observed, effective }: LumigoContext): Problem | undefined {
   const { policy, credential } = observed;
   const { namespace, uid } = metadata;
   if (policy.state === 'excluded')
@@ -107,10 +112,10 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
       reason: 'NamespaceExcluded',
       message: `The operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`,
     };
-  if (acting !== undefined && uid !== acting.resource.metadata.uid)
+  if (effective !== undefined && uid !== effective.resource.metadata.uid)
     return {
       reason: 'DuplicateLumigo',
-      message: `The older Lumigo resource '${acting.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
+      message: `The older Lumigo resource '${effective.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
     };
   if (policy.state !== 'inactive' || policy.needs === undefined) return credential?.problem;
   return {
@@ -122,14 +127,14 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
 /** About 270 KB, far below etcd's limit of 1.5 MB for an object. */
 export const LISTED_RESOURCES = 1_000;
 
-const orderOf = ({ kind }: ObservedWorkload): number => (kinds as readonly WorkloadKind[]).indexOf(kind);
+const getOrder = ({ kind }: ObservedWorkload): number => (kinds as readonly WorkloadKind[]).indexOf(kind);
 
 export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
   [...observed]
     .filter((workload) => isInstrumented(workload) && !workload.deleting)
-    .sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => getOrder(a) - getOrder(b) || (a.name < b.name ? -1 : 1))
     .slice(0, LISTED_RESOURCES)
-    .map(entryOf);
+    .map(getEntry);
 
 const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'state'>>> = {
   rolling: { state: 'RollingOut' },
@@ -137,7 +142,7 @@ const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'stat
   verified: { state: 'Verified' },
 };
 
-function entryOf({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
+function getEntry({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
   const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state } = workload;
   return { apiVersion, kind, name, namespace, resourceVersion, uid, ...shownAs[state?.kind ?? 'idle'] };
 }

@@ -7,7 +7,8 @@ import { contestDelayMs, planWorkload } from './plan-workload.ts';
 const { deployment } = workloadKinds;
 const { job } = workloadKinds;
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
-const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
+const injectionStatus =
+  'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const active: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', tracing, injectExisting: true, remove: true },
@@ -25,10 +26,10 @@ const plain: ObservedWorkload = {
   ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
 };
-const ours = { ...plain, label: 'lumigo-operator.v1.0.0', stamp };
-const kept = { ...ours, stamp: `${stamp} keep` };
+const ours = { ...plain, label: 'lumigo-operator.v1.0.0', injectionStatus };
+const kept = { ...ours, injectionStatus: `${injectionStatus} keep` };
 const optedIn = { ...plain, label: 'true' };
-const optedInAndDone = { ...ours, stamp: `${stamp} label=true` };
+const optedInAndDone = { ...ours, injectionStatus: `${injectionStatus} label=true` };
 const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, problem: 'quota' };
 const undone = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
 const MINUTE = 60_000;
@@ -62,24 +63,24 @@ const cases: readonly [
   ['keeps an injection that is to stay', kept, none, 'nothing', { isLumigoGone: true }],
   [
     'F50: is looked at where the original operator has instrumented it: it asked for itself',
-    { ...ours, stamp: undefined },
+    { ...ours, injectionStatus: undefined },
     none,
     'change',
     { isLumigoGone: true },
   ],
   ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
   ['that is an instrumented Job stays as it is', { ...ours, kind: job }, active, 'nothing'],
-  ['is done with once a check has found nothing to do', { ...ours, settled: active }, active, 'nothing'],
+  ['is done with once a check has found nothing to do', { ...ours, checkedUnder: active }, active, 'nothing'],
   [
     'F1: is not done with under another policy than it was settled under',
-    { ...ours, settled: active },
+    { ...ours, checkedUnder: active },
     changed,
     'change',
   ],
-  ['is not planned twice', { ...plain, attempt: { stamp: undefined } }, active, 'wait'],
+  ['is not planned twice', { ...plain, inFlight: { injectionStatus: undefined } }, active, 'wait'],
   [
     'F1: that is being changed under another policy is planned once that has ended',
-    { ...ours, attempt: { stamp } },
+    { ...ours, inFlight: { injectionStatus } },
     changed,
     'wait',
   ],

@@ -1,6 +1,6 @@
 import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
-import { isReverted, parseStamp, type Stamp } from '../injection/stamp.ts';
+import { isReverted, parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
@@ -14,7 +14,7 @@ interface WorkloadStep {
 }
 const change = (reason: string): WorkloadStep => ({ do: 'change', reason });
 const nothing = (reason: string): WorkloadStep => ({ do: 'nothing', reason });
-const settled = nothing('it is up to date');
+const checkedUnder = nothing('it is up to date');
 
 /** A change that another writer undoes within this time was undone because of it. */
 const CONTESTED_MS = 10 * 60_000;
@@ -25,8 +25,8 @@ const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_00
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
   if (workload.deleting) return nothing('it is being deleted');
-  if (workload.settled === policy) return settled;
-  if (workload.attempt !== undefined) return { do: 'wait', reason: 'it is being changed' };
+  if (workload.checkedUnder === policy) return checkedUnder;
+  if (workload.inFlight !== undefined) return { do: 'wait', reason: 'it is being changed' };
   const cause = causeFor(workload, situation);
   return cause.do === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
 }
@@ -50,7 +50,7 @@ function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situatio
     return workload.kind.mutable
       ? change('it opts out by its label')
       : nothing('it opts out by its label, and cannot change');
-  const touched = isInstrumented(workload) || workload.stamp !== undefined;
+  const touched = isInstrumented(workload) || workload.injectionStatus !== undefined;
   if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
@@ -77,19 +77,19 @@ const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
 
 function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
   const { kind, label } = workload;
-  const stamp = parseStamp(workload.stamp);
-  // The original operator left no stamp, and replaced a label of `true` (injection/standing.ts).
-  const asked = stamp === undefined ? 'true' : stamp.userLabel;
+  const injectionStatus = parseInjectionStatus(workload.injectionStatus);
+  // The original operator left no injection status, and replaced a label of `true` (injection/standing.ts).
+  const asked = injectionStatus === undefined ? 'true' : injectionStatus.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
   if (isTrue(own) && canChange) return change('it opts in by its label');
-  const stays = !isReverted(workload.stamp) && isToStay(stamp, own);
+  const stays = !isReverted(workload.injectionStatus) && isToStay(injectionStatus, own);
   if (stays || !canChange) return nothing('there is no Lumigo resource in its namespace');
   return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
 
-const isToStay = (stamp: Stamp | undefined, own: string | undefined): boolean =>
-  stamp === undefined || stamp.keep === true || isTrue(own);
+const isToStay = (injectionStatus: InjectionStatus | undefined, own: string | undefined): boolean =>
+  injectionStatus === undefined || injectionStatus.keep === true || isTrue(own);
 
 const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 'true';
 

@@ -35,12 +35,12 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
   const changes = waiting.filter((step) => step.do === 'change');
   const isFree = ({ workload, do: step }: Planned): boolean =>
-    step === 'nothing' && workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined;
+    step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
   const isStated = ({ state, deleting }: ObservedWorkload): boolean => state !== undefined && !deleting;
   const way = {
     states: isRolledOut(policy) ? planned.map(({ workload }) => workload).filter(isStated) : [],
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
-    unknown: changes.length + waiting.filter(({ workload }) => workload.attempt !== undefined).length,
+    unknown: changes.length + waiting.filter(({ workload }) => workload.inFlight !== undefined).length,
   };
   const rollout = planRollout(way, observed, now);
   return {
@@ -58,7 +58,7 @@ type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planW
 const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
 
 function count(
-  { deleting, elsewhere, tooLarge, settled, label }: ObservedWorkload,
+  { deleting, elsewhere, tooLarge, checkedUnder, label }: ObservedWorkload,
   { policy, rollout }: ObservedNamespace,
   progress: typeof noProgress,
 ) {
@@ -68,7 +68,7 @@ function count(
     progress.elsewhere += elsewhere === undefined ? 0 : 1;
     progress.older += label === rollout.settings.label ? 0 : 1;
   }
-  if (tooLarge && settled === policy) progress.tooLarge += 1;
+  if (tooLarge && checkedUnder === policy) progress.tooLarge += 1;
 }
 
 function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): 'pending' | 'failed' | 'contested' {

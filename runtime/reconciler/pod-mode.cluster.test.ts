@@ -9,8 +9,8 @@ import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { podMode, whenPodsAreInjected } from '../../sandbox/testing/pod-policy.ts';
-import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
+import { mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, pods, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
@@ -40,7 +40,8 @@ async function podsIn(namespace: string): Promise<KubernetesObject[]> {
   return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-const whenInjecting = (namespace: string, expected = true) => whenPodsAreInjected(operator.bench, namespace, expected);
+const waitForInjecting = (namespace: string, expected = true) =>
+  waitForInjectedPods(operator.testCluster, namespace, expected);
 
 function own({ metadata }: Pick<Workload, 'metadata'>) {
   const { [generationOfDaemonSet]: _generation, [revision]: _revision, ...notes } = metadata.annotations ?? {};
@@ -51,37 +52,39 @@ const revision = 'deployment.kubernetes.io/revision';
 
 describe('in Pod mode', () => {
   it('pods are injected on creation, whatever creates them, unless they opt out', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('pods');
-    await bench.activate(namespace, podMode);
-    await whenInjecting(namespace);
-    const bare = await bench.create(podOf(namespace, 'bare'));
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('pods');
+    await testCluster.activate(namespace, podMode);
+    await waitForInjecting(namespace);
+    const bare = await testCluster.create(getPod(namespace, 'bare'));
     expect(isInstrumented(bare)).toBe(true);
     expect(bare.metadata.annotations).not.toHaveProperty([annotations.instrumentation]);
-    expect(isInstrumented(await bench.create(podOf(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(false);
-    const manifest = workloadOf(deployment, namespace, 'shop');
-    await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
+    expect(isInstrumented(await testCluster.create(getPod(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(
+      false,
+    );
+    const manifest = createWorkload(deployment, namespace, 'shop');
+    await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
     await eventually(async () => {
       const made = (await podsIn(namespace)).filter(({ metadata }) => metadata.labels?.['app'] === 'shop');
       expect(made.map(isInstrumented)).toEqual([true, true]);
     });
-    expect(await bench.isInstrumented(deployment, namespace, 'shop')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'shop')).toBe(false);
     await eventually(() => {
       expect(kubectl('get', 'lumigo', '-n', namespace)).toMatch(/MODE[^]* Pod /);
     });
   });
 
   it('a repeated apply and a diff of the sources show nothing before, during and after [D48]', async () => {
-    const { bench, cluster } = operator;
-    const namespace = await bench.namespace('gitops');
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('gitops');
     const replicated = (kind: typeof deployment | typeof statefulSet, name: string): Manifest => {
-      const manifest = workloadOf(kind, namespace, name);
+      const manifest = createWorkload(kind, namespace, name);
       return { ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } };
     };
     const sources = [
       replicated(deployment, 'web'),
       replicated(statefulSet, 'db'),
-      workloadOf(cronJob, namespace, 'nightly'),
+      createWorkload(cronJob, namespace, 'nightly'),
     ];
     const file = join(folder, 'sources.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: sources }));
@@ -89,7 +92,7 @@ describe('in Pod mode', () => {
     const specs = async () =>
       Promise.all(
         [deployment, statefulSet, cronJob].map(async (kind, index) => {
-          const found = await bench.get(kind, namespace, sources[index]?.metadata.name ?? '');
+          const found = await testCluster.get(kind, namespace, sources[index]?.metadata.name ?? '');
           return { ...own(found), generation: found.metadata.generation, spec: found['spec'] };
         }),
       );
@@ -102,48 +105,48 @@ describe('in Pod mode', () => {
     };
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([false, false]));
     await inSync();
-    await bench.activate(namespace, podMode);
-    await whenInjecting(namespace);
+    await testCluster.activate(namespace, podMode);
+    await waitForInjecting(namespace);
     await inSync();
     for (const { metadata } of await podsIn(namespace))
       await cluster.client.delete({ ...pods, namespace, name: metadata.name });
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true, true]));
     await inSync();
-    await bench.deleteLumigo(namespace);
-    await whenInjecting(namespace, false);
+    await testCluster.deleteLumigo(namespace);
+    await waitForInjecting(namespace, false);
     await inSync();
   });
 
   it.each(mutableKinds)(
     "a %s loses its template's injection, to the byte, and gets it back in Workload mode",
     async (_, kind) => {
-      const { bench } = operator;
-      const namespace = await bench.namespace('modes');
-      await bench.create(workloadOf(kind, namespace, 'app', { podLabels: { [labels.autoTrace]: 'true' } }));
-      const before = await bench.get(kind, namespace, 'app');
-      await bench.activate(namespace);
-      await bench.whenInstrumented(kind, namespace, 'app');
-      await bench.changeLumigo(namespace, { spec: podMode });
-      await bench.whenInstrumented(kind, namespace, 'app', false);
-      const after = await bench.get(kind, namespace, 'app');
+      const { testCluster } = operator;
+      const namespace = await testCluster.namespace('modes');
+      await testCluster.create(createWorkload(kind, namespace, 'app', { podLabels: { [labels.autoTrace]: 'true' } }));
+      const before = await testCluster.get(kind, namespace, 'app');
+      await testCluster.activate(namespace);
+      await testCluster.waitForInstrumented(kind, namespace, 'app');
+      await testCluster.changeLumigo(namespace, { spec: podMode });
+      await testCluster.waitForInstrumented(kind, namespace, 'app', false);
+      const after = await testCluster.get(kind, namespace, 'app');
       expect(after['spec']).toEqual(before['spec']);
       expect(own(after)).toEqual(own(before));
-      await whenInjecting(namespace);
-      await bench.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
-      await bench.whenInstrumented(kind, namespace, 'app');
-      await whenInjecting(namespace, false);
+      await waitForInjecting(namespace);
+      await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
+      await testCluster.waitForInstrumented(kind, namespace, 'app');
+      await waitForInjecting(namespace, false);
     },
   );
 
   it('the new pods of a change from Workload mode have the injection at once', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('changed');
-    await bench.activate(namespace);
-    const manifest = workloadOf(deployment, namespace, 'shop');
-    await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('changed');
+    await testCluster.activate(namespace);
+    const manifest = createWorkload(deployment, namespace, 'shop');
+    await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true]));
-    await bench.changeLumigo(namespace, { spec: podMode });
-    await bench.whenInstrumented(deployment, namespace, 'shop', false);
+    await testCluster.changeLumigo(namespace, { spec: podMode });
+    await testCluster.waitForInstrumented(deployment, namespace, 'shop', false);
     // No kubelet runs the new pod, so the old one stays.
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true, true]));
   });
@@ -151,7 +154,7 @@ describe('in Pod mode', () => {
 
 describe('the status in Pod mode', () => {
   const rolledOut = async (namespace: string) => {
-    const { status } = await operator.bench.readLumigo(namespace);
+    const { status } = await operator.testCluster.readLumigo(namespace);
     return {
       ...status?.conditions?.find(({ type }) => type === 'RolledOut'),
       count: status?.instrumentedResourcesCount,
@@ -165,14 +168,14 @@ describe('the status in Pod mode', () => {
   };
 
   it('counts the pods that a restart would inject, and says how to restart them', async () => {
-    const { bench, cluster } = operator;
-    const namespace = await bench.namespace('counted');
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('counted');
     for (const name of ['shop', 'bank']) {
-      const manifest = workloadOf(deployment, namespace, name, name === 'bank' ? { pod: windows } : {});
-      await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
+      const manifest = createWorkload(deployment, namespace, name, name === 'bank' ? { pod: windows } : {});
+      await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
     }
     await eventually(async () => expect(await podsIn(namespace)).toHaveLength(4));
-    await bench.activate(namespace, podMode);
+    await testCluster.activate(namespace, podMode);
     await eventually(async () =>
       expect(await rolledOut(namespace)).toMatchObject({
         ...{ status: 'False', reason: 'PodsWithoutInjection', count: 0 },
@@ -199,19 +202,19 @@ describe('without the setting', () => {
   afterAll(() => plain?.stop());
 
   it('there is no policy for pods, and a Lumigo says what it needs', async () => {
-    const { bench, installation } = plain;
+    const { testCluster, installation } = plain;
     expect(JSON.stringify(installation.manifests)).not.toContain('pod-policy');
-    const namespace = await bench.namespace('plain');
-    await bench.secret(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'shop'));
-    await bench.lumigo(namespace, podMode);
+    const namespace = await testCluster.namespace('plain');
+    await testCluster.secret(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'shop'));
+    await testCluster.lumigo(namespace, podMode);
     await eventually(async () => {
-      const { conditions = [] } = (await bench.readLumigo(namespace)).status ?? {};
+      const { conditions = [] } = (await testCluster.readLumigo(namespace)).status ?? {};
       expect(conditions.find(({ type }) => type === 'Error')).toMatchObject({ status: 'True', reason: 'PodModeOff' });
       expect(conditions.find(({ type }) => type === 'Active')).toMatchObject({ status: 'False' });
     });
-    expect(await bench.isInstrumented(deployment, namespace, 'shop')).toBe(false);
-    await bench.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
-    await bench.whenInstrumented(deployment, namespace, 'shop');
+    expect(await testCluster.isInstrumented(deployment, namespace, 'shop')).toBe(false);
+    await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
+    await testCluster.waitForInstrumented(deployment, namespace, 'shop');
   });
 });

@@ -22,13 +22,13 @@ import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
 interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
-  readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
+  readonly credential: (namespace: string, effective: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Called when the first workload is instrumented, and when the last one no longer is. */
   readonly onInstrumented: () => void;
 }
 
 /** A common failure is an event on this number of `Lumigo` resources, and a condition of each. */
-const MOST_REPORTED = 20;
+const MAX_REPORTED = 20;
 const GONE_MS = 5_000;
 
 /** Observes, plans (plan-namespace.ts) and executes for one term of leadership. */
@@ -84,7 +84,7 @@ export class Reconciler {
     let workloads = 0;
     for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
       const there = this.store.in(namespace);
-      for (const workload of there) this.recorder.stamped(workload, lumigoes.policy(namespace));
+      for (const workload of there) this.recorder.withInjectionStatus(workload, lumigoes.policy(namespace));
       workloads += there.length;
       this.enqueue(namespace);
     }
@@ -109,7 +109,7 @@ export class Reconciler {
   toProbeWith(): Candidate | undefined {
     const { lumigoes } = this.options;
     for (const namespace of lumigoes.namespaces()) {
-      const lumigo = lumigoes.acting(namespace);
+      const lumigo = lumigoes.effective(namespace);
       if (lumigo === undefined || !isActing(lumigoes.policy(namespace))) continue;
       for (const { kind, name, deleting } of this.store.in(namespace))
         if (kind.mutable && !deleting) return { lumigo, workload: { ...kind, kind, namespace, name } };
@@ -124,7 +124,7 @@ export class Reconciler {
     this.enqueueLumigoes();
     if (telemetry === 'working') return;
     const key = new Date().toISOString();
-    for (const lumigo of affected.slice(0, MOST_REPORTED))
+    for (const lumigo of affected.slice(0, MAX_REPORTED))
       this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
@@ -162,7 +162,7 @@ export class Reconciler {
     const isTouched = before?.resourceVersion !== workload.resourceVersion && this.rollouts.touch(workload);
     if (isTouched) this.enqueue(workload.namespace);
     if (!seen.changed) return;
-    const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
+    const isEcho = before?.inFlight !== undefined && before.inFlight.injectionStatus === workload.injectionStatus;
     if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
     this.enqueue(workload.namespace);
   }
@@ -170,18 +170,18 @@ export class Reconciler {
   private plan(namespace: string): number {
     const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
-    const acting = lumigoes.acting(namespace);
+    const effective = lumigoes.effective(namespace);
     const observed: ObservedNamespace = {
       policy: lumigoes.policy(namespace),
       isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
       lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
-      acting: acting?.metadata.uid,
-      credential: credential(namespace, acting),
+      effective: effective?.metadata.uid,
+      credential: credential(namespace, effective),
       workloads: this.store.in(namespace),
       webhook: this.webhook,
       telemetry: this.telemetry,
       token: this.tokens.get(namespace) ?? {},
-      untold: events.pending(namespace),
+      pendingEvents: events.pending(namespace),
       removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       underWay: this.pending.size,
       rollout: this.rollouts.observe(namespace),

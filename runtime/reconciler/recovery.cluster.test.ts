@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -14,59 +14,59 @@ const { deployment } = workloadKinds;
 
 describe('while the webhook is down', () => {
   it('workloads are created all the same, and instrumented once it is back [D12, D30]', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('away');
-    await bench.activate(namespace);
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('away');
+    await testCluster.activate(namespace);
     await operator.stopManager();
     await nextSecond();
     const mutable = everyKind.filter(([, kind]) => kind.mutable);
-    for (const [, kind] of mutable) await bench.create(workloadOf(kind, namespace, `missed-${kind.plural}`));
+    for (const [, kind] of mutable) await testCluster.create(createWorkload(kind, namespace, `missed-${kind.plural}`));
     await operator.startManager();
-    for (const [, kind] of mutable) await bench.whenInstrumented(kind, namespace, `missed-${kind.plural}`);
+    for (const [, kind] of mutable) await testCluster.waitForInstrumented(kind, namespace, `missed-${kind.plural}`);
     await eventually(async () =>
       expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutable.length),
     );
   });
 
   it('an opt-out takes effect once it is back', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('caught-up');
-    await bench.activate(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('caught-up');
+    await testCluster.activate(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await operator.stopManager();
-    await bench.merge(deployment, namespace, 'app', { metadata: { labels: { 'lumigo.auto-trace': 'false' } } });
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    await testCluster.merge(deployment, namespace, 'app', { metadata: { labels: { 'lumigo.auto-trace': 'false' } } });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     await operator.startManager();
-    await bench.whenInstrumented(deployment, namespace, 'app', false);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 
   it('a rollback to a template without the injection is injected again', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('rolled-back');
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    const clean = await bench.templateOf(deployment, namespace, 'app');
-    await bench.activate(namespace);
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('rolled-back');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const clean = await testCluster.toTemplate(deployment, namespace, 'app');
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     await operator.stopManager();
     const operations = [{ op: 'replace' as const, path: '/spec/template', value: clean }];
-    await bench.client.patch({ ...deployment, namespace, name: 'app' }, { kind: 'json', operations });
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await testCluster.client.patch({ ...deployment, namespace, name: 'app' }, { kind: 'json', operations });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await operator.startManager();
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
   });
 });
 
 describe('a manager that is killed', () => {
   it('loses nothing and duplicates no event in the middle of 200 workloads', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('killed');
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('killed');
     const names = Array.from({ length: 200 }, (_, index) => `app-${index}`);
-    await Promise.all(names.map((name) => bench.create(workloadOf(deployment, namespace, name))));
-    await bench.secret(namespace);
-    await bench.lumigo(namespace);
+    await Promise.all(names.map((name) => testCluster.create(createWorkload(deployment, namespace, name))));
+    await testCluster.secret(namespace);
+    await testCluster.lumigo(namespace);
     const instrumented = async () => {
       let count = 0;
-      for await (const { items } of bench.client.pages({ ...deployment, namespace }, { metadataOnly: true }))
+      for await (const { items } of testCluster.client.pages({ ...deployment, namespace }, { metadataOnly: true }))
         count += items.filter(({ metadata }) => metadata.labels?.['lumigo.auto-trace'] !== undefined).length;
       return count;
     };
@@ -78,7 +78,7 @@ describe('a manager that is killed', () => {
     await eventually(async () => expect(await instrumented()).toBe(200), { timeoutMs: 60_000 });
     await eventually(async () => {
       const told = new Map<string, number>();
-      for await (const { items } of bench.client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
+      for await (const { items } of testCluster.client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
         for (const event of items as unknown as { reason: string; involvedObject: { name: string } }[])
           if (event.reason === 'LumigoAddedInstrumentation')
             told.set(event.involvedObject.name, (told.get(event.involvedObject.name) ?? 0) + 1);
@@ -86,20 +86,20 @@ describe('a manager that is killed', () => {
       expect([...told.values()].every((times) => times === 1)).toBe(true);
     });
     await eventually(async () =>
-      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(200),
+      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(200),
     );
   });
 
   it('is replaced by its standby within the duration of the Lease', async () => {
-    const { bench } = operator;
-    const namespace = await bench.namespace('heir');
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('heir');
     const standby = await operator.startAnother();
     await operator.killManager();
     const killed = Date.now();
-    await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.secret(namespace);
-    await bench.lumigo(namespace);
-    await eventually(() => bench.whenInstrumented(deployment, namespace, 'app'), { timeoutMs: 30_000 });
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.secret(namespace);
+    await testCluster.lumigo(namespace);
+    await eventually(() => testCluster.waitForInstrumented(deployment, namespace, 'app'), { timeoutMs: 30_000 });
     expect(Date.now() - killed).toBeLessThan(25_000);
     await operator.startManager();
     await standby.stop();

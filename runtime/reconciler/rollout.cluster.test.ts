@@ -20,10 +20,10 @@ const deployments = (...names: readonly string[]) => Object.fromEntries(names.ma
 
 describe('a rollout', () => {
   it('begins with one workload, and continues with more as their pods become available', async () => {
-    const stage = await stages.make(operator, 'waves', deployments('a', 'b', 'c', 'd'));
+    const stage = await stages.make(operator, 'batches', deployments('a', 'b', 'c', 'd'));
     await stage.activate();
-    await stage.whenInstrumented('a');
-    await stage.whenSaid({
+    await stage.waitForInstrumented('a');
+    await stage.waitForCondition({
       ...{ status: 'False', reason: 'Progressing' },
       message: 'In progress: Deployment/a. 3 workloads are queued',
     });
@@ -31,14 +31,14 @@ describe('a rollout', () => {
     await eventually(async () => expect(await listed()).toMatchObject([{ name: 'a', state: 'RollingOut' }]));
     await stage.stays('a');
     stage.become('ready', 'a');
-    await stage.whenInstrumented('a', 'b', 'c');
+    await stage.waitForInstrumented('a', 'b', 'c');
     await eventually(async () => expect(await listed()).toMatchObject([{ state: 'Verified' }, {}, {}]));
     stage.become('ready', 'b');
     await stage.stays('a', 'b', 'c');
     stage.become('ready', 'c');
-    await stage.whenInstrumented('a', 'b', 'c', 'd');
+    await stage.waitForInstrumented('a', 'b', 'c', 'd');
     stage.become('ready', 'd');
-    await stage.whenSaid({ status: 'True', reason: 'Complete' });
+    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
   });
 
   it('reverts exactly what cannot start, halts with a reason, and continues on request [F58]', async () => {
@@ -46,9 +46,9 @@ describe('a rollout', () => {
     const before = await stage.read('a');
     stage.become('no-injector-image', 'a');
     await stage.activate();
-    await stage.whenReverted('a', 'InjectorImage');
+    await stage.waitForReverted('a', 'InjectorImage');
     expect((await stage.read('a'))['spec']).toEqual(before['spec']);
-    await stage.whenSaid({ reason: 'Halted' });
+    await stage.waitForCondition({ reason: 'Halted' });
     await stage.stays();
     const { message } = (await stage.rolledOut()) ?? {};
     expect(message).toContain('Deployment/a was reverted (InjectorImage)');
@@ -58,30 +58,30 @@ describe('a rollout', () => {
     expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(1);
     await stage.merge('b', { spec: { paused: true } });
     await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
-    await stage.whenInstrumented('a');
-    expect(await stage.revertOf('a')).toBeUndefined();
+    await stage.waitForInstrumented('a');
+    expect(await stage.getRevert('a')).toBeUndefined();
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
   });
 
   it('continues after the operator is killed, with workloads in progress and reverted ones', async () => {
     const stage = await stages.make(operator, 'killed', deployments('a', 'b', 'c'));
     await stage.activate();
-    await stage.whenInstrumented('a');
+    await stage.waitForInstrumented('a');
     await operator.killManager();
     await operator.startManager();
     await stage.stays('a');
     stage.become('ready', 'a');
-    await stage.whenInstrumented('a', 'b', 'c');
+    await stage.waitForInstrumented('a', 'b', 'c');
     await operator.killManager();
     stage.become('crashes', 'b');
     stage.become('no-injector-image', 'c');
     await operator.startManager();
-    await stage.whenInstrumented('a');
-    expect([(await stage.revertOf('b'))?.cause, (await stage.revertOf('c'))?.cause]).toEqual([
+    await stage.waitForInstrumented('a');
+    expect([(await stage.getRevert('b'))?.cause, (await stage.getRevert('c'))?.cause]).toEqual([
       'Crash',
       'InjectorImage',
     ]);
-    expect((await stage.revertOf('b'))?.evidence).toContain('the last words');
+    expect((await stage.getRevert('b'))?.evidence).toContain('the last words');
     await operator.killManager();
     await operator.startManager();
     await stage.stays('a');
@@ -90,12 +90,12 @@ describe('a rollout', () => {
   it('judges an injection of an earlier leader before a further change', async () => {
     const stage = await stages.make(operator, 'takeover', deployments('a'));
     await stage.activate();
-    await stage.whenInstrumented('a');
+    await stage.waitForInstrumented('a');
     await operator.killManager();
     stage.become('crashes', 'a');
-    await stage.bench.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
     await operator.startManager();
-    await stage.whenReverted('a', 'Crash');
+    await stage.waitForReverted('a', 'Crash');
   });
 
   it('waits for workloads that are paused or fail, and not for those without pods', async () => {
@@ -108,21 +108,21 @@ describe('a rollout', () => {
     stage.fail('fails', true);
     await eventually(async () => expect((await stage.read('fails'))['status']).not.toHaveProperty('availableReplicas'));
     await stage.activate();
-    await stage.whenInstrumented('still');
-    await stage.whenSaid({
+    await stage.waitForInstrumented('still');
+    await stage.waitForCondition({
       reason: 'Blocked',
       message:
         'The operator waits because Deployment/fails has pods that are not available. The operator waits because Deployment/paused is paused',
     });
     stage.fail('fails', false);
-    await stage.whenInstrumented('fails', 'still');
+    await stage.waitForInstrumented('fails', 'still');
   });
 
   it('reverts a workload that does not become available in time', async () => {
     const stage = await stages.make(operator, 'slow', deployments('a'));
     await stage.activate();
-    await stage.whenReverted('a', 'NotReady');
-    expect((await stage.revertOf('a'))?.evidence).toContain('within 15 seconds');
+    await stage.waitForReverted('a', 'NotReady');
+    expect((await stage.getRevert('a'))?.evidence).toContain('within 15 seconds');
   });
 
   it('applies an update in the same way, and keeps other injections if the first one fails', async () => {
@@ -130,13 +130,13 @@ describe('a rollout', () => {
     const before = await stage.read('a');
     stage.become('ready', 'a', 'b');
     await stage.activate();
-    await stage.whenInstrumented('a', 'b');
-    await stage.whenSaid({ reason: 'Complete' });
+    await stage.waitForInstrumented('a', 'b');
+    await stage.waitForCondition({ reason: 'Complete' });
     const former = await stage.read('b');
     stage.become('no-injector-image', 'a');
-    await stage.bench.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
-    await stage.whenReverted('a', 'InjectorImage');
-    await stage.whenSaid({ reason: 'Halted' });
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
+    await stage.waitForReverted('a', 'InjectorImage');
+    await stage.waitForCondition({ reason: 'Halted' });
     expect((await stage.read('a'))['spec']).toEqual(before['spec']);
     await stage.stays('b');
     expect((await stage.read('b'))['spec']).toEqual(former['spec']);
@@ -147,9 +147,9 @@ describe('a rollout', () => {
     const { metadata: before } = await stage.read('a');
     stage.become('no-injector-image', 'a');
     await stage.activate();
-    await stage.whenReverted('a', 'InjectorImage');
+    await stage.waitForReverted('a', 'InjectorImage');
     expect((await stage.read('a')).metadata.labels?.[labels.rollout]).toBe('reverted');
-    await stage.bench.deleteLumigo(stage.namespace);
+    await stage.testCluster.deleteLumigo(stage.namespace);
     const { metadata } = await stage.read('a');
     expect(metadata.labels).toEqual(before.labels);
     expect(Object.keys(metadata.annotations ?? {})).toEqual(Object.keys(before.annotations ?? {}));

@@ -1,4 +1,4 @@
-import { injectorOf } from '../config/config.ts';
+import { toInjector } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
 import {
@@ -19,10 +19,10 @@ import type { Term } from './term.ts';
 const MAX_NAMESPACES = 4;
 /** Limits the delay that slow workloads cause for other namespaces. */
 const TURN_MS = 5 * 60_000;
-const [LEAST_LOOK_MS, MOST_LOOK_MS] = [1_000, 20_000];
+const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
 
 export class Rollouts {
-  private readonly turns: NamespaceTurns;
+  private readonly turns: NamespaceSlots;
   private readonly settings: ObservedRollout['settings'];
   private readonly tallies = new Map<string, NamespaceTally>();
   private cluster: InjectorHealth = 'untried';
@@ -33,22 +33,22 @@ export class Rollouts {
     this.settings = {
       soakMs,
       deadlineMs: config.rolloutDeadlineSeconds * 1_000,
-      lookMs: Math.min(MOST_LOOK_MS, Math.max(LEAST_LOOK_MS, 2 * soakMs)),
-      largestWave: config.rolloutLargestWave,
+      lookMs: Math.min(MAX_LOOK_MS, Math.max(LEAST_LOOK_MS, 2 * soakMs)),
+      largestBatch: config.rolloutLargestBatch,
       label: labelValue(config.version),
     };
-    this.turns = new NamespaceTurns(enqueue);
+    this.turns = new NamespaceSlots(enqueue);
     const reset = () => [metrics.rolloutWorkloads, metrics.rolloutHalted].forEach((gauge) => gauge.reset());
     signal.addEventListener('abort', reset, { once: true });
   }
 
   observe(namespace: string): ObservedRollout {
-    return { settings: this.settings, hasTurn: this.turns.has(namespace), injector: this.cluster };
+    return { settings: this.settings, hasSlot: this.turns.has(namespace), injector: this.cluster };
   }
 
   installed({ namespace }: ObservedWorkload): Installed {
     const injector = healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
-    return { injector, image: injectorOf(this.term.config).image };
+    return { injector, image: toInjector(this.term.config).image };
   }
 
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
@@ -57,7 +57,7 @@ export class Rollouts {
     if (known === undefined) return undefined;
     const before = known.state ?? idle;
     const { state, action } = transition(before, seen, performance.now(), this.settings);
-    if (state !== before) store.note(known, { state: state.kind === 'idle' ? undefined : state });
+    if (state !== before) store.update(known, { state: state.kind === 'idle' ? undefined : state });
     return action;
   }
 
@@ -66,15 +66,15 @@ export class Rollouts {
     const { state } = workload;
     if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && state.kind !== 'untested'))
       return false;
-    store.note(workload, { changedAt: performance.now() });
+    store.update(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
     return store.latest(workload)?.state !== state;
   }
 
-  act(namespace: string, { noted, wantsTurn, summary, tally }: RolloutPlan): void {
+  act(namespace: string, { noted, wantsSlot, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
-    for (const workload of noted) store.note(workload, { state: workload.state });
-    this.turns.want(namespace, wantsTurn);
+    for (const workload of noted) store.update(workload, { state: workload.state });
+    this.turns.want(namespace, wantsSlot);
     this.count(namespace, tally);
     const { underWay, queued, blocked, reverted, halted } = summary;
     const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
@@ -94,11 +94,11 @@ export class Rollouts {
   }
 }
 
-class NamespaceTurns {
+class NamespaceSlots {
   /** By namespace, the start of its turn; undefined while it waits. */
   private readonly namespaces = new Map<string, number | undefined>();
 
-  constructor(private readonly onTurn: (namespace: string) => void) {}
+  constructor(private readonly onSlot: (namespace: string) => void) {}
 
   has(namespace: string): boolean {
     return this.current().includes(namespace);
@@ -108,7 +108,7 @@ class NamespaceTurns {
     const before = this.current();
     if (!wants) this.namespaces.delete(namespace);
     else if (!this.namespaces.has(namespace)) this.namespaces.set(namespace, undefined);
-    for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
+    for (const each of this.current()) if (!before.includes(each)) this.onSlot(each);
   }
 
   private current(): string[] {

@@ -18,7 +18,7 @@ export interface Term {
   readonly logger: Logger;
   /** Aborted at the end of the term. Nothing starts afterwards. */
   readonly signal: AbortSignal;
-  /** ISO 8601. An earlier leader has reported each stamp before this time. */
+  /** ISO 8601. An earlier leader has reported each injection status before this time. */
   readonly since: string;
   readonly enqueue: (namespace: string) => void;
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { WorkloadStore } from './workload-store.ts';
 
-const kindOf = (kind: string): WorkloadKind => {
+const getKind = (kind: string): WorkloadKind => {
   const found = workloads.find((each) => each.kind === kind);
   if (found === undefined) throw new Error(`no kind ${kind}`);
   return found;
 };
-const deployment = kindOf('Deployment');
+const deployment = getKind('Deployment');
 const metadata = (more: object = {}) => ({
   namespace: 'shop',
   name: 'cart',
@@ -18,7 +18,7 @@ const metadata = (more: object = {}) => ({
   ...more,
 });
 
-const sizeOf = (store: WorkloadStore): number => store.in('shop').length;
+const getSize = (store: WorkloadStore): number => store.in('shop').length;
 
 describe('the workload store', () => {
   it('reports a change only if a relevant field changed', () => {
@@ -28,8 +28,10 @@ describe('the workload store', () => {
     expect(store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }))?.changed).toBe(true);
     const label = { labels: { [labels.autoTrace]: 'false' } };
     expect(store.upsert(deployment, metadata({ resourceVersion: '13', generation: 2, ...label }))?.changed).toBe(true);
-    const stamp = { ...label, annotations: { [annotations.instrumentation]: 'added' } };
-    expect(store.upsert(deployment, metadata({ resourceVersion: '14', generation: 2, ...stamp }))?.changed).toBe(true);
+    const injectionStatus = { ...label, annotations: { [annotations.instrumentation]: 'added' } };
+    expect(
+      store.upsert(deployment, metadata({ resourceVersion: '14', generation: 2, ...injectionStatus }))?.changed,
+    ).toBe(true);
   });
 
   it('ignores older answers', () => {
@@ -59,11 +61,11 @@ describe('the workload store', () => {
     const label = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
     store.upsert(deployment, metadata({ ...label }));
     store.upsert(deployment, metadata({ name: 'other', uid: 'u2' }));
-    expect([sizeOf(store), store.instrumented]).toEqual([2, 1]);
+    expect([getSize(store), store.instrumented]).toEqual([2, 1]);
     store.upsert(deployment, metadata({ resourceVersion: '11' }));
-    expect([sizeOf(store), store.instrumented]).toEqual([2, 0]);
+    expect([getSize(store), store.instrumented]).toEqual([2, 0]);
     store.delete(deployment, 'shop', 'cart', 'u1');
-    expect(sizeOf(store)).toBe(1);
+    expect(getSize(store)).toBe(1);
   });
 
   it('keeps facts until the workload changes [F1]', () => {
@@ -72,11 +74,14 @@ describe('the workload store', () => {
     const seen = store.upsert(deployment, metadata())?.workload;
     if (seen === undefined) throw new Error('not kept');
     const write = { policy, at: 1, touchedAt: undefined, repeats: 0 };
-    store.note(seen, { settled: policy, write });
+    store.update(seen, { checkedUnder: policy, write });
     store.upsert(deployment, metadata({ resourceVersion: '11' }));
-    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ settled: policy, write: { touchedAt: undefined } });
+    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({
+      checkedUnder: policy,
+      write: { touchedAt: undefined },
+    });
     store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }));
-    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ settled: undefined, write: { touchedAt: 7 } });
+    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ checkedUnder: undefined, write: { touchedAt: 7 } });
   });
 
   it('distinguishes a deleted workload from a new one of the same name', () => {
@@ -96,15 +101,15 @@ describe('the workload store', () => {
     const owned = (apiVersion: string, kind: string) => ({
       ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true }],
     });
-    expect(store.upsert(kindOf('ReplicaSet'), metadata(owned('apps/v1', 'Deployment')))).toBeUndefined();
-    expect(store.upsert(kindOf('Job'), metadata(owned('batch/v1', 'CronJob')))).toBeUndefined();
-    expect(store.upsert(kindOf('Job'), metadata(owned('argoproj.io/v1alpha1', 'Workflow')))).toBeDefined();
+    expect(store.upsert(getKind('ReplicaSet'), metadata(owned('apps/v1', 'Deployment')))).toBeUndefined();
+    expect(store.upsert(getKind('Job'), metadata(owned('batch/v1', 'CronJob')))).toBeUndefined();
+    expect(store.upsert(getKind('Job'), metadata(owned('argoproj.io/v1alpha1', 'Workflow')))).toBeDefined();
     expect(store.upsert(deployment, metadata(owned('argoproj.io/v1alpha1', 'Argo')))).toBeDefined();
   });
 
   it('forgets a ReplicaSet that is adopted later', () => {
     const store = new WorkloadStore(() => 0);
-    const kind = kindOf('ReplicaSet');
+    const kind = getKind('ReplicaSet');
     store.upsert(kind, metadata());
     store.upsert(
       kind,

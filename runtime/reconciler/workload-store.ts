@@ -1,6 +1,6 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
-import { ownerOf } from '../injection/eligibility.ts';
-import { stampText } from '../injection/stamp.ts';
+import { findOwner } from '../injection/eligibility.ts';
+import { injectionStatusText } from '../injection/injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
@@ -14,7 +14,7 @@ interface Seen {
 }
 
 type ByKindAndName = Map<string, ObservedWorkload>;
-const keyOf = ({ kind }: WorkloadKind, name: string): string => `${kind}/${name}`;
+const toKey = ({ kind }: WorkloadKind, name: string): string => `${kind}/${name}`;
 
 /** The workloads of the cluster, without those that a controller owns, such as a Deployment's ReplicaSets. */
 export class WorkloadStore {
@@ -27,7 +27,7 @@ export class WorkloadStore {
   upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
     const shown = readMetadata(metadata);
     const { namespace, name, uid, resourceVersion } = shown;
-    if (ownerOf(kind.kind, metadata) !== undefined) {
+    if (findOwner(kind.kind, metadata) !== undefined) {
       this.delete(kind, namespace, name, uid);
       return undefined;
     }
@@ -40,7 +40,7 @@ export class WorkloadStore {
     return { workload: this.put(workload), before, changed, isCurrent: true };
   }
 
-  note(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
+  update(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
     const known = this.latest(workload);
     return known && this.put({ ...known, ...facts });
   }
@@ -49,7 +49,7 @@ export class WorkloadStore {
     const workload = this.get(kind, namespace, name);
     if (workload === undefined || (uid !== '' && workload.uid !== uid)) return false;
     const there = this.byNamespace.get(namespace);
-    there?.delete(keyOf(kind, name));
+    there?.delete(toKey(kind, name));
     if (there?.size === 0) this.byNamespace.delete(namespace);
     this.instrumentedCount -= Number(isInstrumented(workload));
     return true;
@@ -61,7 +61,7 @@ export class WorkloadStore {
   }
 
   get(kind: WorkloadKind, namespace: string, name: string): ObservedWorkload | undefined {
-    return this.byNamespace.get(namespace)?.get(keyOf(kind, name));
+    return this.byNamespace.get(namespace)?.get(toKey(kind, name));
   }
 
   in(namespace: string): ObservedWorkload[] {
@@ -85,29 +85,37 @@ export class WorkloadStore {
     const { kind, namespace, name } = workload;
     const before = this.get(kind, namespace, name);
     const there: ByKindAndName = this.byNamespace.get(namespace) ?? new Map();
-    this.byNamespace.set(namespace, there.set(keyOf(kind, name), workload));
+    this.byNamespace.set(namespace, there.set(toKey(kind, name), workload));
     this.instrumentedCount += Number(isInstrumented(workload)) - Number(before !== undefined && isInstrumented(before));
     return workload;
   }
 
   private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
     if (!changed) return { ...known, ...shown };
-    const { write, attempt } = known;
-    const touched = write === undefined || attempt !== undefined ? write : { ...write, touchedAt: this.now() };
-    return { ...known, ...shown, settled: undefined, write: touched, instrumentedVersion: versionOf(shown, known) };
+    const { write, inFlight } = known;
+    const touched = write === undefined || inFlight !== undefined ? write : { ...write, touchedAt: this.now() };
+    return {
+      ...known,
+      ...shown,
+      checkedUnder: undefined,
+      write: touched,
+      instrumentedVersion: findVersion(shown, known),
+    };
   }
 }
 
 type Shown = ReturnType<typeof readMetadata>;
 
-const relevant = ['uid', 'generation', 'label', 'stamp', 'deleting', 'asked'] as const;
+const relevant = ['uid', 'generation', 'label', 'injectionStatus', 'deleting', 'asked'] as const;
 
 const isAs = (known: ObservedWorkload | undefined, shown: Shown): boolean =>
   known !== undefined && relevant.every((field) => known[field] === shown[field]);
 
-function versionOf(shown: Shown, known: ObservedWorkload): string | undefined {
+function findVersion(shown: Shown, known: ObservedWorkload): string | undefined {
   if (!isInstrumented(shown)) return undefined;
-  return (known.stamp === shown.stamp ? known.instrumentedVersion : undefined) ?? shown.resourceVersion;
+  return (
+    (known.injectionStatus === shown.injectionStatus ? known.instrumentedVersion : undefined) ?? shown.resourceVersion
+  );
 }
 
 export const observeWorkload = (kind: WorkloadKind, metadata: Metadata): ObservedWorkload =>
@@ -125,7 +133,7 @@ function readMetadata(metadata: Metadata) {
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     label: metadata.labels?.[labels.autoTrace],
-    stamp: stampText(metadata),
+    injectionStatus: injectionStatusText(metadata),
     asked: askedIn(metadata),
     deleting: metadata.deletionTimestamp !== undefined,
   };

@@ -4,19 +4,19 @@ import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
-import { completionOf, type Completion } from './completion.ts';
+import { getCompletion, type Completion } from './completion.ts';
 
 const { deployment, daemonSet, statefulSet } = workloadKinds;
 
 let cluster: ControlPlane;
-let bench: TestCluster;
+let testCluster: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] });
-  bench = new TestCluster(cluster.client);
-  await bench.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
-  await bench.setStatus(
+  testCluster = new TestCluster(cluster.client);
+  await testCluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+  await testCluster.setStatus(
     { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
     { conditions: [{ type: 'Ready', status: 'True' }] },
   );
@@ -24,18 +24,18 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }) {
-  const namespace = await bench.namespace('completion');
-  const kubelet = new KubeletByHand(bench, namespace, () => outcome.now);
-  const manifest = workloadOf(kind, namespace, 'app');
-  await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...spec } });
-  const read = () => bench.get(kind, namespace, 'app');
+  const namespace = await testCluster.namespace('completion');
+  const kubelet = new KubeletByHand(testCluster, namespace, () => outcome.now);
+  const manifest = createWorkload(kind, namespace, 'app');
+  await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...spec } });
+  const read = () => testCluster.get(kind, namespace, 'app');
   return {
     namespace,
     kubelet,
-    change: (body: object) => bench.merge(kind, namespace, 'app', body),
+    change: (body: object) => testCluster.merge(kind, namespace, 'app', body),
     shows: (expected: Partial<Completion>) =>
       eventually(async () => {
-        expect(completionOf(await read())).toMatchObject(expected);
+        expect(getCompletion(await read())).toMatchObject(expected);
       }),
   };
 }
@@ -59,7 +59,7 @@ it('follows a Deployment through a rollout, a rollout without progress, a pause 
   await shows({ kind: 'paused' });
   await change({ spec: { paused: null } });
   await shows({ kind: 'complete' });
-  await bench.create({
+  await testCluster.create({
     ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } },
     spec: { hard: { pods: '0' } },
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Workload } from '../api/objects.ts';
 import { workloads } from '../contract.ts';
-import { completionOf, type Completion } from './completion.ts';
+import { getCompletion, type Completion } from './completion.ts';
 
 /** Real controllers wrote these on a real API server (completion.cluster.test.ts). */
 interface Recorded {
@@ -22,7 +22,7 @@ const workload = (kind: string, spec: object, status: object, generation = 1): W
 
 describe('the completion of a recorded status', () => {
   it.each(recorded.map((row) => [`a ${row.kind} that ${row.title}`, row] as const))('is known for %s', (_title, row) =>
-    expect(completionOf(workload(row.kind, row.spec, row.status, row.generation))).toEqual(row.expected),
+    expect(getCompletion(workload(row.kind, row.spec, row.status, row.generation))).toEqual(row.expected),
   );
 });
 
@@ -63,10 +63,10 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
 ];
 
 describe('the completion', () => {
-  it.each(written)('is known for %s', (_title, seen, expected) => expect(completionOf(seen)).toMatchObject(expected));
+  it.each(written)('is known for %s', (_title, seen, expected) => expect(getCompletion(seen)).toMatchObject(expected));
 
   it('is progressing if the status has not seen the generation yet', () =>
-    expect(completionOf(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({
+    expect(getCompletion(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({
       ...{ kind: 'progressing', available: 0, wanted: 2, isReplacing: true },
     }));
 });

@@ -1,7 +1,7 @@
 import type { WorkloadKind } from '../contract.ts';
 import { isPlainObject, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
-import { kindOf } from '../injection/workload.ts';
+import { findKind } from '../injection/workload.ts';
 
 /** The progress of a workload's controller with the present pod template, as `kubectl rollout status` computes it. */
 export type Completion =
@@ -58,26 +58,26 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
 };
 
 /** Counts pods of each template; undefined for a kind that does not count them. */
-export function podCountsOf(workload: Workload): PodCounts | undefined {
-  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+export function findPodCounts(workload: Workload): PodCounts | undefined {
+  const form = findKind(workload.apiVersion, workload.kind)?.pods;
   return form && counts[form](mapAt(workload, 'spec'), mapAt(workload, 'status'));
 }
 
 /** Judges an object by its own status. A status of an older generation does not count. */
-export function completionOf(workload: Workload): Completion {
+export function getCompletion(workload: Workload): Completion {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
   // Argo's Rollouts write the generation as a text, and pause at steps of their own strategy.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
-  const found = countsOf(workload, spec, status, isSeen);
+  const found = toCounts(workload, spec, status, isSeen);
   if ('kind' in found) return found;
   const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
-  if (isSeen && isComplete(found)) return completeOf(found, isPaused);
-  return isPaused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
+  if (isSeen && isComplete(found)) return toComplete(found, isPaused);
+  return isPaused ? { kind: 'paused' } : { ...toProgress(found, isSeen), ...refusalIn(status) };
 }
 
 type NoPods = Extract<Completion, { kind: 'no-pods' }>;
-function countsOf(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
-  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
+  const form = findKind(workload.apiVersion, workload.kind)?.pods;
   if (form === undefined) return { kind: 'no-pods' };
   const found = counts[form](spec, status);
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
@@ -91,17 +91,17 @@ const noPods = (isEmpty: boolean): NoPods => (isEmpty ? { kind: 'no-pods', isEmp
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
   updated >= replaced && running <= wanted && available >= wanted;
 
-const availableOf = ({ running, updated, available }: PodCounts): number =>
+const getAvailable = ({ running, updated, available }: PodCounts): number =>
   Math.max(0, available - (running - updated));
 
-const completeOf = (found: PodCounts, isPaused: boolean) => ({
-  ...{ kind: 'complete' as const, available: availableOf(found) },
+const toComplete = (found: PodCounts, isPaused: boolean) => ({
+  ...{ kind: 'complete' as const, available: getAvailable(found) },
   ...(isPaused ? { isPaused } : {}),
 });
 
-const progressOf = (found: PodCounts, isSeen: boolean) => ({
+const toProgress = (found: PodCounts, isSeen: boolean) => ({
   kind: 'progressing' as const,
-  available: isSeen ? availableOf(found) : 0,
+  available: isSeen ? getAvailable(found) : 0,
   wanted: found.replaced,
   isReplacing: !isSeen || found.updated < found.replaced || found.running > found.wanted,
 });

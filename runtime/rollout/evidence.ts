@@ -61,7 +61,7 @@ export function look(pods: readonly LookedAtPod[]): Look {
 
 function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady }) => isReady)) return undefined;
-  const found = pods.map(evidenceOf);
+  const found = pods.map(findEvidence);
   const convincing = found.flatMap((evidence) => (evidence !== undefined && isConvincing(evidence) ? [evidence] : []));
   if (convincing.length < found.length) return undefined;
   return convincing.find(({ cause }) => cause === 'Crash') ?? convincing[0];
@@ -73,7 +73,7 @@ const isConvincing = (evidence: Evidence): boolean => isInjectors(evidence) || e
 const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
   initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
 
-function evidenceOf({ name, injected, status }: LookedAtPod): Evidence | undefined {
+function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const containerStatuses = status.containerStatuses?.filter((each) => injected.has(each.name ?? '')) ?? [];
   const evidence = evidenceIn({ ...status, containerStatuses });
   return evidence && { ...evidence, message: `pod '${name}', ${evidence.message}` };
@@ -87,29 +87,29 @@ export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
   const waiting = status.state?.waiting?.reason;
   if (noImage.has(waiting)) return { cause: 'InjectorImage', message: inWords(status) };
-  return noStart.has(waiting) || endOf(status) !== undefined
+  return noStart.has(waiting) || findTermination(status) !== undefined
     ? { cause: 'InjectorFailed', message: inWords(status) }
     : undefined;
 }
 
 function againstProgram(status: ContainerStatus): Evidence | undefined {
   if (noStart.has(status.state?.waiting?.reason)) return { cause: 'CannotStart', message: inWords(status) };
-  return endsOf(status) >= CRASHES && endOf(status) !== undefined
+  return getTerminations(status) >= CRASHES && findTermination(status) !== undefined
     ? { cause: 'Crash', message: inWords(status) }
     : undefined;
 }
 
 /** A container that waits for its restart has exited once more than its restart count. */
-const endsOf = ({ restartCount = 0, state }: ContainerStatus): number =>
+const getTerminations = ({ restartCount = 0, state }: ContainerStatus): number =>
   restartCount + (state?.waiting?.reason === 'CrashLoopBackOff' || state?.terminated !== undefined ? 1 : 0);
 
-function endOf({ state, lastState }: ContainerStatus) {
+function findTermination({ state, lastState }: ContainerStatus) {
   return [state?.terminated, lastState?.terminated].find((end) => end !== undefined && end.exitCode !== 0);
 }
 
 function inWords(status: ContainerStatus): string {
   const { state, name, restartCount = 0 } = status;
-  const end = endOf(status);
+  const end = findTermination(status);
   const ended = end === undefined ? [state?.waiting?.message] : endInWords(end, restartCount);
   const said = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
   return `container '${name}': ${shown(said.join(', '))}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { haltOf, healthFor, healthIn, healthOfCluster, noTally as calm } from './injector-health.ts';
+import { findHalt, healthFor, healthIn, healthOfCluster, noTally as calm } from './injector-health.ts';
 
 const trying = { ...calm, trying: 1 };
 const runs = { ...calm, verified: 3 };
@@ -42,7 +42,7 @@ describe('a namespace', () => {
       expect.stringContaining('the injector itself'),
     ],
     ['halts with the cluster', calm, 'failing', 'workloads of several namespaces were reverted'],
-  ] as const)('%s', (_title, own, cluster, expected) => expect(haltOf(own, cluster)).toEqual(expected));
+  ] as const)('%s', (_title, own, cluster, expected) => expect(findHalt(own, cluster)).toEqual(expected));
 });
 
 it('a namespace that fails halts alone [F65]', () => {

@@ -50,7 +50,7 @@ export function healthFor(own: NamespaceTally, cluster: InjectorHealth): Injecto
 }
 
 /** Returns why a namespace is halted. A halt ends when a reverted workload is due for another attempt. */
-export function haltOf(own: NamespaceTally, cluster: InjectorHealth): string | undefined {
+export function findHalt(own: NamespaceTally, cluster: InjectorHealth): string | undefined {
   if (own.injectorFailed > 0) return 'the injector itself fails, so no other workload can run with it';
   if (own.reverted >= NAMESPACE_REVERTS) return `${own.reverted} workloads of the namespace were reverted`;
   return cluster === 'failing' ? 'workloads of several namespaces were reverted' : undefined;

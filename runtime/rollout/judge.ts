@@ -1,7 +1,7 @@
 import type { Completion } from './completion.ts';
 import { shown, type Evidence, type Look } from './evidence.ts';
 import {
-  LATE_MS,
+  OVERDUE_MS,
   type JudgeSettings,
   type Observation,
   type Probation,
@@ -28,7 +28,7 @@ export function meet(
   settings: JudgeSettings,
 ): WorkloadState {
   const begun = begin(seen, now, settings);
-  const until = now + LATE_MS;
+  const until = now + OVERDUE_MS;
   return begun.kind === 'rolling' && seen.completion.kind === 'complete'
     ? { ...begun, kind: 'verified', until, wakeAt: until }
     : begun;
@@ -87,7 +87,7 @@ function complete(
 ): WorkloadState {
   if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };
   const since = state.kind === 'soaking' ? state.since : Math.min(now, Math.max(unchangedSince, state.progress.at));
-  const until = now + LATE_MS;
+  const until = now + OVERDUE_MS;
   if (since + soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
   const progress = further(state.progress, completion.available, since);
   return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + soakMs };

@@ -4,7 +4,7 @@ import type { Completion } from './completion.ts';
 import type { Evidence } from './evidence.ts';
 import { transition } from './transition.ts';
 import type { InjectorHealth } from './injector-health.ts';
-import { idle, LATE_MS, type Action, type Observation, type WorkloadState } from './workload-state.ts';
+import { idle, OVERDUE_MS, type Action, type Observation, type WorkloadState } from './workload-state.ts';
 
 const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
 const risk = { rank: 0, pods: 2 } as const;
@@ -49,7 +49,7 @@ const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurren
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
 const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 } };
 const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
-const verified: WorkloadState = { kind: 'verified', until: LATE_MS, ...probation };
+const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
   ['a blocked one that changes is read soon', blocked, touched, 1_000, wake(blocked, 6_000)],
   ['a blocked one is read again in time', blocked, time, 5 * minute, {}, 'read'],
   ['it rolls', next, injected(), 0, rolling],
-  ['a new leader finds one that runs [D41]', idle, injected(complete), 0, wake(verified, LATE_MS)],
+  ['a new leader finds one that runs [D41]', idle, injected(complete), 0, wake(verified, OVERDUE_MS)],
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, first],
   ['but not one without replicas', next, injected({ kind: 'no-pods', isEmpty: true }), 0, untested],
   ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, first, 'read'],
@@ -150,7 +150,7 @@ const rows: readonly Row[] = [
     rolling,
     status(complete, 2_000),
     12_000,
-    { ...verified, until: 12_000 + LATE_MS, wakeAt: 12_000 + LATE_MS },
+    { ...verified, until: 12_000 + OVERDUE_MS, wakeAt: 12_000 + OVERDUE_MS },
   ],
   [
     'a younger one soaks',
@@ -237,8 +237,8 @@ const rows: readonly Row[] = [
     wake(reverting, 50_000),
     'revert',
   ],
-  ['it is read for two minutes', verified, time, LATE_MS, over],
-  ['and not any more after that', over, touched, LATE_MS + 1, over],
+  ['it is read for two minutes', verified, time, OVERDUE_MS, over],
+  ['and not any more after that', over, touched, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
   ['its broken pods are evicted', hanging, time, 5_000, {}, 'evict'],

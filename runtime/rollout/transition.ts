@@ -23,7 +23,7 @@ type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
-const attemptOf = (state: WorkloadState): number =>
+const getAttempt = (state: WorkloadState): number =>
   state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
 
 const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
@@ -55,7 +55,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   },
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
-    if (state.kind === 'reverted' || state.kind === 'reverting' || attemptOf(state) > 0) return { state };
+    if (state.kind === 'reverted' || state.kind === 'reverting' || getAttempt(state) > 0) return { state };
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
     return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
@@ -110,7 +110,7 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
 function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'due'>, now: number): WorkloadState {
   // A failing injection would stay if it were not judged first. Each reading shows again that a change is due.
   if (state.kind === 'reverting' || isJudged(state)) return state;
-  const attempt = attemptOf(state);
+  const attempt = getAttempt(state);
   if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, attempt, wakeAt: Infinity };
   const reason = blockedBy(completion, injector);
   return reason === undefined

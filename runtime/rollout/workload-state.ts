@@ -2,7 +2,7 @@ import { annotations } from '../contract.ts';
 import type { Completion } from './completion.ts';
 import type { Evidence, Look } from './evidence.ts';
 import type { InjectorHealth } from './injector-health.ts';
-import type { Risk } from './turns.ts';
+import type { Risk } from './batches.ts';
 
 /**
  * The progress of one workload towards running with the injection. transition.ts has the transition function. Times are
@@ -106,7 +106,7 @@ export interface JudgeSettings {
 
 export const idle: WorkloadState = { kind: 'idle' };
 
-export const LATE_MS = 2 * 60_000;
+export const OVERDUE_MS = 2 * 60_000;
 /** When a blocked workload is read again without a change, and after one. */
 export const BLOCKED_MS = 5 * 60_000;
 export const TOUCHED_MS = 5_000;

@@ -19,7 +19,7 @@ export class Connections {
 
   add(socket: Socket): void {
     if (this.open.size >= this.limit) this.makeRoom();
-    const [key, connection] = [keyOf(socket), { socket, stage: 'unused' } as const];
+    const [key, connection] = [toKey(socket), { socket, stage: 'unused' } as const];
     this.open.set(key, connection);
     socket.once('close', () => {
       if (this.open.get(key) === connection) this.open.delete(key);
@@ -28,7 +28,7 @@ export class Connections {
 
   follow(request: IncomingMessage, response: ServerResponse): void {
     // The request has the TLS socket. The connection's socket is below it, with the same address.
-    const key = keyOf(request.socket);
+    const key = toKey(request.socket);
     const connection = this.open.get(key);
     if (connection === undefined) return;
     this.open.delete(key);
@@ -57,4 +57,4 @@ export class Connections {
   }
 }
 
-const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const toKey = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -38,18 +38,18 @@ async function scrape({ port, path, ca, token }: Scrape): Promise<Answer & { cer
 }
 
 async function scraper(name: string, isAllowed: boolean): Promise<string> {
-  const { bench, cluster } = operator;
-  await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } });
+  const { testCluster, cluster } = operator;
+  await testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } });
   if (isAllowed) await allow(name);
   return tokenFor(cluster.client, { namespace: 'default', name });
 }
 
 async function allow(name: string): Promise<void> {
-  const { bench } = operator;
+  const { testCluster } = operator;
   const metadata = { name };
   const rules = [{ nonResourceURLs: [paths.metrics], verbs: ['get'] }];
-  await bench.create({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules });
-  await bench.create({
+  await testCluster.create({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules });
+  await testCluster.create({
     ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata },
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],

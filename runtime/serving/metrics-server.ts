@@ -20,7 +20,7 @@ interface ScrapeOptions {
 }
 
 /** Prometheus keeps one connection to each replica. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 /** With `metrics.secure`, clients with access get all metrics over TLS. Otherwise every client gets the manager's. */
 export class MetricsServer {
@@ -40,7 +40,7 @@ export class MetricsServer {
     const where = { port: config.metricsPort, host: config.listenAddress };
     if (!config.metricsSecure) return serveMetrics({ ...where, registry, signal });
     const listener = scrapeListener({ registry, access, telemetryProxyPort: config.telemetryMetricsPort });
-    this.server = serveTls(listener, { ...where, purpose: 'metrics', mostConnections: MOST_CONNECTIONS });
+    this.server = serveTls(listener, { ...where, purpose: 'metrics', mostConnections: MAX_CONNECTIONS });
     await this.server.listening;
     if (this.pair !== undefined) this.server.useCertificate(this.pair);
     await aborted(signal);
@@ -77,7 +77,7 @@ function refuse(response: ServerResponse, status: number, message: string): void
 }
 
 /** The telemetry proxy's metrics have about 100 KB. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** The time until the scraper has read the last byte. */
 const RELAY_MS = 10_000;
 
@@ -90,7 +90,7 @@ async function relay(port: number, response: ServerResponse): Promise<void> {
     return refuse(response, 502, 'cannot read the metrics of the telemetry proxy; see the log of its container');
   }
   response.writeHead(200, { 'content-type': answer.headers['content-type'] ?? 'text/plain' });
-  await pipeline(answer, upTo(MOST_BYTES), response, { signal });
+  await pipeline(answer, upTo(MAX_BYTES), response, { signal });
 }
 
 const asked = (port: number, signal: AbortSignal): Promise<IncomingMessage> =>

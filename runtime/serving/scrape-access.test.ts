@@ -20,7 +20,7 @@ function accessTo(answer: (token: string) => Promise<Verdict>) {
   return { asked, log, pass, judge: (token: string) => access.judge(`Bearer ${token}`), access };
 }
 
-const statusOf = (verdict: Verdict) => verdict?.status ?? 200;
+const getStatus = (verdict: Verdict) => verdict?.status ?? 200;
 
 describe('access to metrics', () => {
   it.each([undefined, '', 'Bearer', 'Bearer ', 'Basic YWJj', 'abc', 'Bearer a b'])(
@@ -38,7 +38,7 @@ describe('access to metrics', () => {
   it('is checked once a minute for an accepted token, and every ten seconds for a refused one', async () => {
     const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
     for (let second = 0; second < 60; second += 5) {
-      expect([statusOf(await judge('good')), statusOf(await judge('bad'))]).toEqual([200, 403]);
+      expect([getStatus(await judge('good')), getStatus(await judge('bad'))]).toEqual([200, 403]);
       pass(5_000);
     }
     expect(asked.filter((token) => token === 'good')).toHaveLength(1);
@@ -50,13 +50,13 @@ describe('access to metrics', () => {
   it("changes with the API server's answer, in both directions", async () => {
     let verdict: Verdict = undefined;
     const { judge, pass } = accessTo(() => Promise.resolve(verdict));
-    expect(statusOf(await judge('a'))).toBe(200);
+    expect(getStatus(await judge('a'))).toBe(200);
     verdict = forbidden;
     pass(60_000);
-    expect(statusOf(await judge('a'))).toBe(403);
+    expect(getStatus(await judge('a'))).toBe(403);
     verdict = undefined;
     pass(10_000);
-    expect(statusOf(await judge('a'))).toBe(200);
+    expect(getStatus(await judge('a'))).toBe(200);
   });
 
   it('is checked once for concurrent requests with the same token', async () => {
@@ -70,13 +70,13 @@ describe('access to metrics', () => {
     const { judge, log, pass } = accessTo(() =>
       isAway ? Promise.reject(new Error('nothing listens there')) : Promise.resolve(undefined),
     );
-    expect([statusOf(await judge('a')), statusOf(await judge('a'))]).toEqual([503, 503]);
+    expect([getStatus(await judge('a')), getStatus(await judge('a'))]).toEqual([503, 503]);
     expect(log).toEqual([expect.stringContaining('nothing listens there')]);
     isAway = false;
-    expect(statusOf(await judge('a'))).toBe(200);
+    expect(getStatus(await judge('a'))).toBe(200);
     isAway = true;
     pass(60_000);
-    expect(statusOf(await judge('a'))).toBe(503);
+    expect(getStatus(await judge('a'))).toBe(503);
     expect(log.join('')).not.toContain('Bearer');
   });
 });
@@ -87,7 +87,7 @@ describe('the cache of tokens', () => {
     const strangers = async (from: number, to: number) => {
       for (let number = from; number < to; number += 1) {
         pass(100);
-        expect(statusOf(await judge(`bad-${number}`))).toBe(403);
+        expect(getStatus(await judge(`bad-${number}`))).toBe(403);
       }
     };
     await judge('good');
@@ -133,17 +133,17 @@ describe('unknown tokens', () => {
     const known = judge('good');
     expect(asked).toHaveLength(1 + 4 + 1);
     waiting.forEach((answer) => answer());
-    expect(statusOf(await known)).toBe(200);
-    const statuses = (await Promise.all(strangers)).map(statusOf);
+    expect(getStatus(await known)).toBe(200);
+    const statuses = (await Promise.all(strangers)).map(getStatus);
     expect(statuses).toEqual([200, 200, 200, 200, ...Array<number>(96).fill(503)]);
   });
 
   it('are checked sixteen times a second, for all senders together', async () => {
     const { judge, pass } = accessTo(() => Promise.resolve(forbidden));
     const statuses: number[] = [];
-    for (let number = 0; number < 100; number += 1) statuses.push(statusOf(await judge(`stranger-${number}`)));
+    for (let number = 0; number < 100; number += 1) statuses.push(getStatus(await judge(`stranger-${number}`)));
     expect(statuses).toEqual([...Array<number>(16).fill(403), ...Array<number>(84).fill(503)]);
     pass(1_000);
-    expect(statusOf(await judge('another'))).toBe(403);
+    expect(getStatus(await judge('another'))).toBe(403);
   });
 });

@@ -29,9 +29,9 @@ const ALLOWED_MS = 60_000;
 /** A new right may not work for this time. */
 const REFUSED_MS = 10_000;
 /** The maximum for each kind of answer. The oldest is dropped. Refused tokens never displace allowed ones. */
-const MOST_KNOWN = 256;
+const MAX_APPROVED = 256;
 /** Any client can send any number of tokens, so checks of unknown ones are limited. */
-const MOST_STRANGERS = { perSecond: 16, concurrent: 4 };
+const MAX_DENIED = { perSecond: 16, concurrent: 4 };
 
 const none: Refusal = {
   status: 401,
@@ -80,7 +80,7 @@ export class ScrapeAccess {
   private hasPlace(): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter((at) => time - at < 1_000);
-    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.concurrent) return false;
+    if (this.strangers.length >= MAX_DENIED.perSecond || this.asked.size >= MAX_DENIED.concurrent) return false;
     this.strangers = [...this.strangers, time];
     return true;
   }
@@ -93,7 +93,7 @@ export class ScrapeAccess {
     known.delete(key);
     known.set(key, { verdict, until: this.now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
     const [first = ''] = known.keys();
-    if (known.size > MOST_KNOWN) known.delete(first);
+    if (known.size > MAX_APPROVED) known.delete(first);
     return verdict;
   }
 

@@ -24,7 +24,7 @@ const KEEP_ALIVE_MS = 100_000;
 const REQUEST_MS = 10_000;
 /** The limit for a handshake, and for the headers of the first request. */
 const BEGIN_MS = 5_000;
-const MOST_HEADER_BYTES = 8 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
 
 interface TlsServerOptions extends Where {
   /** For error messages, e.g. `the webhook`. */
@@ -41,7 +41,7 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
     headersTimeout: BEGIN_MS,
     requestTimeout: REQUEST_MS,
     connectionsCheckingInterval: 1_000,
-    maxHeaderSize: MOST_HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {
     connections.follow(request, response);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { accountFiles, workloadKinds } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
@@ -14,7 +14,7 @@ let collector: Client;
 let namespace = '';
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
-  namespace = await telemetry.activate('shop', tokenOf(1));
+  namespace = await telemetry.activate('shop', getToken(1));
   collector = clientWith(() => telemetry.collector().token());
 });
 afterAll(() => telemetry?.stop());
@@ -49,7 +49,7 @@ describe("the collector's identity [F26]", () => {
   it('sees pods and events, as collection and enrichment need', async () => {
     expect((await firstOf(collector, 'pods'))?.resourceVersion).toMatch(/^\d+$/);
     expect((await firstOf(collector, 'events'))?.resourceVersion).toMatch(/^\d+$/);
-    await telemetry.whenCollecting(namespace);
+    await telemetry.waitForCollecting(namespace);
   });
 
   it('reads no Secret, changes no workload, and requests no token for others', async () => {

@@ -5,8 +5,8 @@ import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { everyKind, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { everyKind, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { configurationFile } from './files.ts';
 import { tokensFile } from './render.ts';
 
@@ -19,15 +19,15 @@ afterAll(() => telemetry?.stop());
 const within5s = { timeoutMs: 5_000 };
 const { deployment } = workloadKinds;
 
-const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
+const getArrived = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
 
-async function whenSilent(namespace: string, withinMs = 10_000): Promise<number> {
+async function waitForSilence(namespace: string, withinMs = 10_000): Promise<number> {
   const started = Date.now();
-  for (let quietSince = Date.now(), count = arrivedOf(namespace).length; Date.now() - quietSince < 2_000;) {
+  for (let quietSince = Date.now(), count = getArrived(namespace).length; Date.now() - quietSince < 2_000;) {
     if (Date.now() - started > withinMs) throw new Error(`${namespace} is still collected after ${withinMs} ms`);
-    await telemetry.bench.create(eventOf(namespace, `silence-${Date.now()}`));
+    await telemetry.testCluster.create(getEvent(namespace, `silence-${Date.now()}`));
     await sleep(100);
-    const now = arrivedOf(namespace).length;
+    const now = getArrived(namespace).length;
     if (now > count) [count, quietSince] = [now, Date.now()];
   }
   return Date.now() - started - 2_000;
@@ -35,28 +35,28 @@ async function whenSilent(namespace: string, withinMs = 10_000): Promise<number>
 
 describe('Kubernetes events and object versions', () => {
   it("cover all eight kinds, from creation to deletion, with their namespace's token", async () => {
-    const { bench, activate, whenCollecting } = telemetry;
-    const namespace = await activate('kinds', tokenOf(1));
-    expect(await whenCollecting(namespace)).toBeLessThan(5_000);
+    const { testCluster, activate, waitForCollecting } = telemetry;
+    const namespace = await activate('kinds', getToken(1));
+    expect(await waitForCollecting(namespace)).toBeLessThan(5_000);
     const kinds = [
-      ...everyKind.map(([, kind]) => ({ ref: kind, object: workloadOf(kind, namespace, 'app') })),
-      { ref: { group: '', version: 'v1', plural: 'pods' }, object: podOf(namespace, 'app') },
-      { ref: { group: '', version: 'v1', plural: 'events' }, object: eventOf(namespace, 'app') },
+      ...everyKind.map(([, kind]) => ({ ref: kind, object: createWorkload(kind, namespace, 'app') })),
+      { ref: { group: '', version: 'v1', plural: 'pods' }, object: getPod(namespace, 'app') },
+      { ref: { group: '', version: 'v1', plural: 'events' }, object: getEvent(namespace, 'app') },
     ];
-    for (const { object } of kinds) await bench.create(object);
+    for (const { object } of kinds) await testCluster.create(object);
     for (const { ref } of kinds) {
       const at = { ...ref, namespace, name: 'app' };
-      await bench.client.patch(at, { kind: 'merge', body: { metadata: { annotations: { changed: 'yes' } } } });
-      await bench.client.delete(at, { propagation: 'Background' });
+      await testCluster.client.patch(at, { kind: 'merge', body: { metadata: { annotations: { changed: 'yes' } } } });
+      await testCluster.client.delete(at, { propagation: 'Background' });
     }
     for (const { ref } of kinds)
       await eventually(() => {
-        const seen = arrivedOf(namespace).filter(({ resource }) => resource === ref.plural);
+        const seen = getArrived(namespace).filter(({ resource }) => resource === ref.plural);
         const changes = new Set(seen.map(({ change }) => change));
         expect([ref.plural, ...changes]).toEqual(expect.arrayContaining([ref.plural, 'ADDED', 'MODIFIED', 'DELETED']));
       }, within5s);
-    expect(new Set(arrivedOf(namespace).map(({ received }) => received.authorization))).toEqual(
-      new Set([`LumigoToken ${tokenOf(1)}`]),
+    expect(new Set(getArrived(namespace).map(({ received }) => received.authorization))).toEqual(
+      new Set([`LumigoToken ${getToken(1)}`]),
     );
     expect(kinds.map(({ ref }) => ref.plural).sort()).toEqual(collectedKinds.map(({ plural }) => plural).sort());
   });
@@ -64,15 +64,15 @@ describe('Kubernetes events and object versions', () => {
   const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
 
   it('name their kind and their origin', async () => {
-    const { activate, whenCollecting, bench, cluster } = telemetry;
-    const namespace = await activate('described', tokenOf(2), { tracing: { injection: { enabled: false } } });
-    await whenCollecting(namespace);
-    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const { activate, waitForCollecting, testCluster, cluster } = telemetry;
+    const namespace = await activate('described', getToken(2), { tracing: { injection: { enabled: false } } });
+    await waitForCollecting(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     const uid = (await cluster.client.get({ group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' }))
       .metadata.uid;
     await eventually(() => {
-      const [event] = arrivedOf(namespace).filter(({ resource }) => resource === 'events');
-      const [object] = arrivedOf(namespace).filter(({ resource }) => resource === 'deployments');
+      const [event] = getArrived(namespace).filter(({ resource }) => resource === 'events');
+      const [object] = getArrived(namespace).filter(({ resource }) => resource === 'deployments');
       expect(event?.received.scope).toBe('lumigo-operator.k8s-events');
       expect(object?.received.scope).toBe('lumigo-operator.k8s-objects');
       expect(object?.received.resource).toEqual({
@@ -86,48 +86,51 @@ describe('Kubernetes events and object versions', () => {
   });
 
   it('are sent with a heartbeat, which is the Lumigo itself [F56]', async () => {
-    const { activate, whenCollecting } = telemetry;
-    const [namespace, other] = [await activate('beating', tokenOf(0x56)), await activate('still', tokenOf(0x57), off)];
-    await whenCollecting(namespace);
-    const beats = (of: string) => arrivedOf(of).filter(({ resource }) => resource === 'lumigoes');
+    const { activate, waitForCollecting } = telemetry;
+    const [namespace, other] = [
+      await activate('beating', getToken(0x56)),
+      await activate('still', getToken(0x57), off),
+    ];
+    await waitForCollecting(namespace);
+    const beats = (of: string) => getArrived(of).filter(({ resource }) => resource === 'lumigoes');
     await eventually(() => expect(beats(namespace).length).toBeGreaterThan(0), within5s);
     for (const { received, object } of beats(namespace)) {
       expect(received.scope).toBe('lumigo-operator.namespace_heartbeat');
-      expect(received.authorization).toBe(`LumigoToken ${tokenOf(0x56)}`);
+      expect(received.authorization).toBe(`LumigoToken ${getToken(0x56)}`);
       expect(object.metadata).toMatchObject({ namespace, name: 'lumigo' });
     }
     expect(beats(other)).toEqual([]);
   });
 
   it("include once what existed before, so that each event finds its object's versions [D36]", async () => {
-    const { bench, activate, whenCollecting } = telemetry;
-    const namespace = await activate('before', tokenOf(3), off);
-    await bench.create(workloadOf(deployment, namespace, 'old'));
-    const before = await bench.get(deployment, namespace, 'old');
-    await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
-    await whenCollecting(namespace);
+    const { testCluster, activate, waitForCollecting } = telemetry;
+    const namespace = await activate('before', getToken(3), off);
+    await testCluster.create(createWorkload(deployment, namespace, 'old'));
+    const before = await testCluster.get(deployment, namespace, 'old');
+    await testCluster.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
+    await waitForCollecting(namespace);
     // The collector lists existing objects one kind after the other.
     await eventually(
-      () => expect(arrivedOf(namespace).map(({ resource }) => resource)).toContain('deployments'),
+      () => expect(getArrived(namespace).map(({ resource }) => resource)).toContain('deployments'),
       within5s,
     );
-    await bench.merge(deployment, namespace, 'old', { metadata: { annotations: { version: 'two' } } });
-    const after = await bench.get(deployment, namespace, 'old');
+    await testCluster.merge(deployment, namespace, 'old', { metadata: { annotations: { version: 'two' } } });
+    const after = await testCluster.get(deployment, namespace, 'old');
     for (const { metadata } of [before, after])
-      await bench.create(
-        eventOf(namespace, `about-${metadata.resourceVersion}`, {
+      await testCluster.create(
+        getEvent(namespace, `about-${metadata.resourceVersion}`, {
           uid: metadata.uid,
           resourceVersion: metadata.resourceVersion,
           kind: 'Deployment',
         }),
       );
     await eventually(() => {
-      const sent = new Set(arrivedOf(namespace).map(({ object }) => object.metadata.resourceVersion));
-      const events = arrivedOf(namespace).filter(({ object }) => object.involvedObject?.kind === 'Deployment');
+      const sent = new Set(getArrived(namespace).map(({ object }) => object.metadata.resourceVersion));
+      const events = getArrived(namespace).filter(({ object }) => object.involvedObject?.kind === 'Deployment');
       expect(events.length).toBe(2);
       for (const { object } of events) expect(sent).toContain(object.involvedObject?.resourceVersion);
     }, within5s);
-    const versions = arrivedOf(namespace).filter(({ resource }) => resource === 'deployments');
+    const versions = getArrived(namespace).filter(({ resource }) => resource === 'deployments');
     expect(versions.map(({ object }) => object.metadata.resourceVersion)).toEqual([
       before.metadata.resourceVersion,
       after.metadata.resourceVersion,
@@ -138,67 +141,68 @@ describe('Kubernetes events and object versions', () => {
     [
       'kubeEvents is switched off',
       (namespace: string) =>
-        telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled: false } } } }),
+        telemetry.testCluster.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled: false } } } }),
     ],
     [
       'infrastructure is switched off',
-      (namespace: string) => telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } }),
+      (namespace: string) =>
+        telemetry.testCluster.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } }),
     ],
-    ['the Lumigo is deleted', (namespace: string) => telemetry.bench.deleteLumigo(namespace)],
+    ['the Lumigo is deleted', (namespace: string) => telemetry.testCluster.deleteLumigo(namespace)],
   ])('end within five seconds when %s', async (_case, end) => {
-    const { activate, whenCollecting } = telemetry;
-    const namespace = await activate('ends', tokenOf(4));
-    await whenCollecting(namespace);
+    const { activate, waitForCollecting } = telemetry;
+    const namespace = await activate('ends', getToken(4));
+    await waitForCollecting(namespace);
     await end(namespace);
-    expect(await whenSilent(namespace)).toBeLessThan(5_000);
+    expect(await waitForSilence(namespace)).toBeLessThan(5_000);
   });
 
   // A Secret is not watched: it is read every 15 s, and takes effect within 5 s (runtime/credentials/plan-reading.ts).
   it('end within twenty seconds when the token becomes invalid [D39]', async () => {
-    const { bench, activate, whenCollecting } = telemetry;
-    const namespace = await activate('invalid', tokenOf(4));
-    await whenCollecting(namespace);
-    await bench.secret(namespace, 'no token');
-    expect(await whenSilent(namespace, 25_000)).toBeLessThan(20_000);
+    const { testCluster, activate, waitForCollecting } = telemetry;
+    const namespace = await activate('invalid', getToken(4));
+    await waitForCollecting(namespace);
+    await testCluster.secret(namespace, 'no token');
+    expect(await waitForSilence(namespace, 25_000)).toBeLessThan(20_000);
   });
 
   it('use a rotated token', async () => {
-    const { bench, activate, whenCollecting } = telemetry;
-    const namespace = await activate('rotated', tokenOf(5));
-    await whenCollecting(namespace);
-    await bench.secret(namespace, tokenOf(6));
+    const { testCluster, activate, waitForCollecting } = telemetry;
+    const namespace = await activate('rotated', getToken(5));
+    await waitForCollecting(namespace);
+    await testCluster.secret(namespace, getToken(6));
     await eventually(
       async () => {
-        await bench.create(eventOf(namespace, `after-${Date.now()}`));
-        expect(arrivedOf(namespace).at(-1)?.received.authorization).toBe(`LumigoToken ${tokenOf(6)}`);
+        await testCluster.create(getEvent(namespace, `after-${Date.now()}`));
+        expect(getArrived(namespace).at(-1)?.received.authorization).toBe(`LumigoToken ${getToken(6)}`);
       },
       { timeoutMs: 20_000, intervalMs: 200 },
     );
   });
 
   it('continue when a duplicate Lumigo is deleted [D15]', async () => {
-    const { bench, activate, whenCollecting, whenSettled } = telemetry;
-    const namespace = await activate('duplicate', tokenOf(7));
-    await whenCollecting(namespace);
-    const reloads = await whenSettled();
-    await telemetry.withoutWebhook(() => bench.lumigo(namespace, {}, 'second'));
-    await bench.deleteLumigo(namespace, 'second');
-    expect(await whenSettled()).toBe(reloads);
-    const before = arrivedOf(namespace).length;
-    await bench.create(eventOf(namespace, 'still'));
-    await eventually(() => expect(arrivedOf(namespace).length).toBeGreaterThan(before), within5s);
+    const { testCluster, activate, waitForCollecting, waitForSettled } = telemetry;
+    const namespace = await activate('duplicate', getToken(7));
+    await waitForCollecting(namespace);
+    const reloads = await waitForSettled();
+    await telemetry.withoutWebhook(() => testCluster.lumigo(namespace, {}, 'second'));
+    await testCluster.deleteLumigo(namespace, 'second');
+    expect(await waitForSettled()).toBe(reloads);
+    const before = getArrived(namespace).length;
+    await testCluster.create(getEvent(namespace, 'still'));
+    await eventually(() => expect(getArrived(namespace).length).toBeGreaterThan(before), within5s);
   });
 
   it('have the right token if a namespace is named like a number, a boolean or null [D35]', async () => {
-    const { bench, whenCollecting } = telemetry;
+    const { testCluster, waitForCollecting } = telemetry;
     const names = ['1e3', 'null', 'true', '0x10', 'yes'];
-    for (const name of names) await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    for (const [index, name] of names.entries()) await bench.secret(name, tokenOf(100 + index));
-    for (const name of names) await bench.lumigo(name);
+    for (const name of names) await testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const [index, name] of names.entries()) await testCluster.secret(name, getToken(100 + index));
+    for (const name of names) await testCluster.lumigo(name);
     for (const [index, name] of names.entries()) {
-      await whenCollecting(name);
-      expect(new Set(arrivedOf(name).map(({ received }) => received.authorization))).toEqual(
-        new Set([`LumigoToken ${tokenOf(100 + index)}`]),
+      await waitForCollecting(name);
+      expect(new Set(getArrived(name).map(({ received }) => received.authorization))).toEqual(
+        new Set([`LumigoToken ${getToken(100 + index)}`]),
       );
     }
   });
@@ -207,9 +211,9 @@ describe('Kubernetes events and object versions', () => {
 describe('the stored data', () => {
   it('has tokens only in files that no other user can read, and never in a log [D31, D34]', async () => {
     const { collector, activate, manager } = telemetry;
-    await activate('secret', tokenOf(8));
+    await activate('secret', getToken(8));
     const { folder, logFile } = collector();
-    await eventually(() => expect(readFileSync(tokensFile(folder), 'utf8').split('\n')).toContain(tokenOf(8)));
+    await eventually(() => expect(readFileSync(tokensFile(folder), 'utf8').split('\n')).toContain(getToken(8)));
     for (const file of [tokensFile(folder), configurationFile({ telemetryProxyDirectory: folder })])
       expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
@@ -224,16 +228,16 @@ describe('the stored data', () => {
   });
 
   it('lets a collector continue soon after it crashed [D33]', async () => {
-    const { collector, activate, whenCollecting } = telemetry;
-    const namespace = await activate('crash', tokenOf(9));
-    await whenCollecting(namespace);
+    const { collector, activate, waitForCollecting } = telemetry;
+    const namespace = await activate('crash', getToken(9));
+    await waitForCollecting(namespace);
     collector().crash();
     await eventually(() => expect(collector().restarts()).toBe(1));
-    const before = arrivedOf(namespace).length;
+    const before = getArrived(namespace).length;
     await eventually(
       async () => {
-        await telemetry.bench.create(eventOf(namespace, `again-${Date.now()}`));
-        expect(arrivedOf(namespace).length).toBeGreaterThan(before);
+        await telemetry.testCluster.create(getEvent(namespace, `again-${Date.now()}`));
+        expect(getArrived(namespace).length).toBeGreaterThan(before);
       },
       { timeoutMs: 10_000, intervalMs: 100 },
     );

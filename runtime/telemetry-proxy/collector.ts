@@ -53,7 +53,7 @@ export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false
 const POLL_MS = 100;
 
 /** A collector that was stopped during a reload may hang: this kills it, and returns true. Unsent data is on disk. */
-export async function whenEnded(settings: ProxySettings, patienceMs: number): Promise<boolean> {
+export async function waitForEnd(settings: ProxySettings, patienceMs: number): Promise<boolean> {
   const collector = findCollector(configurationFile(settings));
   if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(POLL_MS))

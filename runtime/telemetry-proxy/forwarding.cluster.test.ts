@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, workloadKinds } from '../contract.ts';
 import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
-import { logOf, post, spanId, spansOf } from '../../sandbox/otlp-sink/sender.ts';
+import { toLog, post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let telemetry: TelemetryBench;
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
-  await telemetry.activate('shop', tokenOf(1));
-  await telemetry.activate('bank', tokenOf(2));
-  await eventually(async () => expect((await send(tokenOf(1), ids(1))).status).toBe(200));
-  await eventually(async () => expect((await send(tokenOf(2), ids(1))).status).toBe(200));
-  await telemetry.whenSettled();
+  await telemetry.activate('shop', getToken(1));
+  await telemetry.activate('bank', getToken(2));
+  await eventually(async () => expect((await send(getToken(1), ids(1))).status).toBe(200));
+  await eventually(async () => expect((await send(getToken(2), ids(1))).status).toBe(200));
+  await telemetry.waitForSettled();
 });
 afterAll(() => telemetry?.stop());
 afterEach(() => {
@@ -33,14 +33,14 @@ const sendTo = (path: 'traces' | 'logs', token: string | undefined, body: object
   eventually(() => post(`${telemetry.collector().url}/v1/${path}`, body, { token }), within5s);
 
 const send = (token: string | undefined, spans: readonly string[], resource: Readonly<Record<string, string>> = {}) =>
-  sendTo('traces', token, spansOf({ 'service.name': 'test', ...resource }, spans));
+  sendTo('traces', token, countSpans({ 'service.name': 'test', ...resource }, spans));
 
 const arrived = (spans: readonly string[]) => {
   const wanted = new Set(spans);
   return telemetry.sink.spans.filter(({ item }) => wanted.has(Buffer.from(item.spanId, 'base64').toString('hex')));
 };
 
-const whenAllArrived = (spans: readonly string[], timeoutMs = 10_000) =>
+const waitForAll = (spans: readonly string[], timeoutMs = 10_000) =>
   eventually(() => expect(new Set(arrived(spans).map(({ item }) => item.spanId)).size).toBe(spans.length), {
     timeoutMs,
     intervalMs: 200,
@@ -49,99 +49,99 @@ const whenAllArrived = (spans: readonly string[], timeoutMs = 10_000) =>
 describe('senders', () => {
   it.each([
     ['none', undefined],
-    ['one of nobody', tokenOf(999)],
+    ['one of nobody', getToken(999)],
     ['an empty one', ''],
   ])('with %s for a token are refused with 401', async (_case, token) => {
     expect((await send(token, ids(1))).status).toBe(401);
-    expect((await sendTo('logs', token, logOf({}, 'x'))).status).toBe(401);
+    expect((await sendTo('logs', token, toLog({}, 'x'))).status).toBe(401);
   });
 
   it('with the token of an active Lumigo are accepted, each under its own [D37]', async () => {
     const [shop, bank] = [ids(50), ids(50)];
-    expect((await send(tokenOf(1), shop)).status).toBe(200);
-    expect((await send(tokenOf(2), bank)).status).toBe(200);
-    await whenAllArrived([...shop, ...bank]);
+    expect((await send(getToken(1), shop)).status).toBe(200);
+    expect((await send(getToken(2), bank)).status).toBe(200);
+    await waitForAll([...shop, ...bank]);
     expect(new Set(arrived(shop).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${tokenOf(1)}`]),
+      new Set([`LumigoToken ${getToken(1)}`]),
     );
     expect(new Set(arrived(bank).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${tokenOf(2)}`]),
+      new Set([`LumigoToken ${getToken(2)}`]),
     );
   });
 
   it('with gRPC are accepted or refused by the same rules', async () => {
     const { grpcPort } = telemetry.collector();
     const spans = ids(5);
-    for (const token of [undefined, tokenOf(999)])
-      expect(await postByGrpc(grpcPort, spansOf({}, spans), token)).toMatchObject({ status: 16 });
-    expect(await postByGrpc(grpcPort, spansOf({}, spans), tokenOf(2))).toMatchObject({ status: 0 });
-    await whenAllArrived(spans);
+    for (const token of [undefined, getToken(999)])
+      expect(await postByGrpc(grpcPort, countSpans({}, spans), token)).toMatchObject({ status: 16 });
+    expect(await postByGrpc(grpcPort, countSpans({}, spans), getToken(2))).toMatchObject({ status: 0 });
+    await waitForAll(spans);
     expect(new Set(arrived(spans).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${tokenOf(2)}`]),
+      new Set([`LumigoToken ${getToken(2)}`]),
     );
   });
 
   it('can send logs as well', async () => {
     const { sink } = telemetry;
-    const sent = await sendTo('logs', tokenOf(1), logOf({}, 'a line of the log'));
+    const sent = await sendTo('logs', getToken(1), toLog({}, 'a line of the log'));
     expect(sent.status).toBe(200);
     await eventually(() => {
       const line = sink.received.find(({ item }) => 'body' in item && item.body === 'a line of the log');
-      expect(line?.authorization).toBe(`LumigoToken ${tokenOf(1)}`);
+      expect(line?.authorization).toBe(`LumigoToken ${getToken(1)}`);
     }, within5s);
   });
 
   it('are accepted by the label of a single resource, until that is removed', async () => {
-    const { bench } = telemetry;
-    const namespace = await bench.namespace('single');
-    await bench.secret(namespace, tokenOf(3), 'own');
+    const { testCluster } = telemetry;
+    const namespace = await testCluster.namespace('single');
+    await testCluster.secret(namespace, getToken(3), 'own');
     const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'own' };
-    await bench.create(workloadOf(deployment, namespace, 'app', { labels: own }));
-    await eventually(async () => expect((await send(tokenOf(3), ids(1))).status).toBe(200), within5s);
-    await bench.client.delete({ ...deployment, namespace, name: 'app' });
-    await eventually(async () => expect((await send(tokenOf(3), ids(1))).status).toBe(401), within5s);
+    await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: own }));
+    await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(200), within5s);
+    await testCluster.client.delete({ ...deployment, namespace, name: 'app' });
+    await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(401), within5s);
   });
 
   it('with a replaced token are accepted for a while, as are those with the new one', async () => {
-    const { bench, activate, whenSettled } = telemetry;
-    const namespace = await activate('rotated', tokenOf(4));
-    await eventually(async () => expect((await send(tokenOf(4), ids(1))).status).toBe(200), within5s);
-    await bench.secret(namespace, tokenOf(5));
+    const { testCluster, activate, waitForSettled } = telemetry;
+    const namespace = await activate('rotated', getToken(4));
+    await eventually(async () => expect((await send(getToken(4), ids(1))).status).toBe(200), within5s);
+    await testCluster.secret(namespace, getToken(5));
     // The Secret is read every 15 seconds, and a reload may be in progress.
-    await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), { timeoutMs: 20_000 });
-    await whenSettled();
-    expect((await send(tokenOf(4), ids(1))).status).toBe(200);
-    await bench.deleteLumigo(namespace);
-    for (const token of [tokenOf(4), tokenOf(5)])
+    await eventually(async () => expect((await send(getToken(5), ids(1))).status).toBe(200), { timeoutMs: 20_000 });
+    await waitForSettled();
+    expect((await send(getToken(4), ids(1))).status).toBe(200);
+    await testCluster.deleteLumigo(namespace);
+    for (const token of [getToken(4), getToken(5)])
       await eventually(async () => expect((await send(token, ids(1))).status).toBe(401), within5s);
   });
 
   it('start and end without a reload while nothing is collected for them', async () => {
-    const { activate, whenSettled } = telemetry;
-    const before = await whenSettled();
-    await activate('quiet', tokenOf(6), { infrastructure: { enabled: false } });
-    await eventually(async () => expect((await send(tokenOf(6), ids(1))).status).toBe(200), within5s);
-    expect(await whenSettled()).toBe(before);
+    const { activate, waitForSettled } = telemetry;
+    const before = await waitForSettled();
+    await activate('quiet', getToken(6), { infrastructure: { enabled: false } });
+    await eventually(async () => expect((await send(getToken(6), ids(1))).status).toBe(200), within5s);
+    expect(await waitForSettled()).toBe(before);
   });
 });
 
 async function podAt(address: string, namespace: string, app: string): Promise<string> {
-  const { bench, cluster } = telemetry;
+  const { testCluster, cluster } = telemetry;
   const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
     ownerReferences: [
       { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
     ],
   });
-  await bench.create(workloadOf(deployment, namespace, app));
-  const owning = await bench.get(deployment, namespace, app);
-  const replicaSet = workloadOf(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
-  await bench.create({
+  await testCluster.create(createWorkload(deployment, namespace, app));
+  const owning = await testCluster.get(deployment, namespace, app);
+  const replicaSet = createWorkload(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
+  await testCluster.create({
     ...replicaSet,
     metadata: { ...replicaSet.metadata, ...owner({ ...owning, kind: 'Deployment' }, 'apps/v1') },
   } as never);
-  const set = await bench.get(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
-  const pod = podOf(namespace, `${app}-5b7f9c6d8f-abcde`);
-  await bench.create({
+  const set = await testCluster.get(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
+  const pod = getPod(namespace, `${app}-5b7f9c6d8f-abcde`);
+  await testCluster.create({
     ...pod,
     metadata: { ...pod.metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
   } as never);
@@ -155,13 +155,13 @@ describe('forwarded data', () => {
   let [namespace, others, uid, other] = ['', '', '', ''];
   beforeAll(async () => {
     const { activate } = telemetry;
-    namespace = await activate('enriched', tokenOf(7));
-    others = await activate('others', tokenOf(9));
+    namespace = await activate('enriched', getToken(7));
+    others = await activate('others', getToken(9));
     other = await podAt('127.0.0.2', others, 'vault');
     // All senders of this test have this address.
     uid = await podAt('127.0.0.1', namespace, 'cart');
-    await eventually(async () => expect((await send(tokenOf(7), ids(1))).status).toBe(200), within5s);
-    await telemetry.whenSettled();
+    await eventually(async () => expect((await send(getToken(7), ids(1))).status).toBe(200), within5s);
+    await telemetry.waitForSettled();
   });
   afterAll(async () => {
     const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: 'cart-5b7f9c6d8f-abcde' };
@@ -171,8 +171,8 @@ describe('forwarded data', () => {
   it('has its pod, workload and cluster, and the operator', async () => {
     await eventually(async () => {
       const spans = ids(1);
-      await send(tokenOf(7), spans);
-      await whenAllArrived(spans, 2_000);
+      await send(getToken(7), spans);
+      await waitForAll(spans, 2_000);
       expect(arrived(spans)[0]?.resource).toMatchObject({
         'service.name': 'test',
         'k8s.pod.uid': uid,
@@ -193,8 +193,8 @@ describe('forwarded data', () => {
     ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': 'vault-5b7f9c6d8f-abcde' })],
   ])("has nothing of another's pod if the sender claims its %s [F28]", async (_claim, claimed) => {
     const spans = ids(1);
-    await send(tokenOf(7), spans, claimed());
-    await whenAllArrived(spans);
+    await send(getToken(7), spans, claimed());
+    await waitForAll(spans);
     const [span] = arrived(spans);
     // The pods are known in order of creation, and the sender's attributes stay.
     expect(span?.resource).toMatchObject({ 'k8s.deployment.name': 'cart', ...claimed() });
@@ -212,43 +212,43 @@ function notOnDisk(spans: readonly string[]): readonly string[] {
 
 describe('no data is lost', () => {
   it('while Lumigo is down for 30 s, the collector reloads and restarts, and a token is refused', async () => {
-    const { sink, collector, activate, bench, metric } = telemetry;
+    const { sink, collector, activate, testCluster, metric } = telemetry;
     const { port } = sink;
     await sink.close();
     const back = performance.now() + 30_000;
     const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
     const early = ids(100);
-    expect((await send(tokenOf(1), early)).status).toBe(200);
-    const namespace = await activate('meanwhile', tokenOf(8));
+    expect((await send(getToken(1), early)).status).toBe(200);
+    const namespace = await activate('meanwhile', getToken(8));
     await eventually(async () =>
       expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),
     );
     const later = ids(100);
-    await eventually(async () => expect((await send(tokenOf(2), later)).status).toBe(200), within5s);
+    await eventually(async () => expect((await send(getToken(2), later)).status).toBe(200), within5s);
     // Acknowledged data is on disk a fifth of a second later.
     await eventually(() => expect(notOnDisk(later)).toEqual([]), within5s);
     const restarts = collector().restarts();
     collector().crash();
     await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
-    await eventually(async () => expect((await send(tokenOf(1), early.slice(0, 0))).status).toBe(200), within5s);
+    await eventually(async () => expect((await send(getToken(1), early.slice(0, 0))).status).toBe(200), within5s);
     const last = ids(100);
-    expect((await send(tokenOf(1), last)).status).toBe(200);
+    expect((await send(getToken(1), last)).status).toBe(200);
     await sleep(back - performance.now());
     await sink.listen(port);
-    await whenAllArrived([...early, ...later, ...last], 30_000);
+    await waitForAll([...early, ...later, ...last], 30_000);
     expect(new Set(arrived(later).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${tokenOf(2)}`]),
+      new Set([`LumigoToken ${getToken(2)}`]),
     );
-    await bench.deleteLumigo(namespace);
+    await testCluster.deleteLumigo(namespace);
   });
 
   it('under one token when Lumigo refuses another one', async () => {
     const { sink } = telemetry;
-    sink.refused.add(tokenOf(2));
+    sink.refused.add(getToken(2));
     const [refused, accepted] = [ids(20), ids(20)];
-    await send(tokenOf(2), refused);
-    await send(tokenOf(1), accepted);
-    await whenAllArrived(accepted, 5_000);
+    await send(getToken(2), refused);
+    await send(getToken(1), accepted);
+    await waitForAll(accepted, 5_000);
     expect(arrived(refused)).toEqual([]);
     sink.refused.clear();
   });

@@ -6,7 +6,7 @@ import type { Topic } from '../async/topic.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { sourceOf, type TokenSource } from '../credentials/credential.ts';
+import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -17,7 +17,7 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { prepare, writeTokens } from './files.ts';
 import { Reloader, type Outcome } from './reloader.ts';
-import { OptIns, telemetryOf, TokenCache } from './senders.ts';
+import { OptIns, getTelemetry, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 interface LumigoNews {
@@ -139,7 +139,7 @@ export class TelemetryProxy {
 
   private writeTokens(sources: readonly TokenSource[]): void {
     const { credentials, metrics } = this.options;
-    const present = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
+    const present = sources.map((source) => [getPlace(source), credentials.get(source)?.token] as const);
     const tokens = this.tokens.letIn(new Map(present), performance.now());
     if (isDeepStrictEqual(tokens, this.letIn)) return;
     writeTokens(this.settings, tokens);
@@ -150,38 +150,38 @@ export class TelemetryProxy {
   private sources(): readonly TokenSource[] {
     const { lumigoes } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
-    const acting = this.acting().filter((lumigo) => telemetryOf(lumigo).letIn);
-    return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
+    const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).letIn);
+    return [...effective.map(toTokenSource), ...this.optIns.sources(counts)];
   }
 
   private collected(): readonly CollectedNamespace[] {
     const { credentials } = this.options;
     if (!this.leads) return [];
-    const namespaces = this.acting().flatMap((lumigo) => {
-      const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
+    const namespaces = this.effective().flatMap((lumigo) => {
+      const token = getTelemetry(lumigo).collect ? credentials.get(toTokenSource(lumigo))?.token : undefined;
       const { namespace: name, uid = '' } = lumigo.metadata;
       return token === undefined ? [] : [{ name, token, lumigo: uid }];
     });
     return namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  private acting(): readonly LumigoResource[] {
+  private effective(): readonly LumigoResource[] {
     const { lumigoes } = this.options;
-    return lumigoes.namespaces().flatMap((namespace) => lumigoes.acting(namespace) ?? []);
+    return lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
   }
 
   private onReload({ problem, namespaces }: Outcome): void {
     const { metrics, lumigoes, onProblem } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
-    const affected = namespaces.flatMap(({ name }) => lumigoes.acting(name) ?? []);
-    if (this.leads) onProblem(problem === undefined ? 'working' : failureOf(problem), affected);
+    const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
+    if (this.leads) onProblem(problem === undefined ? 'working' : getFailure(problem), affected);
     this.changed();
   }
 }
 
-const failureOf = (problem: string): Problem => ({
+const getFailure = (problem: string): Problem => ({
   reason: 'ReloadFailed',
   message: `Kubernetes events and objects are not collected as configured: ${problem}. The operator tries again`,
 });
 
-const placeOf = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;
+const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;

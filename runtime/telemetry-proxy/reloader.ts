@@ -111,7 +111,7 @@ export class Reloader {
       const present = namespaces.length === 0 ? {} : await presentVersions(client);
       this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
-      await this.whenUp(settings, process, before);
+      await this.waitForUp(settings, process, before);
       this.took(namespaces, present);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
@@ -140,7 +140,7 @@ export class Reloader {
     this.state = { ...this.state, ...times, running: undefined, sending: namespaces };
   }
 
-  private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+  private async waitForUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     for (const deadline = performance.now() + UP_MS; performance.now() < deadline;) {
       await sleep(POLL_MS, undefined, { signal: this.options.signal });
       const now = await upSince(settings);

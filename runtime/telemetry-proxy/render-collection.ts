@@ -1,5 +1,5 @@
 import { lumigo, pods, telemetryProxyFiles, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
-import { intoLanes, lanesOf } from './render-lanes.ts';
+import { shardingProcessors, renderShards } from './render-shards.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
@@ -20,9 +20,9 @@ const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', inte
 
 const route = 'routing/namespaces';
 
-/** One watch per kind covers the cluster. A switch keeps known namespaces, whose data takes the lane of its token. */
+/** One watch per kind covers the cluster. A switch keeps known namespaces, whose data takes the shard of its token. */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
-  const tenants = tenantsOf(collection.namespaces);
+  const tenants = toTenants(collection.namespaces);
   const objects = objectReceivers(settings, collection);
   const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
     Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
@@ -47,7 +47,11 @@ export function renderCollection(settings: ProxySettings, collection: Collection
         exporters: [route],
       },
       ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
-      'logs/loop': { receivers: ['otlp/loop'], processors: [intoLanes, 'batch'], exporters: [lanesOf('logs')] },
+      'logs/loop': {
+        receivers: ['otlp/loop'],
+        processors: [shardingProcessors, 'batch'],
+        exporters: [renderShards('logs')],
+      },
     },
   };
 }
@@ -59,7 +63,7 @@ interface Tenant {
   readonly namespaces: readonly CollectedNamespace[];
 }
 
-function tenantsOf(namespaces: readonly CollectedNamespace[]): readonly Tenant[] {
+function toTenants(namespaces: readonly CollectedNamespace[]): readonly Tenant[] {
   const byToken = new Map<string, CollectedNamespace[]>();
   for (const namespace of namespaces)
     byToken.set(namespace.token, [...(byToken.get(namespace.token) ?? []), namespace]);

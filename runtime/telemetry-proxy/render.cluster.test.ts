@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { render, serialize } from './render.ts';
-import { collection, collectionOf, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
+import { collection, getCollection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 let otelcol = '';
@@ -49,7 +49,7 @@ describe('otelcol validate', () => {
 
   it('accepts hundreds of odd names at once', () => {
     fc.assert(
-      fc.property(settings, collectionOf(400), (given, collected) => expect(validate(given, collected)).toBe('')),
+      fc.property(settings, getCollection(400), (given, collected) => expect(validate(given, collected)).toBe('')),
       { numRuns: 5 },
     );
   });

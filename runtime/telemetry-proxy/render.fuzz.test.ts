@@ -28,14 +28,14 @@ it(
         // The API server allows no such characters in a namespace's name, but a cluster's name may have them.
         const harmless = render({ ...given, clusterName: 'c' }, { ...collected, namespaces, initial: [] });
         expect(rendered.service).toEqual(harmless.service);
-        expect(statementsOf(rendered)).toEqual(statementsOf(harmless));
+        expect(toStatements(rendered)).toEqual(toStatements(harmless));
       }),
       fuzz,
     ),
   fuzzTimeoutMs,
 );
 
-const statementsOf = (configuration: object): string[] =>
+const toStatements = (configuration: object): string[] =>
   [...JSON.stringify(configuration).matchAll(/"(?:statements|log_statements|trace_statements)":\[[^\]]*\]/g)].map(
     ([text]) => text,
   );

@@ -1,6 +1,6 @@
 import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
-import { intoLanes, lanesOf, renderLanes } from './render-lanes.ts';
+import { shardingProcessors, renderShards, renderLanes } from './render-shards.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
@@ -44,8 +44,15 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const extensions = { ...ownExtensions(settings), ...collected?.extensions };
   const forward = (signal: 'traces' | 'logs') => ({
     receivers: ['otlp'],
-    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', intoLanes, 'batch'],
-    exporters: [lanesOf(signal)],
+    processors: [
+      'memory_limiter',
+      'transform/service',
+      'k8sattributes',
+      'resource/operator',
+      shardingProcessors,
+      'batch',
+    ],
+    exporters: [renderShards(signal)],
   });
   return {
     extensions,

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Manager } from '../../sandbox/manager/manager.ts';
-import { post, spansOf } from '../../sandbox/otlp-sink/sender.ts';
+import { post, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { isAlive } from '../../sandbox/run.ts';
-import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 let telemetry: TelemetryBench;
 let second: Manager;
@@ -18,12 +18,12 @@ afterAll(async () => {
   squatter?.close();
   await telemetry?.stop();
 });
-afterEach(() => telemetry?.whenSettled().then(() => undefined));
+afterEach(() => telemetry?.waitForSettled().then(() => undefined));
 
 const LEASE_MS = 15_000;
 
 const send = (url: string, token: string) =>
-  post(`${url}/v1/traces`, spansOf({}, ['00000000000000aa']), { token }).catch(() => ({ status: 0, text: '' }));
+  post(`${url}/v1/traces`, countSpans({}, ['00000000000000aa']), { token }).catch(() => ({ status: 0, text: '' }));
 
 const arrivals = (namespace: string): Map<string, number> => {
   const counts = new Map<string, number>();
@@ -35,13 +35,13 @@ const arrivals = (namespace: string): Map<string, number> => {
 
 describe('of two replicas', () => {
   it('both accept senders and one collects, and another replaces it within the Lease, once', async () => {
-    const { activate, bench, whenCollecting, collector, killManager } = telemetry;
-    const namespace = await activate('shared', tokenOf(1));
-    await whenCollecting(namespace);
-    await bench.create(eventOf(namespace, 'before'));
+    const { activate, testCluster, waitForCollecting, collector, killManager } = telemetry;
+    const namespace = await activate('shared', getToken(1));
+    await waitForCollecting(namespace);
+    await testCluster.create(getEvent(namespace, 'before'));
     const { collector: other } = second;
     for (const url of [collector().url, other?.url ?? ''])
-      await eventually(async () => expect((await send(url, tokenOf(1))).status).toBe(200));
+      await eventually(async () => expect((await send(url, getToken(1))).status).toBe(200));
     await eventually(() => expect(arrivals(namespace).get('before')).toBe(1));
     // The other replica has enough time to send the same.
     await sleep(1_500);
@@ -53,7 +53,7 @@ describe('of two replicas', () => {
     await eventually(
       async () => {
         const name = `after-${Date.now()}`;
-        await bench.create(eventOf(namespace, name));
+        await testCluster.create(getEvent(namespace, name));
         await sleep(400);
         expect(arrivals(namespace).has(name)).toBe(true);
       },
@@ -61,8 +61,8 @@ describe('of two replicas', () => {
     );
     expect(Date.now() - killed).toBeLessThan(LEASE_MS + 5_000);
     await telemetry.startManager();
-    await eventually(async () => expect((await send(collector().url, tokenOf(1))).status).toBe(200));
-    await bench.create(eventOf(namespace, 'late'));
+    await eventually(async () => expect((await send(collector().url, getToken(1))).status).toBe(200));
+    await testCluster.create(getEvent(namespace, 'late'));
     await eventually(() => expect(arrivals(namespace).get('late')).toBe(1));
     await sleep(1_500);
     expect(arrivals(namespace).get('late')).toBe(1);
@@ -71,47 +71,49 @@ describe('of two replicas', () => {
 
 describe('a configuration that the collector refuses', () => {
   it('is reported and tried again, while traces and the last good one continue [D34]', async () => {
-    const { bench, activate, manager, whenCollecting } = telemetry;
+    const { testCluster, activate, manager, waitForCollecting } = telemetry;
     // The replica that was started last stands by, and the second leads.
     const leads = (await second.metric('lumigo_operator_leader')) === 1 ? second : manager();
     const { collector } = leads;
     if (collector === undefined) throw new Error('no collector');
-    const good = await activate('good', tokenOf(2));
-    await whenCollecting(good);
+    const good = await activate('good', getToken(2));
+    await waitForCollecting(good);
     const reloads = () => leads.metric('lumigo_operator_telemetry_proxy_reloads_total');
     const before = await reloads();
 
     // A collector listens on this port only while it collects.
     for (const namespace of await collected()) await switchEvents(namespace, false);
     await eventually(async () => expect(await leads.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0));
-    await telemetry.whenSettled();
+    await telemetry.waitForSettled();
     squatter = createServer();
     await new Promise<void>((resolve) => squatter?.listen(collector.loopPort, '127.0.0.1', resolve));
     const restarts = collector.restarts();
     await switchEvents(good, true);
     await eventually(async () => {
-      const conditions = (await bench.readLumigo(good)).status?.conditions ?? [];
+      const conditions = (await testCluster.readLumigo(good)).status?.conditions ?? [];
       expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({
         status: 'False',
         reason: 'ReloadFailed',
         message: expect.stringContaining('the collector exited while it loaded its configuration'),
       });
     });
-    expect((await bench.events(good, 'lumigo')).map(({ reason }) => reason)).toContain('LumigoCannotCollectTelemetry');
+    expect((await testCluster.events(good, 'lumigo')).map(({ reason }) => reason)).toContain(
+      'LumigoCannotCollectTelemetry',
+    );
     expect(await reloads()).toBeGreaterThan(before);
     await eventually(() => expect(collector.restarts()).toBeGreaterThan(restarts));
-    await eventually(async () => expect((await send(collector.url, tokenOf(2))).status).toBe(200));
+    await eventually(async () => expect((await send(collector.url, getToken(2))).status).toBe(200));
 
     squatter.close();
     await eventually(
       async () => {
-        const conditions = (await bench.readLumigo(good)).status?.conditions ?? [];
+        const conditions = (await testCluster.readLumigo(good)).status?.conditions ?? [];
         expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({ status: 'True' });
       },
       { timeoutMs: 100_000 },
     );
     const count = telemetry.sink.objects.length;
-    await bench.create(eventOf(good, 'again'));
+    await testCluster.create(getEvent(good, 'again'));
     await eventually(() => expect(telemetry.sink.objects.length).toBeGreaterThan(count));
   });
 });
@@ -125,7 +127,7 @@ async function collected(): Promise<string[]> {
 }
 
 const switchEvents = (namespace: string, enabled: boolean) =>
-  telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled } } } });
+  telemetry.testCluster.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled } } } });
 
 describe('the end of a pod', () => {
   it('is not delayed by a telemetry proxy that does not stop', async () => {
@@ -148,7 +150,7 @@ describe('the end of a pod', () => {
     process.kill(manager.pid, 'SIGTERM');
     expect(await manager.died).not.toContain('telemetry proxy did not stop');
     expect(collector.pid()).toBe(pid);
-    expect((await send(collector.url, tokenOf(999))).status).toBe(401);
+    expect((await send(collector.url, getToken(999))).status).toBe(401);
     await collector.stop();
     await telemetry.startManager();
   });

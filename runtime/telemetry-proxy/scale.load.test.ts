@@ -5,8 +5,8 @@ import { startFlow } from '../../sandbox/otlp-sink/sender.ts';
 import { quantile } from '../../sandbox/testing/quantile.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 
@@ -35,24 +35,24 @@ async function inTurns<T>(items: readonly T[], work: (item: T, index: number) =>
 
 describe('200 namespaces', () => {
   it('have their objects sent under their own tokens, and those of others are never sent [D32]', async () => {
-    const { bench, sink, cluster, collector } = telemetry;
+    const { testCluster, sink, cluster, collector } = telemetry;
     const names = Array.from({ length: 200 }, (_, index) => `tenant-${index}`);
     const others = Array.from({ length: 20 }, (_, index) => `other-${index}`);
     await inTurns([...names, ...others], (name) =>
-      bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+      testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
     );
     await inTurns(names, async (name, index) => {
-      await bench.secret(name, tokenOf(index));
-      await bench.lumigo(name, injection);
+      await testCluster.secret(name, getToken(index));
+      await testCluster.lumigo(name, injection);
     });
     await eventually(
       async () => expect(await telemetry.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(200),
       { timeoutMs: 60_000 },
     );
-    await telemetry.whenSettled();
+    await telemetry.waitForSettled();
     await inTurns([...names, ...others], async (name) => {
-      await bench.create(workloadOf(deployment, name, 'app'));
-      await bench.create(eventOf(name, 'event'));
+      await testCluster.create(createWorkload(deployment, name, 'app'));
+      await testCluster.create(getEvent(name, 'event'));
     });
     await eventually(
       () => {
@@ -66,7 +66,7 @@ describe('200 namespaces', () => {
     );
     const wrong = sink.objects.filter(
       ({ namespace, received }) =>
-        received.authorization !== `LumigoToken ${tokenOf(names.indexOf(namespace))}` || !names.includes(namespace),
+        received.authorization !== `LumigoToken ${getToken(names.indexOf(namespace))}` || !names.includes(namespace),
     );
     expect(wrong.map(({ namespace }) => namespace)).toEqual([]);
     const watches = readAudit(cluster).filter(
@@ -80,21 +80,21 @@ describe('200 namespaces', () => {
   });
 
   it('lose no span of 1,000 a second while 100 of them switch on and off [D33]', async () => {
-    const { sink, collector, bench, metric } = telemetry;
-    await telemetry.whenSettled();
+    const { sink, collector, testCluster, metric } = telemetry;
+    await telemetry.waitForSettled();
     const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
     const already = sink.spans.length;
-    const flow = startFlow(collector().url, [tokenOf(150), tokenOf(151), tokenOf(152)], 1_000);
+    const flow = startFlow(collector().url, [getToken(150), getToken(151), getToken(152)], 1_000);
     const names = Array.from({ length: 100 }, (_, index) => `tenant-${index}`);
     const before = residentMb(collector().pid());
     let most = 0;
     for (const enabled of [false, true])
       for (const name of names) {
-        await bench.changeLumigo(name, { spec: { infrastructure: { enabled } } });
+        await testCluster.changeLumigo(name, { spec: { infrastructure: { enabled } } });
         most = Math.max(most, residentMb(collector().pid()));
         await sleep(100);
       }
-    await telemetry.whenSettled();
+    await telemetry.waitForSettled();
     await flow.stop();
     const ids = () => new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size;
     await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 15_000, intervalMs: 500 });

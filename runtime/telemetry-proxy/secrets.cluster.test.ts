@@ -6,8 +6,8 @@ import { labels, telemetryProxyFiles, workloadKinds } from '../contract.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { tokenOf } from '../../sandbox/testing/telemetry.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { getToken } from '../../sandbox/testing/telemetry.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -36,15 +36,15 @@ const requests = (): number =>
 const letInBy = (replica: string): readonly string[] =>
   readFileSync(join(operator.cluster.dir, replica, 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split('\n');
 
-const whenLetIn = (token: string, expected: boolean, timeoutMs: number) =>
+const waitForAdmission = (token: string, expected: boolean, timeoutMs: number) =>
   eventually(() => expect(replicas.map((replica) => letInBy(replica).includes(token))).toEqual([expected, expected]), {
     timeoutMs,
   });
 
-const whenError = (namespace: string, reason: string, timeoutMs: number) =>
+const waitForError = (namespace: string, reason: string, timeoutMs: number) =>
   eventually(
     async () => {
-      const { status } = await operator.bench.readLumigo(namespace);
+      const { status } = await operator.testCluster.readLumigo(namespace);
       expect(status?.conditions?.find(({ type }) => type === 'Error')).toMatchObject({ reason });
     },
     { timeoutMs },
@@ -59,9 +59,9 @@ async function requestsPerMinute(): Promise<number> {
 describe('with one Lumigo', () => {
   let namespace = '';
   beforeAll(async () => {
-    namespace = await operator.bench.namespace('one');
-    await operator.bench.activate(namespace, {}, tokenOf(1));
-    await whenLetIn(tokenOf(1), true, 10_000);
+    namespace = await operator.testCluster.namespace('one');
+    await operator.testCluster.activate(namespace, {}, getToken(1));
+    await waitForAdmission(getToken(1), true, 10_000);
   });
 
   it('two replicas read its Secret at most four times a minute [F9]', async () => {
@@ -69,26 +69,26 @@ describe('with one Lumigo', () => {
   });
 
   it('a replaced token takes effect on both in 15 s, and the former one stays accepted [F9]', async () => {
-    await operator.bench.secret(namespace, tokenOf(2));
-    await whenLetIn(tokenOf(2), true, 15_000 + CARRIED_MS);
-    await whenLetIn(tokenOf(1), true, 0);
+    await operator.testCluster.secret(namespace, getToken(2));
+    await waitForAdmission(getToken(2), true, 15_000 + CARRIED_MS);
+    await waitForAdmission(getToken(1), true, 0);
   });
 
   it('a change of the Lumigo makes both read its Secret at once [F9]', async () => {
-    await operator.bench.secret(namespace, tokenOf(3));
-    await operator.bench.changeLumigo(namespace, { metadata: { annotations: { read: 'now' } } });
-    await whenLetIn(tokenOf(3), true, 5_000);
+    await operator.testCluster.secret(namespace, getToken(3));
+    await operator.testCluster.changeLumigo(namespace, { metadata: { annotations: { read: 'now' } } });
+    await waitForAdmission(getToken(3), true, 5_000);
   });
 
   it('a deleted token is refused within 15 s, and accepted within 5 s when it is back [F9]', async () => {
     await operator.cluster.client.delete(secretRef(namespace));
-    await whenError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
-    await whenLetIn(tokenOf(3), false, CARRIED_MS);
-    await operator.bench.secret(namespace, `${tokenOf(4)} `);
-    await whenError(namespace, 'TokenMalformed', 5_000);
-    await operator.bench.secret(namespace, tokenOf(4));
-    await whenLetIn(tokenOf(4), true, 5_000);
-    await operator.bench.whenActive(namespace);
+    await waitForError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
+    await waitForAdmission(getToken(3), false, CARRIED_MS);
+    await operator.testCluster.secret(namespace, `${getToken(4)} `);
+    await waitForError(namespace, 'TokenMalformed', 5_000);
+    await operator.testCluster.secret(namespace, getToken(4));
+    await waitForAdmission(getToken(4), true, 5_000);
+    await operator.testCluster.waitForActive(namespace);
   });
 });
 
@@ -96,18 +96,18 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
   const COUNT = 60;
   let single = '';
   beforeAll(async () => {
-    const { bench } = operator;
-    single = await bench.namespace('single');
+    const { testCluster } = operator;
+    single = await testCluster.namespace('single');
     const own = (index: number) => ({ [labels.autoTrace]: 'true', [labels.tokenSecret]: `own-${index}` });
     for (let index = 0; index < COUNT; index += 1) {
-      const namespace = await bench.namespace('many');
-      await bench.secret(namespace, tokenOf(100 + index));
-      await bench.lumigo(namespace);
-      await bench.secret(single, tokenOf(200 + index), `own-${index}`);
-      await bench.create(workloadOf(deployment, single, `app-${index}`, { labels: own(index) }));
+      const namespace = await testCluster.namespace('many');
+      await testCluster.secret(namespace, getToken(100 + index));
+      await testCluster.lumigo(namespace);
+      await testCluster.secret(single, getToken(200 + index), `own-${index}`);
+      await testCluster.create(createWorkload(deployment, single, `app-${index}`, { labels: own(index) }));
     }
     for (let index = 0; index < COUNT; index += 1)
-      for (const base of [100, 200]) await whenLetIn(tokenOf(base + index), true, 30_000);
+      for (const base of [100, 200]) await waitForAdmission(getToken(base + index), true, 30_000);
   }, 120_000);
 
   it('two replicas together send at most one request a second [F9]', async () => {
@@ -115,18 +115,18 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
   });
 
   it('an awaited Secret is not delayed by the others [F9]', async () => {
-    const namespace = await operator.bench.namespace('awaited');
-    await operator.bench.lumigo(namespace);
-    await whenError(namespace, 'SecretNotFound', 5_000);
+    const namespace = await operator.testCluster.namespace('awaited');
+    await operator.testCluster.lumigo(namespace);
+    await waitForError(namespace, 'SecretNotFound', 5_000);
     await sleep(10_000);
-    await operator.bench.secret(namespace, tokenOf(5));
-    await whenLetIn(tokenOf(5), true, 5_000);
+    await operator.testCluster.secret(namespace, getToken(5));
+    await waitForAdmission(getToken(5), true, 5_000);
   });
 
   it("a workload's rollout with another token of its own makes both read it at once [F9]", async () => {
-    const { bench } = operator;
-    await bench.secret(single, tokenOf(6), 'own-0');
-    await bench.merge(deployment, single, 'app-0', { spec: { paused: true } });
-    await whenLetIn(tokenOf(6), true, 5_000);
+    const { testCluster } = operator;
+    await testCluster.secret(single, getToken(6), 'own-0');
+    await testCluster.merge(deployment, single, 'app-0', { spec: { paused: true } });
+    await waitForAdmission(getToken(6), true, 5_000);
   });
 });

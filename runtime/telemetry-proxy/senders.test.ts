@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { OptIns, telemetryOf, TokenCache } from './senders.ts';
+import { OptIns, getTelemetry, TokenCache } from './senders.ts';
 
 const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>
   ({
@@ -23,7 +23,7 @@ describe('the telemetry of a namespace', () => {
     ['with infrastructure off', infrastructure({ enabled: false }), true, false],
     ['with an empty infrastructure', infrastructure({}), true, true],
     ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, false],
-  ])('%s', (_case, acting, letIn, collect) => expect(telemetryOf(acting)).toEqual({ letIn, collect }));
+  ])('%s', (_case, effective, letIn, collect) => expect(getTelemetry(effective)).toEqual({ letIn, collect }));
 });
 
 const { deployment, replicaSet } = workloadKinds;

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
 import type { TokenSource } from '../credentials/credential.ts';
-import { ownerOf } from '../injection/eligibility.ts';
+import { findOwner } from '../injection/eligibility.ts';
 import { holds } from '../injection/policy.ts';
-import { optInOf } from '../injection/stamp.ts';
+import { findOptIn } from '../injection/injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
-export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolean; collect: boolean } {
-  if (acting === undefined) return { letIn: false, collect: false };
-  if (acting.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
-  const active = holds(acting.status, 'Active');
-  return { letIn: active, collect: active && wantsEvents(acting) };
+export function getTelemetry(effective: LumigoResource | undefined): { letIn: boolean; collect: boolean } {
+  if (effective === undefined) return { letIn: false, collect: false };
+  if (effective.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
+  const active = holds(effective.status, 'Active');
+  return { letIn: active, collect: active && wantsEvents(effective) };
 }
 
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
@@ -27,7 +27,7 @@ export class OptIns {
   handler({ kind }: WorkloadKind): Kept<TokenSource> {
     const kept = new Kept<TokenSource>(
       // A Deployment's ReplicaSets inherit its annotations. They did not opt in themselves.
-      ({ metadata }) => (ownerOf(kind, metadata) === undefined ? optedIn(metadata) : undefined),
+      ({ metadata }) => (findOwner(kind, metadata) === undefined ? optedIn(metadata) : undefined),
       (now, before) => {
         if (!isDeepStrictEqual(now, before)) this.onChange();
       },
@@ -42,7 +42,7 @@ export class OptIns {
 }
 
 function optedIn(metadata: Metadata): TokenSource | undefined {
-  const optIn = optInOf(metadata);
+  const optIn = findOptIn(metadata);
   if (optIn === undefined) return undefined;
   const { namespace = '', uid = '', generation = 0 } = metadata;
   // A rollout may follow a new token in the Secret.
@@ -64,14 +64,14 @@ export class TokenCache {
   /** Returns the accepted tokens, sorted. A source without a token loses its former ones, too. */
   letIn(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
     this.entries = new Map(
-      [...tokens].map(([source, token]) => [source, entryOf(token, this.entries.get(source), now)]),
+      [...tokens].map(([source, token]) => [source, getEntry(token, this.entries.get(source), now)]),
     );
     const all = [...this.entries.values()].flatMap(({ token, former }) => [token ?? [], ...former.keys()].flat());
     return [...new Set(all)].toSorted();
   }
 }
 
-function entryOf(token: string | undefined, before: Entry | undefined, now: number): Entry {
+function getEntry(token: string | undefined, before: Entry | undefined, now: number): Entry {
   if (token === undefined || before === undefined) return { token, former: new Map() };
   const former = [...before.former].filter(([, until]) => until > now);
   if (before.token !== undefined && before.token !== token) former.push([before.token, now + TRANSITION_MS]);

@@ -2,18 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { post, spanId, countSpans, startFlow } from '../../sandbox/otlp-sink/sender.ts';
 import type { Collector } from '../../sandbox/manager/collector.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { alerts } from '../../infra/constructs/alerts.ts';
 import { panels } from '../../infra/constructs/dashboard.ts';
-import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 let telemetry: TelemetryBench;
 let namespace: string;
-const laneOf = (token: string): string => createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
-const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => tokenOf(0x7e_0000 + index));
-const quiet = others.filter((token) => laneOf(token) !== laneOf(noisy)).slice(0, 8);
+const getShard = (token: string): string =>
+  createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
+const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => getToken(0x7e_0000 + index));
+const quiet = others.filter((token) => getShard(token) !== getShard(noisy)).slice(0, 8);
 
 beforeAll(async () => {
   telemetry = await startTelemetry({
@@ -22,7 +23,7 @@ beforeAll(async () => {
   });
   for (const [index, token] of [noisy, ...quiet].entries())
     namespace = await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
-  await telemetry.whenSettled();
+  await telemetry.waitForSettled();
 });
 afterAll(() => telemetry?.stop());
 
@@ -34,7 +35,7 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
     for (const [index, token] of quiet.entries()) {
       const id = spanId(first + round * quiet.length + index);
       sentAt.set(id, Date.now());
-      void post(`${collector().url}/v1/traces`, spansOf({ 'service.name': 'quiet' }, [id]), { token }).catch(
+      void post(`${collector().url}/v1/traces`, countSpans({ 'service.name': 'quiet' }, [id]), { token }).catch(
         () => undefined,
       );
     }
@@ -59,7 +60,7 @@ async function metricNames() {
   };
 }
 
-describe('data of other lanes is not delayed', () => {
+describe('data of other shards is not delayed', () => {
   it.each(['throttled', 'refused'] as const)('by a token that is %s while it sends 500 spans a second', async (how) => {
     const { sink, collector } = telemetry;
     sink[how].add(noisy);
@@ -74,9 +75,9 @@ describe('data of other lanes is not delayed', () => {
     const { served, asked } = await metricNames();
     expect(asked.length).toBe(6);
     expect(served).toEqual(expect.arrayContaining(asked));
-    // The proxy drops what exceeds the lane's queue, because waiting senders would fill the memory.
+    // The proxy drops what exceeds the shard's queue, because waiting senders would fill the memory.
     expect([flow.repeated(), Math.max(...flow.latencies) < 5_000]).toEqual([0, true]);
-    expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
+    expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.shard');
   });
 });
 
@@ -84,7 +85,7 @@ describe('a sender that does not finish its request', () => {
   const head = 'POST /v1/traces HTTP/1.1\r\nhost: proxy\r\ncontent-length: 100000\r\n';
   const http = ({ url }: Collector) => Number(new URL(url).port);
   let enabled = false;
-  beforeAll(() => telemetry.activate('collected', tokenOf(0x7f_0000)));
+  beforeAll(() => telemetry.activate('collected', getToken(0x7f_0000)));
 
   it.each([
     ['HTTP, silent', http, '', 5_000],
@@ -93,16 +94,16 @@ describe('a sender that does not finish its request', () => {
     ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 30_000],
     ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 4_000],
   ])('does not prevent the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
-    const { collector, bench, whenSettled } = telemetry;
-    const before = await whenSettled();
+    const { collector, testCluster, waitForSettled } = telemetry;
+    const before = await waitForSettled();
     enabled = !enabled;
-    await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
+    await testCluster.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
     // A reload starts only after a quiet period.
     const hanging = connect(port(collector()), '127.0.0.1').on('error', () => undefined);
     hanging.write(text);
     const flow = startFlow(collector().url, [quiet[0] ?? ''], 100);
     try {
-      await eventually(async () => expect(await whenSettled()).toBeGreaterThan(before), { timeoutMs: 100_000 });
+      await eventually(async () => expect(await waitForSettled()).toBeGreaterThan(before), { timeoutMs: 100_000 });
       await flow.stop();
       const longest = Math.max(...flow.latencies);
       process.stderr.write(`      acknowledged after ${longest} ms at most\n`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 let telemetry: TelemetryBench;
 beforeAll(async () => {
@@ -32,20 +32,20 @@ async function interruptedShare(ms: number): Promise<number> {
 }
 
 const toggle = (namespace: string, enabled: boolean) =>
-  telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
+  telemetry.testCluster.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
 
-const eventsOf = (namespace: string): string[] =>
+const getEvents = (namespace: string): string[] =>
   telemetry.sink.objects
     .filter((object) => object.namespace === namespace && object.resource === 'events')
     .map(({ object }) => String(object.metadata.name));
 
 describe('ten namespaces that toggle collection as fast as they can', () => {
   it('interrupt the collector for at most a fourth of the time [F75]', async () => {
-    const { activate, whenSettled } = telemetry;
+    const { activate, waitForSettled } = telemetry;
     const restless: string[] = [];
     for (let index = 0; index < 10; index += 1)
-      restless.push(await activate(`restless-${index}`, tokenOf(0x75_01 + index), injection));
-    await whenSettled();
+      restless.push(await activate(`restless-${index}`, getToken(0x75_01 + index), injection));
+    await waitForSettled();
     const running = new AbortController();
     const attack = async () => {
       while (!running.signal.aborted) {
@@ -64,25 +64,25 @@ describe('ten namespaces that toggle collection as fast as they can', () => {
 
 describe('a namespace whose collection ends while the collector is not reloaded', () => {
   it('sends nothing from then on, while the other namespaces lose no event [F75]', async () => {
-    const { activate, bench, collector, whenSettled, whenCollecting, metric } = telemetry;
-    const [ended, kept] = [await activate('ended', tokenOf(0x76_00)), await activate('kept', tokenOf(0x76_01))];
-    for (const namespace of [ended, kept]) await whenCollecting(namespace);
-    await whenSettled();
+    const { activate, testCluster, collector, waitForSettled, waitForCollecting, metric } = telemetry;
+    const [ended, kept] = [await activate('ended', getToken(0x76_00)), await activate('kept', getToken(0x76_01))];
+    for (const namespace of [ended, kept]) await waitForCollecting(namespace);
+    await waitForSettled();
     const reloads = () => metric('lumigo_operator_telemetry_proxy_reloads_total');
     const before = await reloads();
     // A reload waits for the head of a request. After it, the collector is not reloaded for three times as long.
     const hanging = connect(Number(new URL(collector().url).port), '127.0.0.1').on('error', () => undefined);
     hanging.write('POST /v1/traces HTTP/1.1\r\n');
-    await activate('another', tokenOf(0x76_02));
+    await activate('another', getToken(0x76_02));
     await eventually(async () => expect(await reloads()).toBe(before + 1), { timeoutMs: 20_000, intervalMs: 20 });
     hanging.destroy();
     await toggle(ended, false);
     await sleep(4_000);
     const names = Array.from({ length: 20 }, (_, index) => `after-${index}`);
     for (const name of names)
-      for (const namespace of [ended, kept]) await bench.create(eventOf(namespace, name)).then(() => sleep(50));
+      for (const namespace of [ended, kept]) await testCluster.create(getEvent(namespace, name)).then(() => sleep(50));
     expect(await reloads()).toBe(before + 1);
-    await eventually(() => expect(eventsOf(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
-    expect(eventsOf(ended).filter((name) => names.includes(name))).toEqual([]);
+    await eventually(() => expect(getEvents(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
+    expect(getEvents(ended).filter((name) => names.includes(name))).toEqual([]);
   });
 });

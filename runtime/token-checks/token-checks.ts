@@ -1,6 +1,6 @@
 import { pause } from '../async/retrying.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { sourceOf, type TokenSource } from '../credentials/credential.ts';
+import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
@@ -52,9 +52,9 @@ export class TokenChecks {
   private tenants(): readonly Tenant[] {
     const { lumigoes, credentials } = this.options;
     return lumigoes.namespaces().flatMap((namespace) => {
-      const acting = lumigoes.acting(namespace);
-      if (acting === undefined || !holds(acting.status, 'Active')) return [];
-      const source = sourceOf(acting);
+      const effective = lumigoes.effective(namespace);
+      if (effective === undefined || !holds(effective.status, 'Active')) return [];
+      const source = toTokenSource(effective);
       const token = credentials.get(source)?.token;
       return token === undefined ? [] : [{ namespace, source, token }];
     });

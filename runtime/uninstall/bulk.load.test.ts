@@ -5,7 +5,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { workloadKinds } from '../contract.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
@@ -14,7 +14,7 @@ import { removeInstrumentation } from './remove-instrumentation.ts';
 const WORKLOADS = Number(process.env['LUMIGO_REMOVED_WORKLOADS'] ?? 300);
 /** Milliseconds per answer: the leader cannot finish before its end, and 300 sequential writes exceed the bound. */
 const SLOW_MS = WORKLOADS > 300 ? 0 : 120;
-const MOST_MS = 30_000;
+const MAX_DURATION_MS = 30_000;
 /** A leader has at most this number of writes in progress when it stops. */
 const IN_FLIGHT = 16;
 /** A leader may send a write that it has begun for this time after the signal. */
@@ -37,13 +37,13 @@ afterAll(async () => {
 const { deployment } = workloadKinds;
 
 async function instrumentMany(): Promise<{ namespace: string; count: () => Promise<number> }> {
-  const { bench, cluster } = operator;
+  const { testCluster, cluster } = operator;
   const namespace = await instrumentedAndProtected(operator);
   const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
   await forEachConcurrent(
     12,
     names,
-    async (name) => void (await bench.create(workloadOf(deployment, namespace, name))),
+    async (name) => void (await testCluster.create(createWorkload(deployment, namespace, name))),
   );
   const count = async () => {
     let found = 0;
@@ -62,7 +62,7 @@ const changes = (): AuditEntry[] =>
       verb === 'patch' && objectRef?.resource === 'deployments' && !requestURI.includes('dryRun'),
   );
 
-const processOf = ({ user }: AuditEntry): string => String(user.extra?.['authentication.kubernetes.io/credential-id']);
+const getProcess = ({ user }: AuditEntry): string => String(user.extra?.['authentication.kubernetes.io/credential-id']);
 
 describe('a removal with many workloads', () => {
   it('is done by one of two replicas, many at a time, while the account has its rights [F42]', async () => {
@@ -93,13 +93,13 @@ describe('a removal with many workloads', () => {
     // The audit log is written a moment after the answer. Conflicts are retried, and the leader's end cuts off some
     // writes.
     const attempted = () => made().filter(({ responseStatus }) => responseStatus?.code !== 409);
-    const namesOf = (entries: readonly AuditEntry[]) => new Set(entries.map(({ objectRef }) => objectRef?.name));
-    await eventually(() => expect(namesOf(attempted()).size).toBe(WORKLOADS));
+    const getNames = (entries: readonly AuditEntry[]) => new Set(entries.map(({ objectRef }) => objectRef?.name));
+    await eventually(() => expect(getNames(attempted()).size).toBe(WORKLOADS));
     const answered = attempted().filter(({ responseStatus }) => responseStatus?.code === 200);
-    expect(answered).toHaveLength(namesOf(answered).size);
+    expect(answered).toHaveLength(getNames(answered).size);
     expect(attempted().length - answered.length).toBeLessThanOrEqual(IN_FLIGHT);
     const afterwards = made().filter(({ requestReceivedTimestamp: at }) => Date.parse(at) > ended + STOPPING_MS);
-    expect(new Set(afterwards.map(processOf)).size).toBe(1);
-    expect(tookMs).toBeLessThan(Math.max(MOST_MS, WORKLOADS * 20));
+    expect(new Set(afterwards.map(getProcess)).size).toBe(1);
+    expect(tookMs).toBeLessThan(Math.max(MAX_DURATION_MS, WORKLOADS * 20));
   }, 300_000);
 });

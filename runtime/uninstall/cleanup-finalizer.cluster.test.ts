@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
-import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
-import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
+import { destroy, waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { protection, instrumented, instrumentedAndProtected, whenProtected } from '../../sandbox/testing/protection.ts';
+import {
+  protection,
+  instrumented,
+  instrumentedAndProtected,
+  waitForProtected,
+} from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
@@ -20,13 +25,15 @@ const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {
   it('exists while there is a Lumigo or an opt-in by label to clean up', async () => {
-    const { bench } = operator;
-    await whenProtected(operator, false);
+    const { testCluster } = operator;
+    await waitForProtected(operator, false);
     const namespace = await instrumentedAndProtected(operator);
-    await bench.deleteLumigo(namespace);
-    await whenProtected(operator, false);
-    await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
-    await whenProtected(operator, true);
+    await testCluster.deleteLumigo(namespace);
+    await waitForProtected(operator, false);
+    await testCluster.create(
+      createWorkload(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }),
+    );
+    await waitForProtected(operator, true);
   });
 
   it('is removed with the last manager, so that nothing waits for a missing one', async () => {
@@ -36,73 +43,74 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await eventually(async () => {
       if ((await another.metric('lumigo_operator_leader')) !== 1) throw new Error('the other one does not lead yet');
     });
-    await whenProtected(operator, true);
+    await waitForProtected(operator, true);
     await another.stop();
     expect(await protection(operator)).toEqual([false, false, false]);
   });
 
   it('removes no injection if only the account or only the Deployment was deleted', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
-    if (deployed !== undefined) await cluster.client.delete(refOf(deployed));
+    if (deployed !== undefined) await cluster.client.delete(toRef(deployed));
     await operator.stopManager();
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     if (deployed !== undefined) await apply(cluster.client, deployed);
     await operator.startManager();
-    await whenProtected(operator, true);
+    await waitForProtected(operator, true);
     const [account] = installation.manifests.filter(({ kind }) => kind === 'ServiceAccount');
-    if (account !== undefined) await cluster.client.delete(refOf(account));
+    if (account !== undefined) await cluster.client.delete(toRef(account));
     await operator.stopManager();
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
-    expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumented(operator);
-    const alone = await bench.namespace('alone');
-    await bench.create(workloadOf(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
-    await bench.whenInstrumented(deployment, alone, 'app');
-    await whenProtected(operator, true);
+    const alone = await testCluster.namespace('alone');
+    await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
+    await testCluster.waitForInstrumented(deployment, alone, 'app');
+    await waitForProtected(operator, true);
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    for (const each of [namespace, alone]) expect(await bench.isInstrumented(deployment, each, 'app')).toBe(false);
-    expect(await bench.label(deployment, alone, 'app')).toBe('true');
+    for (const each of [namespace, alone])
+      expect(await testCluster.isInstrumented(deployment, each, 'app')).toBe(false);
+    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
   });
 
   it('keeps it able to when its namespace is deleted and nothing else [D42]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
     for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
     await operator.stopManager();
-    for (const each of own) await whenGone(cluster, each);
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
-    await expect(bench.readLumigo(namespace)).rejects.toThrow('not found');
+    for (const each of own) await waitForDeletion(cluster, each);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found');
     await destroy(cluster, [installation.manifests], () => Promise.resolve());
   });
 
   it('keeps it able to if Argo CD deletes wave by wave [D42]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
-    const waveOf = ({ metadata }: Manifest): number =>
+    const getWave = ({ metadata }: Manifest): number =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
-    const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => waveOf(each) === wave));
+    const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => getWave(each) === wave));
     expect(waves.flat().length).toBe(installation.manifests.length);
     await destroy(cluster, waves, () => operator.stopManager());
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.refuseChanges(namespace, { app: 'app' });
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
   it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
@@ -112,11 +120,11 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     await removal;
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('is released by `lumigo uninstall` if a manager was killed', async () => {
-    const { cluster, installation, bench } = operator;
+    const { cluster, installation, testCluster } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
     const { name, namespace: own } = installation.settings;
@@ -131,6 +139,6 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     const { code, stderr } = await runInContainer(cluster, installation, ['uninstall', '--deadline', '30']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(await protection(operator)).toEqual([false, false, false]);
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });

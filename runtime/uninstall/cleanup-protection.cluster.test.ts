@@ -8,12 +8,12 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
-import { apiErrorOf } from '../kubernetes/http/errors.ts';
+import { toApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
-import { accountOf } from './protected-objects.ts';
+import { getAccount } from './protected-objects.ts';
 
-const notStreamed = apiErrorOf({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
+const notStreamed = toApiError({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
 
 let cluster: ControlPlane;
 let installation: Installation;
@@ -36,7 +36,7 @@ async function protect(through: (transport: Transport) => Transport = (transport
     await running;
     transport.close();
   };
-  return { account: accountOf(installed), end };
+  return { account: getAccount(installed), end };
 }
 
 describe('the protection of the clean-up', () => {

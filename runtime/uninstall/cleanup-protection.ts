@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { pause, retrying } from '../async/retrying.ts';
 import { cleanupFinalizer } from '../contract.ts';
-import { managerOf, type Installed } from '../installation/installation.ts';
+import { getManager, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
-import { within, type Transport } from '../kubernetes/http/transport.ts';
+import { withBounds, type Transport } from '../kubernetes/http/transport.ts';
 import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
-import { changesOf } from '../kubernetes/watch/watches.ts';
+import { watchChanges } from '../kubernetes/watch/watches.ts';
 import * as objects from './protected-objects.ts';
 import { readSigns } from './signs.ts';
 
@@ -41,7 +41,7 @@ export class CleanupProtection {
     const { signal } = term;
     const client = termClient(transport, term);
     this.wanted = undefined;
-    const changes = changesOf(this.objects, { transport, logger, signal });
+    const changes = watchChanges(this.objects, { transport, logger, signal });
     for (const topic of news) topic.on(() => needed() !== this.wanted && changes.touch(), signal);
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
@@ -85,17 +85,17 @@ export class CleanupProtection {
 /** The client has a new token: the API server accepts it for 10 s after its first use, even without the account. */
 async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
-  const answer = client.create({ ...objects.accountOf(installed), subresource: 'token' }, request);
+  const answer = client.create({ ...objects.getAccount(installed), subresource: 'token' }, request);
   return answer.then(
     ({ object }) =>
-      createClient(within(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),
+      createClient(withBounds(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),
     () => client,
   );
 }
 
 /** Creates the account again, and restarts the pods, because their tokens belong to the former account. */
 async function restoreAccount(client: Client, installed: Installed): Promise<void> {
-  const ref = objects.accountOf(installed);
+  const ref = objects.getAccount(installed);
   const { metadata, ...rest } = await client.get(ref);
   const { namespace, name } = ref;
   const { labels = {}, annotations = {} } = metadata;
@@ -103,5 +103,5 @@ async function restoreAccount(client: Client, installed: Installed): Promise<voi
   const restored = { ...rest, apiVersion: 'v1', kind: ref.kind, metadata: { namespace, name, labels, annotations } };
   await client.create({ ...ref, name: undefined }, restored).catch(undefinedIf(isAlreadyExists));
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
-  await client.patch(managerOf(installed), { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
+  await client.patch(getManager(installed), { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -29,7 +29,7 @@ async function handOver(): Promise<void> {
   const [deployed] = operator.installation.manifests.filter(({ kind }) => kind === 'Deployment');
   if (deployed === undefined) throw new Error('no Deployment');
   const body = { spec: { template: { spec: { serviceAccountName: 'another', serviceAccount: 'another' } } } };
-  await operator.cluster.client.patch(refOf(deployed), { kind: 'merge', body });
+  await operator.cluster.client.patch(toRef(deployed), { kind: 'merge', body });
 }
 
 async function deleteHeld(pauseMs = 0): Promise<void> {
@@ -39,7 +39,7 @@ async function deleteHeld(pauseMs = 0): Promise<void> {
   }
 }
 
-const whenAllGone = (): Promise<void> =>
+const waitForAllDeleted = (): Promise<void> =>
   eventually(
     async () => {
       const found = await Promise.all(held().map((ref) => operator.cluster.client.find(ref)));
@@ -60,13 +60,13 @@ describe('an operator whose Deployment belongs to another one', () => {
         : undefined;
     await operator.stopManager();
     expect(deleted).toBeDefined();
-    await whenAllGone();
+    await waitForAllDeleted();
   });
 
   it('releases them if they are deleted one after the other while it runs [F51]', async () => {
     await instrumentedAndProtected(operator);
     await handOver();
     await deleteHeld(1_000);
-    await whenAllGone();
+    await waitForAllDeleted();
   });
 });

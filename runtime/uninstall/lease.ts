@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseOf, type Installed } from '../installation/installation.ts';
+import { getLease, type Installed } from '../installation/installation.ts';
 import { readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { heldSpec, type Lease, type LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -14,10 +14,10 @@ export function isManagerAlive(lease: LeaseSpec | undefined, nowMs: number): boo
   return nowMs < Date.parse(renewTime) + PATIENCE * leaseDurationSeconds * 1_000;
 }
 
-const refOf = (installed: Installed) => ({ ...kinds.leases, ...leaseOf(installed) });
+const toRef = (installed: Installed) => ({ ...kinds.leases, ...getLease(installed) });
 
 export async function isLed(client: Client, installed: Installed): Promise<boolean> {
-  const lease = (await client.find(refOf(installed))) as Lease | undefined;
+  const lease = (await client.find(toRef(installed))) as Lease | undefined;
   return isManagerAlive(lease?.spec, Date.now());
 }
 
@@ -27,8 +27,8 @@ const HELD_MS = 120_000;
 const NOTICE_MS = 6_000;
 
 /** Takes the leader's Lease, because the leader would inject again into cleaned workloads that opted in by label. */
-export async function standDown(client: Client, installed: Installed): Promise<void> {
-  const ref = refOf(installed);
+export async function stepDown(client: Client, installed: Installed): Promise<void> {
+  const ref = toRef(installed);
   const read = (): Promise<Lease> => client.get(ref);
   await readAndChange(undefined, read, (lease) => {
     const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs: HELD_MS }, new Date());

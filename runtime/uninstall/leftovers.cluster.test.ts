@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
-import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer } from '../contract.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
@@ -26,7 +26,7 @@ async function leaveOnly(
   const [left] = protectedObjects(installedAs(installation)).filter((ref) => ref.kind === kind);
   if (left === undefined) throw new Error(`no ${kind} is held`);
   await client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [...others, cleanupFinalizer] } } });
-  for (const each of installation.manifests) await client.delete(refOf(each)).catch(undefinedIfNotFound);
+  for (const each of installation.manifests) await client.delete(toRef(each)).catch(undefinedIfNotFound);
   return { installation, left };
 }
 
@@ -42,7 +42,7 @@ describe('the remains of a removed operator', () => {
       expect(stdout).toContain(
         `Released ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
       );
-      for (const each of installation.manifests) await whenGone(cluster, each);
+      for (const each of installation.manifests) await waitForDeletion(cluster, each);
     },
   );
 
@@ -54,6 +54,6 @@ describe('the remains of a removed operator', () => {
       `ServiceAccount lumigo-system/${left.name}: finalizers of other controllers keep it: example.com/theirs`,
     );
     await cluster.client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [] } } });
-    for (const each of installation.manifests) await whenGone(cluster, each);
+    for (const each of installation.manifests) await waitForDeletion(cluster, each);
   });
 });

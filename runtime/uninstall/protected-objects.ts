@@ -13,7 +13,7 @@ const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };
 const clusterRoleBindings = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
 const serviceAccounts = { ...kinds.serviceAccounts, kind: 'ServiceAccount' };
 
-export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
+export const getAccount = ({ operatorName, operatorNamespace }: Installed) => ({
   ...serviceAccounts,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
@@ -22,7 +22,7 @@ export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
 /** Returns the rights that the manager needs to clean up, and its account as the last one. */
 export function protectedObjects(installed: Installed) {
   const name = `${installed.operatorName}${suffixes.managerRole}`;
-  return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, accountOf(installed)];
+  return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, getAccount(installed)];
 }
 
 export type ProtectedObject = ReturnType<typeof protectedObjects>[number];

@@ -4,8 +4,8 @@ import { ineligible } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { uninstrument } from '../injection/remove.ts';
-import { revertOf } from '../injection/revert.ts';
-import { stampOf } from '../injection/stamp.ts';
+import { findRevert } from '../injection/revert.ts';
+import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
@@ -51,8 +51,8 @@ export const isAnyInstrumented = async (client: Client, isWanted: Predicate): Pr
 
 /** Returns true if the deleted `Lumigo` kept the injection, or if this operator added none. */
 export const isToStay = ({ metadata }: Workload): boolean => {
-  const stamp = stampOf(metadata);
-  return stamp === undefined ? revertOf(metadata) === undefined : stamp.keep === true;
+  const injectionStatus = getInjectionStatus(metadata);
+  return injectionStatus === undefined ? findRevert(metadata) === undefined : injectionStatus.keep === true;
 };
 
 async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
@@ -71,7 +71,7 @@ const marked = workloads
 /** A Deployment's ReplicaSets have its pod template's label. The Deployment changes them. */
 const isWithinReach: Predicate = (workload) => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
 
-const isMarked: Predicate = ({ metadata }) => ourLabel(metadata) !== undefined || revertOf(metadata) !== undefined;
+const isMarked: Predicate = ({ metadata }) => ourLabel(metadata) !== undefined || findRevert(metadata) !== undefined;
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { managerTransport } from '../../sandbox/manager/service-account.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
@@ -30,7 +30,7 @@ async function removeWhileHeld(): Promise<void> {
   const held = protectedObjects(installedAs(installation));
   for (const ref of held)
     await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [cleanupFinalizer] } } });
-  const deployments = installation.manifests.filter(({ kind }) => kind === 'Deployment').map(refOf);
+  const deployments = installation.manifests.filter(({ kind }) => kind === 'Deployment').map(toRef);
   for (const ref of [...deployments, ...held]) await cluster.client.delete(ref);
 }
 

@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { isRefusal, undefinedIf } from '../kubernetes/http/errors.ts';
-import { within, type Transport } from '../kubernetes/http/transport.ts';
+import { withBounds, type Transport } from '../kubernetes/http/transport.ts';
 import { describeError } from '../wording/errors.ts';
 import { isLed } from './lease.ts';
-import { accountOf, isProtected, protectedObjects, release, REMOVED_MS } from './protected-objects.ts';
+import { getAccount, isProtected, protectedObjects, release, REMOVED_MS } from './protected-objects.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -57,7 +57,7 @@ async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, acco
 }
 
 async function claim(client: Client, installed: Installed, identity: string): Promise<boolean> {
-  const ref = accountOf(installed);
+  const ref = getAccount(installed);
   const read = () => client.get(ref, { metadataOnly: true });
   const claimed = await readAndChange(undefined, read, async (account) => {
     const { resourceVersion, annotations = {} } = account.metadata;
@@ -72,7 +72,7 @@ async function claim(client: Client, installed: Installed, identity: string): Pr
 
 /** The request of an account that was released may be refused. */
 async function isReleased(client: Client, installed: Installed): Promise<boolean> {
-  const account = await client.find(accountOf(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
+  const account = await client.find(getAccount(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
   return account === undefined || !isProtected(account);
 }
 
@@ -86,7 +86,7 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: n
   // Each request in progress adds a listener.
   setMaxListeners(0, signal);
   const stuck = await uninstall({
-    client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),
+    client: createClient(withBounds(transport, { signal, fence: () => signal.throwIfAborted() })),
     ...{ installed, until, isLast: true },
     print: (progress) => logger.info({ progress }, 'cleaning up'),
     deadline: Math.min(until, Date.now() + options.removalDeadlineMs),

@@ -1,7 +1,7 @@
-import { listManagers, managerOf, type Installed } from '../installation/installation.ts';
+import { listManagers, getManager, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { accountOf } from './protected-objects.ts';
+import { getAccount } from './protected-objects.ts';
 
 /** Without an answer of the API server, the process still ends after this time. */
 const ANSWER_MS = 5_000;
@@ -15,10 +15,10 @@ const ANSWER_MS = 5_000;
  */
 export async function readSigns(client: Client, installed: Installed) {
   const options = { timeoutMs: ANSWER_MS, metadataOnly: true };
-  const manager = managerOf(installed);
+  const manager = getManager(installed);
   const [namespace, account, deployment] = await Promise.all([
     client.find({ ...kinds.namespaces, name: installed.operatorNamespace }, options),
-    client.find(accountOf(installed), options),
+    client.find(getAccount(installed), options),
     client.find(manager, { timeoutMs: ANSWER_MS }) as Promise<Deployment | undefined>,
   ]);
   const isNamespaceGoing = namespace?.metadata.deletionTimestamp !== undefined;

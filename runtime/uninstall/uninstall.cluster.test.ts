@@ -3,7 +3,7 @@ import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
@@ -30,11 +30,11 @@ function hookFlags(): readonly string[] {
 }
 
 async function instrumentedNamespace(spec: object = {}): Promise<string> {
-  const { bench } = operator;
-  const namespace = await bench.namespace('leaving');
-  await bench.activate(namespace, spec);
-  await bench.create(workloadOf(deployment, namespace, 'app'));
-  await bench.whenInstrumented(deployment, namespace, 'app');
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('leaving');
+  await testCluster.activate(namespace, spec);
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
   return namespace;
 }
 
@@ -50,10 +50,10 @@ async function expireLease(): Promise<void> {
 const keep = { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } };
 
 async function optedIn(): Promise<string> {
-  const { bench } = operator;
-  const namespace = await bench.namespace('opted-in');
-  await bench.create(workloadOf(deployment, namespace, 'app', { labels: { [labels.autoTrace]: 'true' } }));
-  await bench.whenInstrumented(deployment, namespace, 'app');
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('opted-in');
+  await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { [labels.autoTrace]: 'true' } }));
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
   return namespace;
 }
 
@@ -65,7 +65,7 @@ describe('uninstall', () => {
   });
 
   it('reports what is stuck and why after its timeout', async () => {
-    const { bench, cluster } = operator;
+    const { testCluster, cluster } = operator;
     const namespace = await instrumentedNamespace();
     const finalizers = async (list: string[]) =>
       cluster.client.patch(
@@ -80,11 +80,11 @@ describe('uninstall', () => {
       `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`,
     );
     await finalizers([]);
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const [gone, kept] = [await instrumentedNamespace(), await instrumentedNamespace(keep)];
     await operator.killManager();
     // An expired Lease shows that the manager is not merely restarting.
@@ -92,14 +92,14 @@ describe('uninstall', () => {
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
     expect(stdout).toContain('Removed the injection from 1 workload.');
-    expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
-    expect(await bench.isInstrumented(deployment, kept, 'app')).toBe(true);
-    for (const each of [gone, kept]) await expect(bench.readLumigo(each)).rejects.toThrow('not found');
+    expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
+    for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
     await operator.startManager();
   });
 
   it("fails as the chart's hook while a workload refuses changes, and succeeds later [F91]", async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const namespace = await instrumentedNamespace();
     const relent = await operator.refuseChanges(namespace, { app: 'app' });
     const { code, stdout, stderr } = await uninstall('20', hookFlags());
@@ -111,23 +111,23 @@ describe('uninstall', () => {
     expect(stdout).toContain(`Deployment ${namespace}/app stays instrumented: `);
     await relent();
     expect(await uninstall('60', hookFlags())).toMatchObject({ code: 0, stderr: '' });
-    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await expireLease();
   });
 
   // This test is the last one because it takes the Lease from the manager for a while.
   it('deletes every Lumigo with a manager, and each injection unless it must stay [D8, D9]', async () => {
-    const { bench } = operator;
+    const { testCluster } = operator;
     const [gone, kept, alone] = [await instrumentedNamespace(), await instrumentedNamespace(keep), await optedIn()];
-    const before = await bench.templateOf(deployment, kept, 'app');
+    const before = await testCluster.toTemplate(deployment, kept, 'app');
     const { code, stdout, stderr } = await uninstall();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Deleting 2 Lumigo resources.');
-    expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
-    expect(await bench.templateOf(deployment, kept, 'app')).toEqual(before);
-    expect(await bench.label(deployment, alone, 'app')).toBe('true');
-    expect(await bench.isInstrumented(deployment, alone, 'app')).toBe(false);
-    const { labels: own, annotations = {} } = (await bench.get(deployment, gone, 'app')).metadata;
+    expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
+    expect(await testCluster.toTemplate(deployment, kept, 'app')).toEqual(before);
+    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
+    expect(await testCluster.isInstrumented(deployment, alone, 'app')).toBe(false);
+    const { labels: own, annotations = {} } = (await testCluster.get(deployment, gone, 'app')).metadata;
     expect(own).toEqual({ app: 'app' });
     expect(Object.keys(annotations).filter((key) => key.includes('lumigo'))).toEqual([]);
   });

@@ -7,7 +7,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { describeError } from '../wording/errors.ts';
-import { isLed, standDown } from './lease.ts';
+import { isLed, stepDown } from './lease.ts';
 import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
 
 interface UninstallOptions {
@@ -45,7 +45,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     const { removed, problems } = await cleaner.clean(left, failures);
     problems.forEach(printOnce);
     if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
-    if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${namesOf(left)}`);
+    if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${getNames(left)}`);
     else if (problems.length === 0) {
       print('No Lumigo resource is left, and no injection to remove.');
       return [];
@@ -53,7 +53,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
     if (isLast) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
-    return [...left.map((lumigo) => whyStuck(lumigo, failures.get(keyOf(lumigo)))), ...problems];
+    return [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
   }
 }
 
@@ -85,7 +85,7 @@ class Cleaner {
     const { client, installed, deadline, until = deadline, isLast = false } = this.options;
     if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
       if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted))) return nothing;
-      await standDown(client, installed);
+      await stepDown(client, installed);
       this.hasLease = true;
     }
     const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
@@ -105,17 +105,17 @@ async function attempt(
 ): Promise<void> {
   const acts = lumigoes.map((lumigo) =>
     act(lumigo).catch((error: unknown) => {
-      if (!isNotFound(error)) failures.set(keyOf(lumigo), describeError(error));
+      if (!isNotFound(error)) failures.set(toKey(lumigo), describeError(error));
     }),
   );
   await Promise.all(acts);
 }
 
 const isLeaving = ({ metadata }: LumigoResource): boolean => metadata.deletionTimestamp !== undefined;
-const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
+const toKey = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
-const namesOf = (left: readonly LumigoResource[]): string =>
-  [...left.slice(0, MAX_NAMES_SHOWN).map(keyOf), ...(left.length > MAX_NAMES_SHOWN ? ['…'] : [])].join(', ');
+const getNames = (left: readonly LumigoResource[]): string =>
+  [...left.slice(0, MAX_NAMES_SHOWN).map(toKey), ...(left.length > MAX_NAMES_SHOWN ? ['…'] : [])].join(', ');
 
 export function whyStuck(lumigo: LumigoResource, failure?: string): string {
   const { finalizers = [] } = lumigo.metadata;
@@ -125,7 +125,7 @@ export function whyStuck(lumigo: LumigoResource, failure?: string): string {
     ...(foreign.length > 0 ? [`finalizers of other controllers keep it: ${foreign.join(', ')}`] : []),
     ...(failure === undefined ? [] : [failure]),
   ];
-  return `${keyOf(lumigo)}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;
+  return `${toKey(lumigo)}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;
 }
 
 async function listLumigoes(client: Client): Promise<LumigoResource[]> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { checkRules } from '../../infra/constructs/updater-rules.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
-import { configOf, environmentOf } from '../../sandbox/manager/configuration.ts';
+import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts';
 import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -54,12 +54,12 @@ async function check() {
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
     // The settings allow only https://, and this repository has no certificate.
-    ...environmentOf({ ...configOf(container), repository: charts.url }, pod),
+    ...getEnvironment({ ...toConfig(container), repository: charts.url }, pod),
   });
-  return { code, log: `${stdout}${stderr}`, event: await eventOf(pod) };
+  return { code, log: `${stdout}${stderr}`, event: await getEvent(pod) };
 }
 
-async function eventOf(pod: string) {
+async function getEvent(pod: string) {
   const { namespace } = operator.installation.settings;
   const { value } = await operator.cluster.client.pages({ ...core, plural: 'events', namespace }).next();
   const found = value?.items.find((each: KubernetesObject) => each['reportingInstance'] === pod);

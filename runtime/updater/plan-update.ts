@@ -38,10 +38,10 @@ export function planUpdate(input: UpdateInput): Result {
     );
   const last = history?.at(-1);
   if (last !== undefined && last.status !== 'deployed') return refuse(notInOrder(input, last));
-  const range = rangeOf(installed, versions);
+  const range = findRange(installed, versions);
   if (range === undefined)
     return refuse(`'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`);
-  const { newest, message } = newestOf(input, range);
+  const { newest, message } = getNewest(input, range);
   if (newest === undefined) return { outcome: 'operatorUpToDate', message };
   const command = `helm upgrade ${release} ${input.chart} --version ${newest} --namespace ${input.namespace} --reset-then-reuse-values`;
   if (history === undefined) {
@@ -55,12 +55,12 @@ export function planUpdate(input: UpdateInput): Result {
 }
 
 /** Returns the range in the form of npm and Helm; undefined if it is invalid. */
-export const rangeOf = (installed: string, versions: string): string | undefined =>
+export const findRange = (installed: string, versions: string): string | undefined =>
   (valid(installed) === null ? null : validRange(versions === '' ? `${major(installed)}.x` : versions)) ?? undefined;
 
 const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
 
-function newestOf({ installed, available }: UpdateInput, range: string) {
+function getNewest({ installed, available }: UpdateInput, range: string) {
   const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, installed)));
   const newest = newer.find((version) => satisfies(version, range));
   if (newest !== undefined) return { newest, message: `${newest} is newer than ${installed} and within ${range}` };

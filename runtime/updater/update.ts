@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { UpdaterConfig } from '../config/config.ts';
 import { eventReasons } from '../contract.ts';
-import { managerOf } from '../installation/installation.ts';
+import { getManager } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Charts, Helm } from './helm.ts';
-import { planUpdate, rangeOf, type Outcome, type Result } from './plan-update.ts';
+import { planUpdate, findRange, type Outcome, type Result } from './plan-update.ts';
 
 interface UpdateOptions {
   readonly config: UpdaterConfig;
@@ -47,7 +47,7 @@ async function checkOrUpgrade(options: UpdateOptions, release: string | undefine
   if (repository === '') throw new Error('no chart repository is set. Set updater.repository');
   const charts = helm.charts(repository);
   const installed = history === undefined ? config.version : (history.at(-1)?.version ?? '');
-  const available = await charts.versions(rangeOf(installed, versions) ?? '*');
+  const available = await charts.versions(findRange(installed, versions) ?? '*');
   const plan = planUpdate({ installed, release, namespace, history, available, versions, chart: charts.chart });
   const { outcome, newest = '', message: reason } = plan;
   if (outcome !== 'operatorUpdated') return plan;
@@ -79,7 +79,7 @@ async function upgrade({ config, helm }: UpdateOptions, charts: Charts, release:
 
 /** Returns the Deployment for events, and its release, which Helm writes on every object. */
 async function findOperator(client: Client, config: UpdaterConfig) {
-  const manager = managerOf(config);
+  const manager = getManager(config);
   const { namespace, name } = manager;
   const { uid, resourceVersion, annotations } = (await client.get(manager, { metadataOnly: true })).metadata;
   const regarding: Regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
-import { injectorOf, type RuntimeConfig } from '../config/config.ts';
+import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
@@ -24,7 +24,7 @@ interface AdmissionOptions {
 }
 
 /** The API server needs one per concurrent review. Each takes about 100 KB with a small body (body.ts). */
-const MOST_CONNECTIONS = 512;
+const MAX_CONNECTIONS = 512;
 /** A client that sends a review can also answer a request. The API server waits 5 s for the review. */
 const CATCH_UP_MS = 1_000;
 
@@ -43,7 +43,7 @@ export class AdmissionServer {
       port: config.webhookPort,
       host: config.listenAddress,
       purpose: 'the webhook',
-      mostConnections: MOST_CONNECTIONS,
+      mostConnections: MAX_CONNECTIONS,
     });
     await server.listening;
     this.hasCertificate = followCertificate({
@@ -64,7 +64,7 @@ export class AdmissionServer {
   private app() {
     const { config, lumigoes, lumigoesRead, metrics, logger, standsBy } = this.options;
     const context = {
-      injector: injectorOf(config),
+      injector: toInjector(config),
       ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
       policy: (namespace: string) => lumigoes.policy(namespace),
       now: () => new Date().toISOString(),
@@ -82,14 +82,14 @@ export class AdmissionServer {
       current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
       logger,
       onAnswer: (webhook, answer, seconds) => {
-        metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });
+        metrics.reviews.inc({ webhook, outcome: getOutcome(answer) });
         metrics.reviewSeconds.observe({ webhook }, seconds);
       },
     });
   }
 }
 
-function outcomeOf({ allowed, code, patch }: Answer): ReviewOutcome {
+function getOutcome({ allowed, code, patch }: Answer): ReviewOutcome {
   if (code === 500) return 'failed';
   if (!allowed) return 'refused';
   return patch !== undefined && patch.length > 0 ? 'patched' : 'unchanged';

@@ -20,7 +20,7 @@ interface AppOptions {
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  const [bodies, inTurn] = [new BodyReader(), takingTurns()];
+  const [bodies, enqueue] = [new BodyReader(), createQueue()];
   for (const name of ['injector', 'lumigoes'] as const) {
     const path = { injector: paths.inject, lumigoes: paths.lumigoes }[name];
     const answer = answering(path, options[name], options);
@@ -31,7 +31,7 @@ export function createApp(options: AppOptions): Express {
           // The client may have disconnected by now.
           if (!request.socket.destroyed) answer(body, response);
         };
-        await ('length' in body && body.length > limits.small ? inTurn(work) : work());
+        await ('length' in body && body.length > limits.small ? enqueue(work) : work());
       }),
     );
   }
@@ -76,7 +76,7 @@ function refuse(response: Response, { status, message }: Refusal): void {
 }
 
 /** Runs large reviews one at a time, each before an equal rest, so that ordinary ones wait for one at most. */
-function takingTurns(): (work: () => void) => Promise<void> {
+function createQueue(): (work: () => void) => Promise<void> {
   let last = Promise.resolve();
   return (work) => {
     let started = 0;

@@ -6,7 +6,7 @@ import { sampleReview } from '../../bench/review.ts';
 import { asInThePod } from '../../bench/surroundings.ts';
 import { launch, type Running } from '../../sandbox/control-plane/processes.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { paths, workloadKinds } from '../contract.ts';
 
 /** The container's memory limit. */
@@ -30,10 +30,10 @@ const peakBytes = (pid: number) =>
 it(
   'the webhook stays up, within its memory, and answers others, whatever a pod sends [F21]',
   async () => {
-    const { bench, cluster, installation } = operator;
+    const { testCluster, cluster, installation } = operator;
     const { pid, webhookPort } = operator.manager();
-    const shop = await bench.namespace('shop');
-    await bench.activate(shop);
+    const shop = await testCluster.namespace('shop');
+    await testCluster.activate(shop);
     const post = (durationMs: number) =>
       load({
         url: new URL(`https://127.0.0.1:${webhookPort}${paths.inject}`),
@@ -48,13 +48,13 @@ it(
     });
     const ordinary = await post(seconds * 1_000);
     const { deployment } = workloadKinds;
-    await bench.create(workloadOf(deployment, shop, 'meanwhile'));
+    await testCluster.create(createWorkload(deployment, shop, 'meanwhile'));
     const peak = peakBytes(pid);
     process.stderr.write(
       `attack of ${seconds} s: ${JSON.stringify({ quiet, ordinary, peakMB: Math.round(peak / 1e6) })}\n`,
     );
     expect(operator.manager().pid).toBe(pid);
-    expect(await bench.isInstrumented(deployment, shop, 'meanwhile')).toBe(true);
+    expect(await testCluster.isInstrumented(deployment, shop, 'meanwhile')).toBe(true);
     expect(peak).toBeLessThan(LIMIT_BYTES);
     expect(ordinary.failures).toBe(0);
     expect(ordinary.requests).toBeGreaterThan(seconds * 4);

@@ -23,7 +23,7 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
     return allowed('The request has no object of the form that an API server sends; nothing will be mutated');
   const decision = decideAbout(workload, request, context);
   const answer = answerTo(decision, workload);
-  return isOptOut(decision) && dryRun !== true ? { ...answer, notable: nameOf(workload) } : answer;
+  return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
 }
 
 const decideAbout = (
@@ -54,5 +54,5 @@ function answerTo(decision: Decision, workload: Workload): Answer {
 /** The log has each opt-out once, because the webhook gets no update of other fields. */
 const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
 
-const nameOf = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>
+const getName = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>
   `${kind} ${namespace}/${name ?? generateName}`;

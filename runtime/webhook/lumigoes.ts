@@ -19,7 +19,7 @@ function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
     lumigoes.in(namespace).find(({ metadata }) => (metadata.deletionTimestamp !== undefined) === isGoing),
   );
   if (first === undefined)
-    return allowed('No other Lumigo resource stays in its namespace', going && [successorOf(going)]);
+    return allowed('No other Lumigo resource stays in its namespace', going && [getSuccessor(going)]);
   return {
     allowed: false,
     code: 409,
@@ -28,5 +28,5 @@ function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
 }
 
 /** The new `Lumigo` takes effect at once (injection/policy.ts), so no injection is removed only to be added again. */
-const successorOf = ({ metadata: { name } }: LumigoResource): string =>
+const getSuccessor = ({ metadata: { name } }: LumigoResource): string =>
   `Lumigo: '${name}' is still being deleted; the new Lumigo resource takes over its workloads now, with its own settings`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloadKinds } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
@@ -9,9 +9,9 @@ let operator: OperatorBench;
 let namespace: string;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
-  namespace = await operator.bench.namespace('probed');
-  await operator.bench.create(workloadOf(workloadKinds.deployment, namespace, 'app'));
-  await operator.bench.activate(namespace);
+  namespace = await operator.testCluster.namespace('probed');
+  await operator.testCluster.create(createWorkload(workloadKinds.deployment, namespace, 'app'));
+  await operator.testCluster.activate(namespace);
   // The first probe may have preceded the first workload, and the next one would be a minute later.
   await restarted();
 });
@@ -23,10 +23,10 @@ const configurations = {
   plural: 'mutatingwebhookconfigurations',
 };
 
-const whenSaid = (condition: object): Promise<void> =>
+const waitForCondition = (condition: object): Promise<void> =>
   eventually(
     async () => {
-      const { status } = await operator.bench.readLumigo(namespace);
+      const { status } = await operator.testCluster.readLumigo(namespace);
       const said = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
       expect(said).toMatchObject(condition);
     },
@@ -56,12 +56,12 @@ async function breakInjector(): Promise<() => Promise<void>> {
 
 describe('the probe of the webhook', () => {
   it("passes through the injector's own rule, so that an excluding condition is noticed [F29]", async () => {
-    await whenSaid({ status: 'True', message: 'The API server reaches the injector webhook' });
+    await waitForCondition({ status: 'True', message: 'The API server reaches the injector webhook' });
     const mend = await breakInjector();
     await restarted();
-    await whenSaid({ status: 'False', reason: 'ProbeFailed' });
+    await waitForCondition({ status: 'False', reason: 'ProbeFailed' });
     await mend();
     await restarted();
-    await whenSaid({ status: 'True' });
+    await waitForCondition({ status: 'True' });
   });
 });

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, workloads } from '../contract.ts';
 import { readReview } from './read-review.ts';
 import { reviewType } from './review.ts';
 
 const { deployment } = workloadKinds;
-const pod = (more: object) => workloadOf(deployment, 'shop', 'app', { pod: more });
+const pod = (more: object) => createWorkload(deployment, 'shop', 'app', { pod: more });
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const app = { name: 'app', image: 'app:1' };
 
@@ -17,7 +17,7 @@ function read(object: unknown) {
 }
 
 it('reads the objects that an API server sends', () => {
-  const every = workloads.map((kind) => workloadOf(kind, 'shop', 'app', { env: [{ name: 'A' }] }));
+  const every = workloads.map((kind) => createWorkload(kind, 'shop', 'app', { env: [{ name: 'A' }] }));
   for (const object of [...every, { apiVersion: 'v1', kind: 'Other', metadata: {} }])
     expect(read(object)).toEqual([object, object]);
 });

@@ -1,6 +1,6 @@
 import { flag, form, listOf, mapOf, number, text } from '../json/form.ts';
 import type { Workload } from '../api/objects.ts';
-import { templateOf } from '../injection/workload.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
 import { reviewType, type AdmissionRequest } from './review.ts';
 
@@ -98,6 +98,6 @@ const isTemplate = form({ spec: pod }, { metadata });
 
 function isWorkload(object: unknown): object is Workload {
   if (!isObject(object)) return false;
-  const template = templateOf(object as Workload);
+  const template = toTemplate(object as Workload);
   return template === undefined || isTemplate(template);
 }

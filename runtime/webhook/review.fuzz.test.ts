@@ -8,7 +8,7 @@ import { settings, tracing } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { inject } from '../injection/inject.ts';
 import { isInjected, remove } from '../injection/remove.ts';
-import { parseStamp } from '../injection/stamp.ts';
+import { parseInjectionStatus } from '../injection/injection-status.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { reviewWorkload } from './injector.ts';
@@ -62,14 +62,14 @@ function answered(bytes: Uint8Array | string, policy: NamespacePolicy = active) 
   const request = readReview({ bytes: whole, length: whole.length });
   return 'status' in request ? request : { uid: request.uid, answer: reviewWorkload(request, context(policy)) };
 }
-const reviewOf = (request: unknown) => JSON.stringify({ ...reviewType, request });
+const getReview = (request: unknown) => JSON.stringify({ ...reviewType, request });
 
 describe('fuzz: a review', () => {
   it(
     'is answered or refused with a sentence, for any bytes and any JSON',
     () =>
       fc.assert(
-        fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(reviewOf)), (bytes) => {
+        fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(getReview)), (bytes) => {
           const reviewed = answered(bytes);
           const { allowed = true, message } = 'status' in reviewed ? { message: reviewed.message } : reviewed.answer;
           expect(allowed).toBe(true);
@@ -85,7 +85,7 @@ describe('fuzz: a review', () => {
     () =>
       fc.assert(
         fc.property(requests, policies, (request, policy) => {
-          const reviewed = answered(reviewOf(request), policy);
+          const reviewed = answered(getReview(request), policy);
           if (!('answer' in reviewed)) throw new Error('it was not reviewed');
           const { answer, uid } = reviewed;
           expect(answer.allowed).toBe(true);
@@ -149,7 +149,7 @@ describe('fuzz: the annotations of an object', () => {
   );
 
   it(
-    'have a valid stamp or none',
+    'have a valid injection status or none',
     () =>
       fc.assert(
         fc.property(
@@ -160,8 +160,8 @@ describe('fuzz: the annotations of an object', () => {
             ),
           ),
           (text) => {
-            const stamp = parseStamp(text);
-            if (stamp?.userLabel !== undefined) expect(stamp.userLabel).toMatch(/^[-\w.]*$/);
+            const injectionStatus = parseInjectionStatus(text);
+            if (injectionStatus?.userLabel !== undefined) expect(injectionStatus.userLabel).toMatch(/^[-\w.]*$/);
           },
         ),
         fuzz,

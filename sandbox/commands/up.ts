@@ -31,7 +31,7 @@ export async function up({ dir: given, bare = false, json = false, node = false 
   mkdirSync(dirname(dir), { recursive: true });
   const started = node ? await startWithNode(dir, bare) : await startWithoutNode(dir, bare);
   const { cluster } = started;
-  const state = stateOf(started, kubectl);
+  const state = getState(started, kubectl);
   writeState(state);
   cluster.reaper.release();
   process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
@@ -92,7 +92,7 @@ function endOnSignal(cluster: ControlPlane): void {
     process.once(signal, () => void cluster.reaper.end().then(() => process.exit(130)));
 }
 
-function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
+function getState({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
   const pids = { ...first, ...Object.fromEntries(Object.entries(cluster.pids()).reverse()) };
   return {
     dir: cluster.dir,

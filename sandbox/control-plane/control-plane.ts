@@ -91,7 +91,7 @@ async function start(
   const transport = connectTo({ ...credentials, server }, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
   const addresses: Addresses = { folder, ports, host, etcdPort };
   const run: Run = (name, path = '', args) => host.launch({ name, path, args, folder, reaper });
-  const processes = processesOf(run, transport, addresses, { ...options, binaries });
+  const processes = createProcesses(run, transport, addresses, { ...options, binaries });
   const { running, joinControllerManager, startApiServer } = processes;
   await processes.startStore();
   if (controllerManager) await joinControllerManager();
@@ -131,13 +131,13 @@ async function start(
 type Run = (name: string, path: string | undefined, args: readonly string[]) => Running;
 type ProcessOptions = ControlPlaneOptions & { readonly binaries: Readonly<Record<string, string>> };
 
-function processesOf(run: Run, transport: Transport, addresses: Addresses, options: ProcessOptions) {
+function createProcesses(run: Run, transport: Transport, addresses: Addresses, options: ProcessOptions) {
   const { audit = false, binaries, onProgress = () => undefined } = options;
   const running = new Map<string, Running>();
   const startApiServer = async (flags: readonly string[] = []) => {
     const own = [...apiServerFlags(addresses, audit !== false), ...(options.apiServerFlags ?? [])];
     running.set('apiserver', run('apiserver', binaries['kube-apiserver'], [...own, ...flags]));
-    await whenReady(transport, running.values());
+    await waitForReady(transport, running.values());
   };
   const startStore = async () => {
     running.set('etcd', run('etcd', binaries['etcd'], etcdFlags(addresses)));
@@ -155,7 +155,7 @@ function processesOf(run: Run, transport: Transport, addresses: Addresses, optio
 }
 
 /** Resolves when the API server is ready. Rejects with the end of the log if a process dies before. */
-const whenReady = (transport: Transport, processes: Iterable<Running>) =>
+const waitForReady = (transport: Transport, processes: Iterable<Running>) =>
   eventually(() => transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }), {
     ...{ complaint: 'the API server was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes },
   });

@@ -46,12 +46,12 @@ export async function writeFiles(
   write('service-account.key', serviceAccount.privateKey);
   write('tokens.csv', [`${token},admin,admin,"system:masters"`, ...host.users, ''].join('\n'));
   write('audit-policy.yaml', auditPolicy);
-  write('kubeconfig', kubeconfigOf(server, authority.certificate, { token }));
+  write('kubeconfig', toKubeconfig(server, authority.certificate, { token }));
   return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
 }
 
 /** @param user a token, or a file that is read again and again (`tokenFile`) */
-export function kubeconfigOf(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
+export function toKubeconfig(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
   const name = 'lumigo-sandbox';
   return stringify({
     apiVersion: 'v1',

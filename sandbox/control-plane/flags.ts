@@ -9,14 +9,14 @@ export interface Addresses {
   readonly etcdPort?: number;
 }
 
-const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
+const getFlags = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
   Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
 
 export const etcdData = (folder: string): string => join(folder, 'etcd');
 
 /** The etcd need not survive a power cut. It reports progress at the interval of kubeadm, because API servers derive bookmarks from it. */
 export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
-  flagsOf({
+  getFlags({
     'data-dir': etcdData(folder),
     'listen-client-urls': `http://127.0.0.1:${ports.etcd}`,
     'advertise-client-urls': `http://127.0.0.1:${ports.etcd}`,
@@ -28,7 +28,7 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
 
 /** OpenShift's check is enabled as well: an owner reference requires permission to delete and to block the owner. */
 export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: Addresses, audit: boolean): string[] => [
-  ...flagsOf({
+  ...getFlags({
     'etcd-servers': `http://127.0.0.1:${etcdPort}`,
     'bind-address': host.address,
     'advertise-address': host.address,
@@ -58,7 +58,7 @@ export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: A
 
 /** The controllers that have work in a cluster without nodes. Client limits are lifted, because there are no other clients to protect. */
 export const controllerManagerFlags = ({ folder, host }: Addresses): string[] => [
-  ...flagsOf({
+  ...getFlags({
     kubeconfig: join(folder, 'kubeconfig'),
     'leader-elect': false,
     'secure-port': 0,

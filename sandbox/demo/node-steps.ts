@@ -4,7 +4,7 @@ import { ask } from '../node/ask.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { addressOf, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import { getAddress, isReady, getPods, type NodeWithOperator, type PodView } from '../node/operator.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
 import type { Printer } from './printer.ts';
 import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
@@ -27,8 +27,8 @@ export async function deployShop({ system: { node }, printer }: NodeDemo): Promi
     service(demoNamespace, 'stock'),
   ])
     await apply(node.client, object);
-  const pods = await whenPods(node, (pod) => !isInstrumented(pod));
-  printer.step(`a shop runs without tracing code: ${pods.map(nameOf).join(' (Node.js) and ')} (Python)`);
+  const pods = await waitForPods(node, (pod) => !isInstrumented(pod));
+  printer.step(`a shop runs without tracing code: ${pods.map(getName).join(' (Node.js) and ')} (Python)`);
 }
 
 export async function traceShop(demo: NodeDemo): Promise<string[]> {
@@ -37,15 +37,15 @@ export async function traceShop(demo: NodeDemo): Promise<string[]> {
   await apply(node.client, secret);
   await apply(node.client, demoLumigo);
   printer.step('a Lumigo is created');
-  const pods = await whenPods(node, isInstrumented).catch(() => undefined);
+  const pods = await waitForPods(node, isInstrumented).catch(() => undefined);
   if (pods === undefined) return ['no instrumented pods replaced the pods of the shop within a minute'];
-  for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, with the injection');
+  for (const pod of pods) printer.instrumented(getName(pod), 'replaced, with the injection');
   printer.step('requests arrive at the shop');
   return printTraces(demo);
 }
 
 async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
-  const url = await addressOf(system.node.client, demoNamespace, 'front');
+  const url = await getAddress(system.node.client, demoNamespace, 'front');
   const traces = new TracePrinter(printer);
   let count = 0;
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
@@ -53,10 +53,10 @@ async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
     const received = await system.sink.received();
     for (const each of received.slice(count)) traces.print(each);
     count = received.length;
-    if (apps.every((app) => traces.spansOf(app) >= SHOWN_SPANS)) break;
+    if (apps.every((app) => traces.countSpans(app) >= SHOWN_SPANS)) break;
   }
   printer.step(traces.sum());
-  const silent = apps.filter((app) => traces.spansOf(app) === 0);
+  const silent = apps.filter((app) => traces.countSpans(app) === 0);
   return silent.map((app) => `no span of '${app}' arrived within ${PATIENCE_MS / 1_000} s`);
 }
 
@@ -77,7 +77,7 @@ class TracePrinter {
     else this.objects += 1;
   }
 
-  spansOf(app: string): number {
+  countSpans(app: string): number {
     return this.spans.get(app) ?? 0;
   }
 
@@ -91,8 +91,8 @@ class TracePrinter {
     // The kubelet's probes create spans as well.
     if (String(item.attributes['http.target'] ?? '').startsWith('/healthz')) return;
     const app = String(resource['service.name']);
-    this.spans.set(app, this.spansOf(app) + 1);
-    if (this.spansOf(app) > SHOWN_SPANS) return;
+    this.spans.set(app, this.countSpans(app) + 1);
+    if (this.countSpans(app) > SHOWN_SPANS) return;
     const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
     this.printer.arrived(
       `span ${item.name}`,
@@ -111,19 +111,19 @@ class TracePrinter {
 export async function untraceShop({ system: { node }, printer }: NodeDemo): Promise<string[]> {
   await node.client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
   printer.step('the Lumigo is deleted');
-  const pods = await whenPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
+  const pods = await waitForPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
   if (pods === undefined) return ['no pods without the injection replaced the pods of the shop within a minute'];
-  for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, without the injection');
+  for (const pod of pods) printer.instrumented(getName(pod), 'replaced, without the injection');
   return [];
 }
 
-async function whenPods(node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> {
+async function waitForPods(node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> {
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
-    const pods = await podsOf(node, demoNamespace);
+    const pods = await getPods(node, demoNamespace);
     if (pods.length === apps.length && pods.every((pod) => isReady(pod) && fits(pod)))
       return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
   throw new Error('the pods of the shop did not reach the expected state');
 }
 
-const nameOf = ({ metadata }: PodView): string => metadata.name;
+const getName = ({ metadata }: PodView): string => metadata.name;

@@ -1,4 +1,4 @@
-import { kindOf, templateOf } from '../../runtime/injection/workload.ts';
+import { findKind, toTemplate } from '../../runtime/injection/workload.ts';
 import type { WorkloadKind } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
@@ -10,8 +10,8 @@ export interface Snapshot {
   readonly labels: string;
 }
 
-export const snapshotOf = (workload: Workload): Snapshot => ({
-  template: JSON.stringify(templateOf(workload)),
+export const getSnapshot = (workload: Workload): Snapshot => ({
+  template: JSON.stringify(toTemplate(workload)),
   labels: JSON.stringify(workload.metadata.labels ?? {}),
 });
 
@@ -23,12 +23,12 @@ export function differences(before: Snapshot, after: Snapshot): string[] {
 }
 
 export function kindOfDemo({ manifest }: DemoWorkload): WorkloadKind {
-  const kind = kindOf(manifest.apiVersion, manifest.kind);
+  const kind = findKind(manifest.apiVersion, manifest.kind);
   if (kind === undefined) throw new Error(`${manifest.kind} is not a workload`);
   return kind;
 }
 
-export const labelOf = ({ manifest }: DemoWorkload): string => `${manifest.kind}/${manifest.metadata.name ?? ''}`;
+export const toLabel = ({ manifest }: DemoWorkload): string => `${manifest.kind}/${manifest.metadata.name ?? ''}`;
 
 export async function read(client: Client, workload: DemoWorkload): Promise<Workload> {
   const kind = kindOfDemo(workload);

@@ -7,7 +7,7 @@ import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { printerTo, type Printer } from './printer.ts';
 import { demonstrateOnNode, nodeAtOnce } from './node-demo.ts';
 import { instrument, deployWorkloads, removeLumigo, type Demo } from './steps.ts';
-import { printArrivals, whenCollected } from './telemetry.ts';
+import { printArrivals, waitForCollected } from './telemetry.ts';
 import { demoNamespace } from './workloads.ts';
 
 interface Flags {
@@ -98,7 +98,7 @@ async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
   printer.step(`Kubernetes runs at ${cluster.server}. The operator is installed and ready`);
   const arrivals = printArrivals(cluster.sink, printer);
   await deployWorkloads(demo);
-  const problems = [...(await instrument(demo)), ...(await whenCollected(cluster))];
+  const problems = [...(await instrument(demo)), ...(await waitForCollected(cluster))];
   if (!once) return problems;
   arrivals.stop();
   const differing = await removeLumigo(demo);

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
-import { policyOf } from '../../runtime/injection/policy.ts';
-import { parseStamp } from '../../runtime/injection/stamp.ts';
+import { getPolicy } from '../../runtime/injection/policy.ts';
+import { parseInjectionStatus } from '../../runtime/injection/injection-status.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { annotations } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { isInstrumented } from '../lumigo.ts';
 import type { DemoCluster } from './cluster.ts';
 import type { Printer } from './printer.ts';
-import { create, differences, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
+import { create, differences, toLabel, read, getSnapshot, type Snapshot } from './snapshot.ts';
 import { demoLumigo, demoNamespace, existing, later, namespace, secret, type DemoWorkload } from './workloads.ts';
 
 const PATIENCE_MS = 60_000;
@@ -27,10 +27,10 @@ export interface Demo {
 
 export async function deployWorkloads({ cluster: { client }, printer, before }: Demo): Promise<void> {
   await client.create({ group: '', version: 'v1', plural: 'namespaces' }, namespace);
-  for (const workload of existing) before.set(workload, snapshotOf(await create(client, workload, false)));
-  for (const workload of later) before.set(workload, snapshotOf(await create(client, workload, true)));
+  for (const workload of existing) before.set(workload, getSnapshot(await create(client, workload, false)));
+  for (const workload of later) before.set(workload, getSnapshot(await create(client, workload, true)));
   await client.create({ group: '', version: 'v1', plural: 'secrets', namespace: demoNamespace }, secret);
-  printer.step(`namespace '${demoNamespace}': ${existing.map(labelOf).join(', ')}`);
+  printer.step(`namespace '${demoNamespace}': ${existing.map(toLabel).join(', ')}`);
 }
 
 export async function instrument(demo: Demo): Promise<string[]> {
@@ -49,25 +49,25 @@ async function follow({ cluster: { client }, printer }: Demo, workloads: readonl
   while (waiting.size > 0 && Date.now() < deadline) {
     for (const workload of waiting) {
       const now = await read(client, workload);
-      if (!isInstrumented(templateOf(now))) continue;
+      if (!isInstrumented(toTemplate(now))) continue;
       waiting.delete(workload);
-      printer.instrumented(labelOf(workload), describe(now));
+      printer.instrumented(toLabel(workload), describe(now));
     }
     await sleep(POLL_MS);
   }
   const problems = [...waiting].map(
-    (workload) => `${labelOf(workload)} was not instrumented within ${PATIENCE_MS / 1_000} s`,
+    (workload) => `${toLabel(workload)} was not instrumented within ${PATIENCE_MS / 1_000} s`,
   );
   for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
     const now = await read(client, workload);
-    if (isInstrumented(templateOf(now))) problems.push(`${labelOf(workload)} was instrumented, but must not be`);
-    else printer.leftAlone(labelOf(workload), await reasonFor(client, now));
+    if (isInstrumented(toTemplate(now))) problems.push(`${toLabel(workload)} was instrumented, but must not be`);
+    else printer.leftAlone(toLabel(workload), await reasonFor(client, now));
   }
   return problems;
 }
 
 function describe({ metadata }: Workload): string {
-  const by = parseStamp(metadata.annotations?.[annotations.instrumentation])?.by;
+  const by = parseInjectionStatus(metadata.annotations?.[annotations.instrumentation])?.by;
   return `instrumented by the ${by === 'webhook' ? 'webhook, at creation' : 'reconciler'}`;
 }
 
@@ -83,7 +83,7 @@ const anyInjector: InjectorSettings = {
 
 async function reasonFor(client: Client, workload: Workload): Promise<string> {
   const lumigo = await client.get({ ...contract, namespace: demoNamespace, name: 'lumigo' });
-  const policy = policyOf([lumigo as unknown as LumigoResource]);
+  const policy = getPolicy([lumigo as unknown as LumigoResource]);
   const now = new Date().toISOString();
   return decide({ workload, operation: 'RECONCILE', policy, injector: anyInjector, now, by: 'controller' }).message;
 }
@@ -95,13 +95,13 @@ export async function removeLumigo({ cluster: { client }, printer, before }: Dem
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
-      printer.leftAlone(labelOf(workload), "keeps the injection, because a Job's template cannot change");
+      printer.leftAlone(toLabel(workload), "keeps the injection, because a Job's template cannot change");
       continue;
     }
     const was = before.get(workload);
-    const found = was === undefined ? [] : differences(was, snapshotOf(await read(client, workload)));
-    problems.push(...found.map((difference) => `${labelOf(workload)}: ${difference}`));
-    if (found.length === 0) printer.instrumented(labelOf(workload), 'is restored exactly');
+    const found = was === undefined ? [] : differences(was, getSnapshot(await read(client, workload)));
+    problems.push(...found.map((difference) => `${toLabel(workload)}: ${difference}`));
+    if (found.length === 0) printer.instrumented(toLabel(workload), 'is restored exactly');
   }
   return problems;
 }

@@ -13,7 +13,7 @@ export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void 
     for (const object of collectedObject(received)) {
       if (object.resource !== 'events') versions.set(object.resource, (versions.get(object.resource) ?? 0) + 1);
       else if (object.change !== 'DELETED')
-        printer.arrived(aboutOf(object), `Kubernetes event: ${String(object.object['reason'])}`);
+        printer.arrived(describeObject(object), `Kubernetes event: ${String(object.object['reason'])}`);
     }
   };
   const timer = setInterval(() => {
@@ -31,12 +31,12 @@ export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void 
   };
 }
 
-function aboutOf({ object: { involvedObject } }: CollectedObject): string {
+function describeObject({ object: { involvedObject } }: CollectedObject): string {
   const { kind = '', name = '' } = (involvedObject ?? {}) as { kind?: string; name?: string };
   return `${kind}/${name}`;
 }
 
-export async function whenCollected({ sink, manager }: DemoCluster): Promise<string[]> {
+export async function waitForCollected({ sink, manager }: DemoCluster): Promise<string[]> {
   // The collector is still being built, and joins later.
   if (manager.collector === undefined) return [];
   const deadline = Date.now() + PATIENCE_MS;

@@ -23,14 +23,14 @@ export function terminalPicture(title: string, lines: readonly string[]): string
     `<title>${escape(title)}</title>`,
     `<rect width="${width}" height="${height}" rx="8" fill="#21252b"/>`,
     '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#d7dae0" xml:space="preserve">',
-    ...shown.map((line, index) => textOf(line, MARGIN_PX + (index + 1) * LINE_PX)),
+    ...shown.map((line, index) => toText(line, MARGIN_PX + (index + 1) * LINE_PX)),
     '</g>',
     '</svg>',
     '',
   ].join('\n');
 }
 
-function textOf(line: string, y: number): string {
+function toText(line: string, y: number): string {
   const [, time = '', sign = '', rest = ''] = /^(\s*[0-9.]+ s {2})(\S)( .*)$/u.exec(line) ?? [];
   const colour = colours[sign];
   const content =

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { managerSelector, workloadKinds } from '../../runtime/contract.ts';
 import { deployment, restrictedNamespace } from '../node/apps.ts';
-import { isReady, podsOf, type PodView } from '../node/operator.ts';
+import { isReady, getPods, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
-import { workloadOf } from '../testing/workloads.ts';
+import { createWorkload } from '../testing/workloads.ts';
 import { NodeTest } from './node-test.ts';
 
 /** With LUMIGO_ATTACK_SECONDS=600 it measures what docs/contributing/reliability.md reports. */
@@ -16,11 +16,11 @@ const ATTACKERS = 20;
 const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
 const operatorNamespace = 'lumigo-system';
 
-let bench: NodeTest;
+let nodeTest: NodeTest;
 beforeAll(async () => {
-  bench = await NodeTest.start();
+  nodeTest = await NodeTest.start();
 });
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 async function program(): Promise<string> {
   const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
@@ -33,7 +33,7 @@ async function program(): Promise<string> {
 
 async function webhookAddress(): Promise<{ host: string; port: number }> {
   const services = { group: '', version: 'v1', plural: 'services', namespace: operatorNamespace };
-  for await (const { items } of bench.client.pages(services))
+  for await (const { items } of nodeTest.client.pages(services))
     for (const { spec } of items as unknown as { spec: { clusterIP: string; ports: { port: number }[] } }[]) {
       const https = spec.ports.find(({ port }) => port === 443);
       if (https !== undefined) return { host: spec.clusterIP, port: https.port };
@@ -48,7 +48,7 @@ async function creating(namespace: string, durationMs: number) {
     for (let index = 0; Date.now() < until; index += 1) {
       const name = `dry-${worker}-${index}`;
       const started = performance.now();
-      const { object } = await bench.client.create({ ...kind, namespace }, workloadOf(kind, namespace, name), {
+      const { object } = await nodeTest.client.create({ ...kind, namespace }, createWorkload(kind, namespace, name), {
         dryRun: true,
       });
       took.push(performance.now() - started);
@@ -62,7 +62,7 @@ async function creating(namespace: string, durationMs: number) {
   return { asked: took.length, missed: missed.length, medianMs: at(0.5), p99Ms: at(0.99), longestMs: at(1) };
 }
 
-const restartsOf = (pods: readonly PodView[]) =>
+const countRestarts = (pods: readonly PodView[]) =>
   pods.map(({ metadata, status }) => [
     metadata.name,
     ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount),
@@ -71,8 +71,8 @@ const restartsOf = (pods: readonly PodView[]) =>
 it(
   'twenty attacking pods restart no replica and delay no deployment [F21]',
   async () => {
-    const { namespace } = await bench.traced('shop');
-    const before = restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector));
+    const { namespace } = await nodeTest.traced('shop');
+    const before = countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector));
     const quiet = await creating(namespace, 10_000);
     const { host, port } = await webhookAddress();
     const env = [
@@ -80,20 +80,20 @@ it(
       { name: 'ATTACK_PORT', value: String(port) },
     ];
     const command = ['/nodejs/bin/node', '--input-type=module', '-e', await program()];
-    await bench.apply(restrictedNamespace('attackers'));
-    await bench.apply(
+    await nodeTest.apply(restrictedNamespace('attackers'));
+    await nodeTest.apply(
       deployment('attackers', 'attack', { replicas: ATTACKERS, env, command, resources: EACH, labels: {} }),
     );
     await eventually(
-      async () => expect((await bench.pods('attackers', 'attack')).filter(isReady)).toHaveLength(ATTACKERS),
+      async () => expect((await nodeTest.pods('attackers', 'attack')).filter(isReady)).toHaveLength(ATTACKERS),
       { timeoutMs: 120_000, intervalMs: 1_000 },
     );
     await sleep(5_000);
     const attacked = await creating(namespace, seconds * 1_000);
-    const attackers = await bench.pods('attackers', 'attack');
+    const attackers = await nodeTest.pods('attackers', 'attack');
     process.stderr.write(`      ${ATTACKERS} pods attack for ${seconds} s: ${JSON.stringify({ quiet, attacked })}\n`);
     expect(attackers.filter(isReady)).toHaveLength(ATTACKERS);
-    expect(restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector))).toEqual(before);
+    expect(countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector))).toEqual(before);
     expect(attacked.missed).toBe(0);
     expect(attacked.asked).toBeGreaterThan(seconds * 10);
     expect(attacked.p99Ms).toBeLessThan(100);

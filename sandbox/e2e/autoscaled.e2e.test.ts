@@ -3,22 +3,22 @@ import { pods as podKind } from '../../runtime/contract.ts';
 import type { Container, PatchOperation, Resources, Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { deployment, podTemplate, restrictedNamespace } from '../node/apps.ts';
-import { podsOf, type PodView } from '../node/operator.ts';
+import { getPods, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 
 /** Lowered pods fill a quota during a rollout, and the templates request more than the node has. */
 const START_MS = 400_000;
-let bench: NodeTest;
+let nodeTest: NodeTest;
 const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
+  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
 }, START_MS);
 afterAll(async () => {
   for (const end of ends) await end();
-  await bench?.stop();
+  await nodeTest?.stop();
 });
 
 const asked = { cpu: '4', memory: '64Gi' };
@@ -32,13 +32,13 @@ const lower = (object: Workload): readonly PatchOperation[] =>
   );
 
 async function startAutoscaler(namespace: string): Promise<void> {
-  const { client, system } = bench;
+  const { client, system } = nodeTest;
   const { metadata, spec } = podTemplate('probe', { resources: { requests: asked, limits: asked } });
   const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
   const end = await startMutatingWebhook({
     ...{ client, namespace, name: `vpa-${namespace}`, mutate: lower, address: system.node.slot.hostAddress },
     rule: { apiGroups: [''], operations: ['CREATE'], resources: ['pods'] },
-    whenCalled: async () => {
+    waitForCalled: async () => {
       const { object } = await client.create({ ...podKind, namespace }, probe, { dryRun: true });
       if (JSON.stringify(object).includes(asked.memory)) throw new Error('the webhook does not lower requests yet');
     },
@@ -47,7 +47,7 @@ async function startAutoscaler(namespace: string): Promise<void> {
 }
 
 /** The quota fits two lowered pods, because a rollout needs one more than the Deployment has. */
-const quotaOf = (namespace: string, lists: readonly string[]) => ({
+const createQuota = (namespace: string, lists: readonly string[]) => ({
   apiVersion: 'v1',
   kind: 'ResourceQuota',
   metadata: { namespace, name: 'quota' },
@@ -56,7 +56,7 @@ const quotaOf = (namespace: string, lists: readonly string[]) => ({
   },
 });
 
-const limitRangeOf = (namespace: string) => ({
+const createLimitRange = (namespace: string) => ({
   apiVersion: 'v1',
   kind: 'LimitRange',
   metadata: { namespace, name: 'range' },
@@ -75,10 +75,10 @@ const limitRangeOf = (namespace: string) => ({
 const usedBy = (namespace: string): Promise<unknown> =>
   eventually(
     async () => {
-      const pods = await podsOf(bench.system.node, namespace);
+      const pods = await getPods(nodeTest.system.node, namespace);
       expect(pods).toHaveLength(1);
       const ref = { group: '', version: 'v1', plural: 'resourcequotas', namespace, name: 'quota' };
-      const { status } = (await bench.client.get(ref)) as KubernetesObject & {
+      const { status } = (await nodeTest.client.get(ref)) as KubernetesObject & {
         status: { used: Record<string, string> };
       };
       expect(Object.values(status.used)).toContain(target.memory);
@@ -87,9 +87,9 @@ const usedBy = (namespace: string): Promise<unknown> =>
     { timeoutMs: 60_000 },
   );
 
-const qosOf = ([pod]: readonly PodView[]): string | undefined => pod?.status?.qosClass;
+const findQos = ([pod]: readonly PodView[]): string | undefined => pod?.status?.qosClass;
 
-function copySecondsOf([pod]: readonly PodView[]): number {
+function getCopySeconds([pod]: readonly PodView[]): number {
   const { startedAt, finishedAt } = pod?.status?.initContainerStatuses?.[0]?.state?.terminated ?? {};
   return (Date.parse(String(finishedAt)) - Date.parse(String(startedAt))) / 1_000;
 }
@@ -101,17 +101,17 @@ it.each<readonly [string, Resources, readonly string[]]>([
   'a %s pod with lowered requests counts the same with injection, and fits its quota [F72]',
   async (qosClass, resources, lists) => {
     const namespace = qosClass.toLowerCase();
-    await bench.apply(restrictedNamespace(namespace), quotaOf(namespace, lists));
-    if (qosClass === 'Guaranteed') await bench.apply(limitRangeOf(namespace));
+    await nodeTest.apply(restrictedNamespace(namespace), createQuota(namespace, lists));
+    if (qosClass === 'Guaranteed') await nodeTest.apply(createLimitRange(namespace));
     await startAutoscaler(namespace);
-    await bench.apply(deployment(namespace, 'app', { resources }));
-    const before = await bench.whenRunning(namespace, 'app', { instrumented: false });
+    await nodeTest.apply(deployment(namespace, 'app', { resources }));
+    const before = await nodeTest.waitForRunning(namespace, 'app', { instrumented: false });
     const used = await usedBy(namespace);
-    await bench.activate(namespace, {}, tokenOf(1));
-    const after = await bench.whenRunning(namespace, 'app', { timeoutMs: 120_000 });
-    process.stderr.write(`      ${qosClass}: the injector's files are copied within ${copySecondsOf(after)} s\n`);
+    await nodeTest.activate(namespace, {}, getToken(1));
+    const after = await nodeTest.waitForRunning(namespace, 'app', { timeoutMs: 120_000 });
+    process.stderr.write(`      ${qosClass}: the injector's files are copied within ${getCopySeconds(after)} s\n`);
     expect(await usedBy(namespace)).toEqual(used);
-    expect([qosOf(before), qosOf(after)]).toEqual([qosClass, qosClass]);
+    expect([findQos(before), findQos(after)]).toEqual([qosClass, qosClass]);
   },
   START_MS,
 );

@@ -6,19 +6,19 @@ import { stringify } from 'yaml';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { documented, type Documented } from '../flux/documented.ts';
 import { Flux, fluxNamespace } from '../flux/flux.ts';
-import { isWrite, writeName, writerOf } from '../flux/writes.ts';
+import { isWrite, writeName, findWriter } from '../flux/writes.ts';
 import { repository } from '../images/recipes.ts';
-import { lumigoOf } from '../lumigo.ts';
+import { getLumigo } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { runMeanwhile } from '../run.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 const cluster = 'clusters/production';
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let kubectl: Tool;
 let flux: Flux;
 let source: Documented;
@@ -26,18 +26,18 @@ let lumigoOperator: Documented;
 let shop: Documented;
 
 beforeAll(async () => {
-  bench = await NodeTest.bare({ audit: true });
-  kubectl = await toolOn(bench.system.node, 'kubectl');
-  flux = await Flux.start(bench.system.node, kubectl);
+  nodeTest = await NodeTest.bare({ audit: true });
+  kubectl = await toolOn(nodeTest.system.node, 'kubectl');
+  flux = await Flux.start(nodeTest.system.node, kubectl);
   [source, lumigoOperator, shop] = documented('install/gitops.md', 'Flux') as [Documented, Documented, Documented];
 }, 900_000);
 afterAll(async () => {
   await flux?.stop();
-  await bench?.stop();
+  await nodeTest?.stop();
 });
 
 async function commitOperator(settings: object, changed: (text: string) => string = (text) => text): Promise<void> {
-  const endpoint = { otlp: { url: bench.system.sink.url } };
+  const endpoint = { otlp: { url: nodeTest.system.sink.url } };
   flux.repository.write({ [`${cluster}/lumigo-settings.yaml`]: stringify({ endpoint, ...settings }) });
   const output = join(flux.repository.tree, cluster, 'lumigo');
   const environment = { ...process.env, LUMIGO_SETTINGS: join(flux.repository.tree, cluster, 'lumigo-settings.yaml') };
@@ -52,7 +52,7 @@ const secretIn = (namespace: string) => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { namespace, name: 'lumigo-credentials' },
-  stringData: { token: tokenOf(0xf1) },
+  stringData: { token: getToken(0xf1) },
 });
 const front = deployment('shop', 'front');
 
@@ -94,13 +94,13 @@ function versions(): string {
   return kubectl('get', kinds, '-A', '-l', 'kustomize.toolkit.fluxcd.io/name', '-o', `jsonpath=${each}`);
 }
 
-const uidsOf = async (namespace: string, app: string) =>
-  (await bench.pods(namespace, app)).map(({ metadata }) => metadata.uid);
+const getUids = async (namespace: string, app: string) =>
+  (await nodeTest.pods(namespace, app)).map(({ metadata }) => metadata.uid);
 
 function writesSince(entries: number): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const entry of readAudit(bench.system.node).slice(entries)) {
-    const writer = writerOf(entry);
+  for (const entry of readAudit(nodeTest.system.node).slice(entries)) {
+    const writer = findWriter(entry);
     if (writer === undefined || !isWrite(entry) || entry.objectRef?.resource === 'leases') continue;
     const name = `${writer}: ${writeName(entry)}`;
     counts[name] = (counts[name] ?? 0) + 1;
@@ -108,7 +108,7 @@ function writesSince(entries: number): Record<string, number> {
   return counts;
 }
 
-const noted = () => readAudit(bench.system.node).length;
+const noted = () => readAudit(nodeTest.system.node).length;
 
 const left = (): string[] =>
   kubectl(
@@ -128,7 +128,7 @@ describe('Flux', () => {
     commitShop({
       namespace: restrictedNamespace('shop'),
       secret: secretIn('shop'),
-      lumigo: lumigoOf('shop'),
+      lumigo: getLumigo('shop'),
       front,
       service: service('shop', 'front'),
     });
@@ -143,7 +143,7 @@ describe('Flux', () => {
       'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}',
     ];
     expect(kubectl(...active)).toBe('True');
-    await bench.whenRunning('shop', 'front');
+    await nodeTest.waitForRunning('shop', 'front');
     await settled();
   });
 
@@ -157,22 +157,22 @@ describe('Flux', () => {
   });
 
   it('applies a setting that a commit changes, and restarts no workload', async () => {
-    const before = await uidsOf('shop', 'front');
+    const before = await getUids('shop', 'front');
     await commitOperator({ debug: { enabled: true } });
     await seconds('a setting', () => synced('lumigo-operator'));
-    expect(await uidsOf('shop', 'front')).toEqual(before);
+    expect(await getUids('shop', 'front')).toEqual(before);
     const level = ['get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml'];
     expect(kubectl(...level)).toMatch(/"logLevel": "debug"/);
   });
 
   it('upgrades the operator, and restarts no workload', async () => {
-    const before = await uidsOf('shop', 'front');
+    const before = await getUids('shop', 'front');
     const later = (text: string) =>
       text.replace(/^(?!.*image:)(.*)$/gm, (line) => line.replaceAll(operatorVersion(), '9.9.9'));
     await commitOperator({}, later);
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
     expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
-    expect(await uidsOf('shop', 'front')).toEqual(before);
+    expect(await getUids('shop', 'front')).toEqual(before);
     const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
     const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
     await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), {
@@ -210,14 +210,14 @@ describe('Flux', () => {
   }, 600_000);
 
   it('leaves the Lumigo of a namespace that a commit no longer monitors to its users [F54]', async () => {
-    await bench.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
+    await nodeTest.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
     await commitOperator({ monitoredNamespaces: [{ namespace: 'bank' }] });
     await synced('lumigo-operator');
-    await bench.whenRunning('bank', 'front');
+    await nodeTest.waitForRunning('bank', 'front');
     await commitOperator({});
     await synced('lumigo-operator');
     kubectl('delete', 'lumigo', 'lumigo', '-n', 'bank', '--timeout=60s');
-    await bench.whenRunning('bank', 'front', { instrumented: false });
+    await nodeTest.waitForRunning('bank', 'front', { instrumented: false });
     expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', 'name')).toBe('');
   });
 
@@ -226,23 +226,23 @@ describe('Flux', () => {
       kubectl.meanwhile('delete', 'kustomization', 'lumigo-operator', '-n', fluxNamespace, '--timeout=180s'),
     );
     expect(left()).toEqual([]);
-    await bench.whenRunning('shop', 'front', { instrumented: false });
+    await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
     flux.apply({ ...shop, spec: { ...shop.spec, dependsOn: [] } });
     const [said] = await flux.sync('shop');
     process.stderr.write(`      ${JSON.stringify(said)}\n`);
     expect(said?.ready).toBe('False');
     commitShop({ lumigo: undefined });
     await synced('shop');
-    await bench.whenRunning('shop', 'front', { instrumented: false });
+    await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
   });
 
   it('installs it again, and removes it together with the application', async () => {
     flux.apply(lumigoOperator);
     await synced('lumigo-operator');
-    commitShop({ lumigo: lumigoOf('shop') });
+    commitShop({ lumigo: getLumigo('shop') });
     flux.apply(shop);
     await synced('shop');
-    await bench.whenRunning('shop', 'front');
+    await nodeTest.waitForRunning('shop', 'front');
     await seconds('both removed', () =>
       kubectl.meanwhile('delete', 'kustomization', '--all', '-n', fluxNamespace, '--timeout=180s'),
     );

@@ -3,25 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
-import { lumigoOf } from '../lumigo.ts';
+import { getLumigo } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
-import { whenOperatorReady } from '../node/operator.ts';
+import { waitForOperator } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { eventually } from '../testing/eventually.ts';
 import { keepCreating } from '../testing/keep-creating.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeTest } from './node-test.ts';
-import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
+import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
 
 let node: NodeCluster;
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 beforeAll(async () => {
-  bench = await NodeTest.bare();
-  node = bench.system.node;
+  nodeTest = await NodeTest.bare();
+  node = nodeTest.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
   const charts = new ChartRepository(node, (await ensureBinaries(['helm']))['helm'] ?? '');
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await charts.start();
   release('repo', 'add', 'lumigo', charts.url);
 });
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 const chart = 'lumigo/lumigo-operator';
 const waiting = ['--wait', '--timeout', '120s'];
@@ -47,21 +47,21 @@ const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].statu
 
 describe('helm', () => {
   it('install creates two ready pods, and prints the next steps', async () => {
-    await bench.apply(restrictedNamespace('lumigo-system'));
-    await bench.apply(restrictedNamespace('bank'));
+    await nodeTest.apply(restrictedNamespace('lumigo-system'));
+    await nodeTest.apply(restrictedNamespace('bank'));
     const values = {
-      'endpoint.otlp.url': bench.system.sink.url,
+      'endpoint.otlp.url': nodeTest.system.sink.url,
       'monitoredNamespaces[0].namespace': 'bank',
-      'lumigoToken.value': tokenOf(0xba_0000),
+      'lumigoToken.value': getToken(0xba_0000),
     };
     const notes = release('install', 'lumigo', chart, '--create-namespace', ...setting(values), ...waiting);
     expect(notes).toContain('kubectl apply -n NAMESPACE');
-    await whenOperatorReady(node);
-    const { namespace, token } = await bench.traced('shop');
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
-    const [span] = await bench.spansOf(
-      await bench.addressOf(namespace, 'front'),
+    await waitForOperator(node);
+    const { namespace, token } = await nodeTest.traced('shop');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
+    const [span] = await nodeTest.countSpans(
+      await nodeTest.getAddress(namespace, 'front'),
       ({ resource }) => resource['k8s.namespace.name'] === namespace,
     );
     expect(span?.authorization).toBe(`LumigoToken ${token}`);
@@ -69,23 +69,23 @@ describe('helm', () => {
   });
 
   it("install creates the monitored namespaces' resources as well, with the given token", async () => {
-    await bench.apply(deployment('bank', 'front'));
-    await bench.whenRunning('bank', 'front');
+    await nodeTest.apply(deployment('bank', 'front'));
+    await nodeTest.waitForRunning('bank', 'front');
     expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', active)).toBe('True');
   });
 
   it('upgrade restarts the operator alone, and keeps the Lumigo of a monitored namespace', async () => {
-    const uidsOf = async () => [
-      ...(await bench.pods('shop', 'front')).map(({ metadata }) => metadata.uid),
+    const getUids = async () => [
+      ...(await nodeTest.pods('shop', 'front')).map(({ metadata }) => metadata.uid),
       kubectl('get', 'lumigo', 'lumigo', '-n', 'bank', '-o', 'jsonpath={.metadata.uid} {.metadata.generation}'),
     ];
-    await bench.apply(restrictedNamespace('broken'), lumigoOf('broken'));
+    await nodeTest.apply(restrictedNamespace('broken'), getLumigo('broken'));
     kubectl('wait', 'lumigo/lumigo', '-n', 'broken', '--for=condition=Error', '--timeout=20s');
-    const before = await uidsOf();
+    const before = await getUids();
     const notes = release('upgrade', 'lumigo', chart, '--reuse-values', '--set', 'debug.enabled=true', ...waiting);
     expect(notes).toMatch(/! broken\/lumigo: .*lumigo-credentials/);
     expect(notes).not.toContain('! shop');
-    expect(await uidsOf()).toEqual(before);
+    expect(await getUids()).toEqual(before);
   });
 
   it('upgrade and rollback change the certificate, and the webhook misses no workload [D41]', async () => {
@@ -100,7 +100,7 @@ describe('helm', () => {
         'jsonpath={.spec.template.metadata.annotations}',
       );
     const before = digest();
-    const creating = keepCreating(bench.client, 'shop');
+    const creating = keepCreating(nodeTest.client, 'shop');
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
     // The old pods stop slowly, and the others have read the Secret by then.
     await sleep(11_000);
@@ -116,7 +116,7 @@ describe('helm', () => {
 
   it('delete leaves no instrumented workload, no Lumigo, and nothing of the operator [D42, D43]', async () => {
     release('delete', 'lumigo', ...waiting);
-    await bench.whenRunning('shop', 'front', { instrumented: false });
+    await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
     expect(left()).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ describe('helm', () => {
     kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=60s');
     release('delete', 'lumigo', ...waiting);
     expect(left()).toEqual([]);
-    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
+    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
   });
 
   it('delete does so without its hook, too [D42]', async () => {
@@ -136,27 +136,27 @@ describe('helm', () => {
     await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(cleanupFinalizer)));
     release('delete', 'lumigo', '--no-hooks', '--wait', '--timeout', '120s');
     await eventually(() => Promise.resolve(expect(left()).toEqual([])), { timeoutMs: 30_000 });
-    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
+    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
   });
 
   it('delete fails while a workload refuses changes, names it, and succeeds afterwards [F91]', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
-    const relent = await refuseChanges(bench.client, 'shop', { app: 'idle' });
+    const relent = await refuseChanges(nodeTest.client, 'shop', { app: 'idle' });
     expect(() => release('delete', 'lumigo', '--timeout', '40s')).toThrow('Deployment shop/idle stays instrumented');
     const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
     expect(events).toContain('LumigoCannotRemoveInstrumentation');
-    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
+    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
     await relent();
     release('delete', 'lumigo', ...waiting);
     expect(left()).toEqual([]);
-    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
+    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
   });
 });
 
 async function reinstall(...flags: readonly string[]): Promise<void> {
-  await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
+  await nodeTest.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
-  await bench.traced('shop');
-  const isInjected = () => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector'));
+  await nodeTest.traced('shop');
+  const isInjected = () => Promise.resolve(expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector'));
   await eventually(isInjected, { timeoutMs: 60_000 });
 }

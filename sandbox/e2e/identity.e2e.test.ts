@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { managerSelector, ports } from '../../runtime/contract.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
-import { podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
+import { getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** The attacker controls the telemetry proxy's container, so the attempts run in the operator's own pods. */
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let kubectl: Tool;
 let pods: readonly PodView[];
 beforeAll(async () => {
@@ -17,11 +17,11 @@ beforeAll(async () => {
     featureGates: { KubeletCrashLoopBackOffMax: true },
     crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
   };
-  bench = await NodeTest.start({}, { kubelet });
-  kubectl = await toolOn(bench.system.node, 'kubectl', '-n', 'lumigo-system');
-  pods = await podsOf(bench.system.node, 'lumigo-system', managerSelector);
+  nodeTest = await NodeTest.start({}, { kubelet });
+  kubectl = await toolOn(nodeTest.system.node, 'kubectl', '-n', 'lumigo-system');
+  pods = await getPods(nodeTest.system.node, 'lumigo-system', managerSelector);
 }, 300_000);
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 const intruder = readFileSync(new URL('intruder.py', import.meta.url), 'utf8');
 
@@ -54,16 +54,16 @@ async function intrude<T>(
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   };
   const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: podName };
-  const { spec } = (await bench.client.get(ref)) as PodView & { spec: { ephemeralContainers?: readonly object[] } };
+  const { spec } = (await nodeTest.client.get(ref)) as PodView & { spec: { ephemeralContainers?: readonly object[] } };
   const body = { spec: { ephemeralContainers: [...(spec.ephemeralContainers ?? []), container] } };
   const subresource = 'ephemeralcontainers';
-  await bench.client.patch({ ...ref, subresource }, { kind: 'merge', body }, { fieldValidation: 'Strict' });
+  await nodeTest.client.patch({ ...ref, subresource }, { kind: 'merge', body }, { fieldValidation: 'Strict' });
   return eventually(async () => JSON.parse(await kubectl.meanwhile('logs', podName, '-c', name)) as T, {
     ...{ timeoutMs, intervalMs: 1_000 },
   });
 }
 
-const subjectOf = (token: string): unknown =>
+const getSubject = (token: string): unknown =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub?: unknown }).sub;
 
 describe("the operator's pod", () => {
@@ -72,7 +72,7 @@ describe("the operator's pod", () => {
     expect(user).toBe(65_532);
     // The attempts succeed on unprotected processes, such as the proxy's own files and a child.
     expect(Number(proxy.environ)).toBeGreaterThan(0);
-    expect(subjectOf(proxy.token)).toBe('system:serviceaccount:lumigo-system:lumigo-lumigo-operator-telemetry-proxy');
+    expect(getSubject(proxy.token)).toBe('system:serviceaccount:lumigo-system:lumigo-lumigo-operator-telemetry-proxy');
     expect(traced).toEqual({ manager: 'EPERM', child: 'traced' });
     expect(new Set(Object.values(manager))).toEqual(new Set(['EACCES']));
     expect(listening).toContain(String(ports.health));
@@ -80,14 +80,14 @@ describe("the operator's pod", () => {
   });
 
   it("enriches and collects with its own account, and reacts to the manager's signals [F26]", async () => {
-    const { namespace } = await bench.traced('shop');
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
-    const url = await bench.addressOf(namespace, 'front');
-    await bench.spansOf(url, ({ resource }) => resource['k8s.deployment.name'] === 'front');
+    const { namespace } = await nodeTest.traced('shop');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
+    const url = await nodeTest.getAddress(namespace, 'front');
+    await nodeTest.countSpans(url, ({ resource }) => resource['k8s.deployment.name'] === 'front');
     await eventually(
       async () => {
-        const objects = await bench.system.sink.objects();
+        const objects = await nodeTest.system.sink.objects();
         expect(objects.map((object) => object.namespace)).toContain(namespace);
       },
       { timeoutMs: 30_000 },
@@ -106,6 +106,6 @@ describe("the operator's pod", () => {
     // The manager blocks SIGUSR1. SIGKILL shows that the test really sends signals.
     expect(endedBy).toContain(9);
     expect(endedBy).not.toContain(10);
-    await whenOperatorReady(bench.system.node);
+    await waitForOperator(nodeTest.system.node);
   }, 450_000);
 });

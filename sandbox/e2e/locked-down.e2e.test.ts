@@ -14,21 +14,21 @@ import { toolOn, type Tool } from './tools.ts';
 const manager = 'lumigo-lumigo-operator-controller-manager';
 const GKE_PORT = 10_250;
 
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let kubectl: Tool;
 let folder = '';
 beforeAll(async () => {
-  bench = await NodeTest.bare();
-  kubectl = await toolOn(bench.system.node, 'kubectl');
+  nodeTest = await NodeTest.bare();
+  kubectl = await toolOn(nodeTest.system.node, 'kubectl');
   folder = mkdtempSync(join(tmpdir(), 'lumigo-locked-down-'));
 });
 afterAll(async () => {
-  await bench?.stop();
+  await nodeTest?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 function applyWith(given: object): void {
-  const endpoint = { otlp: { url: bench.system.sink.url } };
+  const endpoint = { otlp: { url: nodeTest.system.sink.url } };
   const manifests = synthesize(parseSettings({ endpoint, controllerManager: { replicas: 1 }, ...given }));
   const file = join(folder, 'lumigo-operator.k8s.yaml');
   writeFileSync(file, manifests.map((manifest) => stringify(manifest)).join('---\n'));
@@ -52,7 +52,7 @@ function managerPod(): Pod {
 }
 
 /** The API server reaches the webhook only some seconds after an installation. */
-const whenReached = (namespace: string) =>
+const waitForReach = (namespace: string) =>
   eventually(
     () => {
       const path = "jsonpath={.items[0].status.conditions[?(@.type=='WebhookReachable')].status}";
@@ -64,13 +64,13 @@ const whenReached = (namespace: string) =>
 
 /** The webhook injects the Deployment before any reconciler can, and its spans pass through the telemetry proxy. */
 async function traces(namespace: string): Promise<void> {
-  await bench.traced(namespace);
-  await whenReached(namespace);
-  await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+  await nodeTest.traced(namespace);
+  await waitForReach(namespace);
+  await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
-  await bench.whenRunning(namespace, 'front');
-  const url = await bench.addressOf(namespace, 'front');
-  await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
+  await nodeTest.waitForRunning(namespace, 'front');
+  const url = await nodeTest.getAddress(namespace, 'front');
+  await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
 }
 
 describe('in a restricted cluster the operator', () => {
@@ -98,6 +98,6 @@ describe('in a restricted cluster the operator', () => {
   it('and is removed as completely as elsewhere', async () => {
     kubectl('delete', '--ignore-not-found', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
     for (const namespace of ['private', 'overlay'])
-      await bench.whenRunning(namespace, 'front', { instrumented: false });
+      await nodeTest.waitForRunning(namespace, 'front', { instrumented: false });
   });
 });

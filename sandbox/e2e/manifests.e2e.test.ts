@@ -7,23 +7,23 @@ import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { deployment, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
-import { whenOperatorReady } from '../node/operator.ts';
+import { waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
-import { initContainersOf, toolOn, type Tool } from './tools.ts';
+import { getInitContainers, toolOn, type Tool } from './tools.ts';
 
 let node: NodeCluster;
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let kubectl: Tool;
 let folder = '';
 let file = '';
 beforeAll(async () => {
-  bench = await NodeTest.bare();
-  node = bench.system.node;
+  nodeTest = await NodeTest.bare();
+  node = nodeTest.system.node;
   kubectl = await toolOn(node, 'kubectl');
   folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
   file = join(folder, 'lumigo-operator.k8s.yaml');
-  const settings = parseSettings({ endpoint: { otlp: { url: bench.system.sink.url } } });
+  const settings = parseSettings({ endpoint: { otlp: { url: nodeTest.system.sink.url } } });
   writeFileSync(
     file,
     synthesize(settings)
@@ -32,7 +32,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await bench?.stop();
+  await nodeTest?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -47,10 +47,10 @@ describe('the plain manifests', () => {
   it('install an operator that needs nothing else, such as a certificate', async () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
-    await whenOperatorReady(node);
-    const { namespace } = await bench.traced('shop');
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
+    await waitForOperator(node);
+    const { namespace } = await nodeTest.traced('shop');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
   });
 
   it('change nothing when they are applied again, whatever the operator wrote meanwhile', () => {
@@ -74,17 +74,17 @@ describe('the plain manifests', () => {
   it('leave nothing, and no workload instrumented, when all are deleted at once [D42, D43]', async () => {
     kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=120s');
     expect(left()).toEqual([]);
-    await bench.whenRunning('shop', 'front', { instrumented: false });
+    await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
   });
 
   it('leave no injection and nothing stuck when their namespace is deleted first [D42]', async () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
-    await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
-    await bench.traced('shop');
-    await eventually(() => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
+    await nodeTest.apply(deployment('shop', 'idle', { replicas: 0 }));
+    await nodeTest.traced('shop');
+    await eventually(() => Promise.resolve(expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
     kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
-    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
+    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
     expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');
     kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=60s');
     expect(left()).toEqual([]);

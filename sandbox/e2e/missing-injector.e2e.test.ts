@@ -1,29 +1,29 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
-import { revertOf } from '../../runtime/injection/revert.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { findRevert } from '../../runtime/injection/revert.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { nodeImage, podTemplate } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
-import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
+import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
 const { cronJob: cronJobs, job: jobs } = workloadKinds;
 const LONG_MS = 300_000;
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];
 
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
   const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
-  bench = await NodeTest.start({ injectorWebhook: { lumigoInjector: { image } } });
-  view = new RolloutView(bench);
+  nodeTest = await NodeTest.start({ injectorWebhook: { lumigoInjector: { image } } });
+  view = new RolloutView(nodeTest);
 }, LONG_MS);
 afterEach(stopFollowing);
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 const shortTemplate = () => {
   const { metadata, spec } = podTemplate('short', { image: nodeImage, command: ['/nodejs/bin/node', '-e', ''] });
@@ -38,23 +38,26 @@ const cronJob = (name: string) => ({
   spec: { schedule: '* * * * *', jobTemplate: { spec: { backoffLimit: 0, template: shortTemplate() } } },
 });
 
-const whenSucceeded = (name: string) =>
-  eventually(async () => expect(await bench.get(jobs, namespace, name)).toMatchObject({ status: { succeeded: 1 } }), {
-    timeoutMs: 60_000,
-  });
+const waitForSucceeded = (name: string) =>
+  eventually(
+    async () => expect(await nodeTest.get(jobs, namespace, name)).toMatchObject({ status: { succeeded: 1 } }),
+    {
+      timeoutMs: 60_000,
+    },
+  );
 
 it(
   'reverts the one workload that it affects within 60 s, while no request fails [F58]',
   async () => {
-    const urls = await prepareTouchy(bench, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
-    await bench.apply(cronJob('each-minute'));
+    const urls = await prepareStrictApps(nodeTest, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
+    await nodeTest.apply(cronJob('each-minute'));
     const before = await Promise.all(names.map((name) => view.read(namespace, name)));
-    const following = follow(bench, namespace, urls);
+    const following = follow(nodeTest, namespace, urls);
     const started = Date.now();
-    await bench.activate(namespace, {}, tokenOf(1));
-    await view.whenReason(namespace, 'Halted', 90_000);
+    await nodeTest.activate(namespace, {}, getToken(1));
+    await view.waitForReason(namespace, 'Halted', 90_000);
     const halted = secondsSince(started);
-    for (const name of names) await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2 });
+    for (const name of names) await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2 });
     await sleep(10_000);
     const { asked, failures, injected } = await following.stop();
     process.stderr.write(`      halted after ${halted} s; ${asked} requests, ${failures.length} failed\n`);
@@ -62,8 +65,8 @@ it(
     expect(Number(halted)).toBeLessThan(60);
     expect(injected).toHaveLength(1);
     const after = await Promise.all(names.map((name) => view.read(namespace, name)));
-    expect(after.map(templateOf)).toEqual(before.map(templateOf));
-    const reverts = after.flatMap(({ metadata }) => revertOf(metadata) ?? []);
+    expect(after.map(toTemplate)).toEqual(before.map(toTemplate));
+    const reverts = after.flatMap(({ metadata }) => findRevert(metadata) ?? []);
     expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
     const { message } = (await view.condition(namespace)) ?? { message: '' };
     // A kubelet alternates between the two reasons while it retries.
@@ -76,12 +79,12 @@ it(
 it(
   'lets a new Job, a new Deployment and a CronJob run without the injection [F67]',
   async () => {
-    await bench.apply(job('migrate'), touchyDeployment(namespace, 'new', 'serve'));
-    await whenSucceeded('migrate');
-    await bench.whenRunning(namespace, 'new', { instrumented: false, replicas: 2 });
+    await nodeTest.apply(job('migrate'), strictDeployment(namespace, 'new', 'serve'));
+    await waitForSucceeded('migrate');
+    await nodeTest.waitForRunning(namespace, 'new', { instrumented: false, replicas: 2 });
     expect(await view.isInjected(namespace, 'migrate', jobs)).toBe(false);
     expect(await view.isInjected(namespace, 'new')).toBe(false);
-    expect(revertOf((await view.read(namespace, 'new')).metadata)).toBeUndefined();
+    expect(findRevert((await view.read(namespace, 'new')).metadata)).toBeUndefined();
     expect(await view.isInjected(namespace, 'each-minute', cronJobs)).toBe(false);
     await eventually(
       async () =>
@@ -97,7 +100,7 @@ it(
 it(
   'leaves no trace of a revert when the Lumigo is deleted',
   async () => {
-    await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
+    await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
     const traces = async (name: string): Promise<string> => {
       const { managedFields: _fields, ...metadata } = (await view.read(namespace, name)).metadata;
       return JSON.stringify(metadata);

@@ -2,9 +2,9 @@ import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import type { NodeOptions } from '../node/node.ts';
 import {
-  addressOf,
+  getAddress,
   isReady,
-  podsOf,
+  getPods,
   startNodeWithOperator,
   startNodeWithSink,
   type BareNode,
@@ -13,7 +13,7 @@ import {
 import type { Received } from '../otlp-sink/sink.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 
 export class NodeTest extends TestCluster {
@@ -41,16 +41,16 @@ export class NodeTest extends TestCluster {
   /** Creates a namespace that enforces `restricted`, with an active `Lumigo` and a separate token. */
   async traced(namespace: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
     await this.apply(restrictedNamespace(namespace));
-    const token = tokenOf(0xe2e_000 + (this.tokens += 1));
+    const token = getToken(0xe2e_000 + (this.tokens += 1));
     await this.activate(namespace, spec, token);
     return { namespace, token };
   }
 
   pods(namespace: string, app: string): Promise<PodView[]> {
-    return podsOf(this.system.node, namespace, `app=${app}`);
+    return getPods(this.system.node, namespace, `app=${app}`);
   }
 
-  async whenRunning(
+  async waitForRunning(
     namespace: string,
     app: string,
     { instrumented = true, replicas = 1, timeoutMs = 60_000 } = {},
@@ -70,13 +70,17 @@ export class NodeTest extends TestCluster {
   }
 
   /** Returns a service's address after it answers: a pod is ready before the node routes connections to it. */
-  async addressOf(namespace: string, name: string): Promise<string> {
-    const url = await addressOf(this.client, namespace, name);
+  async getAddress(namespace: string, name: string): Promise<string> {
+    const url = await getAddress(this.client, namespace, name);
     await eventually(() => ask(url), { timeoutMs: 40_000 });
     return url;
   }
 
-  async spansOf(url: string, fits: (received: Received) => boolean, timeoutMs = 40_000): Promise<readonly Received[]> {
+  async countSpans(
+    url: string,
+    fits: (received: Received) => boolean,
+    timeoutMs = 40_000,
+  ): Promise<readonly Received[]> {
     return eventually(
       async () => {
         await ask(url).catch(() => undefined);

@@ -3,7 +3,7 @@ import { suffixes } from '../../runtime/contract.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
@@ -12,23 +12,23 @@ const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];
 
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let kubectl: Tool;
 beforeAll(async () => {
-  bench = await NodeTest.start({ injection: { podMode: true } });
-  kubectl = await toolOn(bench.system.node, 'kubectl');
+  nodeTest = await NodeTest.start({ injection: { podMode: true } });
+  kubectl = await toolOn(nodeTest.system.node, 'kubectl');
 });
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
-const rolledOut = (namespace: string) => bench.condition(namespace, 'RolledOut');
+const rolledOut = (namespace: string) => nodeTest.condition(namespace, 'RolledOut');
 
 /** A new API server reads the kind of a parameter within 30 s. */
-const whenInEffect = (namespace: string): Promise<void> =>
+const waitForEffect = (namespace: string): Promise<void> =>
   eventually(
     async () => {
       const { metadata, spec } = podTemplate('probe');
       const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
-      expect(isInstrumented(await bench.dryRun(probe))).toBe(true);
+      expect(isInstrumented(await nodeTest.dryRun(probe))).toBe(true);
     },
     { timeoutMs: 60_000 },
   );
@@ -37,18 +37,18 @@ describe('in Pod mode', () => {
   it(
     'running pods are counted until their user restarts them, as the status says',
     async () => {
-      await bench.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
-      await bench.whenRunning('running', 'front', { instrumented: false, replicas: 2 });
-      await bench.activate('running', podMode, tokenOf(4));
+      await nodeTest.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
+      await nodeTest.waitForRunning('running', 'front', { instrumented: false, replicas: 2 });
+      await nodeTest.activate('running', podMode, getToken(4));
       const command = await eventually(async () => {
         const { reason, message = '' } = (await rolledOut('running')) ?? {};
         expect(reason).toBe('PodsWithoutInjection');
         expect(message).toContain('2 pods run without the injection');
         return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
       });
-      await whenInEffect('running');
+      await waitForEffect('running');
       kubectl(...command.split(' '));
-      await bench.whenRunning('running', 'front', { replicas: 2 });
+      await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
       await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
         timeoutMs: 90_000,
       });
@@ -59,16 +59,20 @@ describe('in Pod mode', () => {
   it(
     'a pod that is created while no operator runs is traced once it has an endpoint',
     async () => {
-      const { namespace } = await bench.traced('alone', podMode);
+      const { namespace } = await nodeTest.traced('alone', podMode);
       const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
       kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
       const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
       kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=60s');
-      await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-      const [pod] = await bench.whenRunning(namespace, 'front');
-      const url = await bench.addressOf(namespace, 'front');
+      await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+      const [pod] = await nodeTest.waitForRunning(namespace, 'front');
+      const url = await nodeTest.getAddress(namespace, 'front');
       kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
-      const [span] = await bench.spansOf(url, ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid, 120_000);
+      const [span] = await nodeTest.countSpans(
+        url,
+        ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid,
+        120_000,
+      );
       expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
     },
     LONG_MS,

@@ -104,7 +104,7 @@ const ask = async <T>(kind: 'manifests' | 'blobs', repository: string, reference
   return (await response.json()) as T;
 };
 
-async function imageOf(repository: string, architecture: Architecture) {
+async function getImage(repository: string, architecture: Architecture) {
   const { manifests } = await ask<Manifest>('manifests', repository, version);
   const [found, ...more] = manifests.filter(({ platform }) => platform.architecture === architecture);
   expect(more).toEqual([]);
@@ -141,7 +141,7 @@ describe('a release [F52]', () => {
 
   it.each(architectures)('has images for %s that say what they are, and run nothing as root', async (architecture) => {
     for (const name of ['lumigo-kubernetes-operator', 'lumigo-kubernetes-operator-updater']) {
-      const { config, manifest } = await imageOf(`acme/${name}`, architecture);
+      const { config, manifest } = await getImage(`acme/${name}`, architecture);
       expect(manifest.layers.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(100_000_000);
       expect(config.architecture).toBe(architecture);
       expect(config.config).toMatchObject({
@@ -157,8 +157,8 @@ describe('a release [F52]', () => {
   });
 
   it('has the same program in both images, and the Node.js of each architecture', async () => {
-    const fileOf = async (architecture: Architecture, file: string): Promise<Buffer> => {
-      const { manifest } = await imageOf('acme/lumigo-kubernetes-operator', architecture);
+    const getFile = async (architecture: Architecture, file: string): Promise<Buffer> => {
+      const { manifest } = await getImage('acme/lumigo-kubernetes-operator', architecture);
       const blob = `http://${registry.host}/v2/acme/lumigo-kubernetes-operator/blobs/${manifest.layers.at(-1)?.digest}`;
       const layer = join(mkdtempSync(join(folder, 'blob-')), 'layer.tgz');
       writeFileSync(layer, Buffer.from(await (await fetch(blob)).arrayBuffer()));
@@ -166,10 +166,10 @@ describe('a release [F52]', () => {
       await program('tar', ['--extract', `--file=${layer}`, `--directory=${into}`, file]);
       return readFileSync(join(into, file));
     };
-    expect(await fileOf('amd64', 'app/main.js')).toEqual(await fileOf('arm64', 'app/main.js'));
+    expect(await getFile('amd64', 'app/main.js')).toEqual(await getFile('arm64', 'app/main.js'));
     // The field names an ELF file's processor: 62 is x86-64, 183 is AArch64.
     const processors = await Promise.all(
-      architectures.map(async (each) => (await fileOf(each, 'nodejs/bin/node')).readUInt16LE(18)),
+      architectures.map(async (each) => (await getFile(each, 'nodejs/bin/node')).readUInt16LE(18)),
     );
     expect(processors).toEqual([62, 183]);
   }, 60_000);
@@ -205,7 +205,7 @@ describe('a release [F52]', () => {
     const unsigned = { ...releasing, folder: join(folder, 'unsigned', 'files') };
     cpSync(join(releasing.folder, '..'), join(folder, 'unsigned'), { recursive: true });
     const pushed = join(folder, 'unsigned', 'pushed.json');
-    const { config } = (await imageOf('acme/lumigo-kubernetes-operator', 'amd64')).manifest;
+    const { config } = (await getImage('acme/lumigo-kubernetes-operator', 'amd64')).manifest;
     writeFileSync(pushed, readFileSync(pushed, 'utf8').replace(/sha256:[0-9a-f]{64}/, config.digest));
     await expect(steps.find(({ name }) => name === 'verify')?.run(unsigned)).rejects.toThrow(/^cosign verify failed/);
   }, 100_000);

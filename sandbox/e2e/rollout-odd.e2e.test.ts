@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { workloadKinds } from '../../runtime/contract.ts';
 import { restrictedNamespace, service } from '../node/apps.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
-import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
+import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
 const { statefulSet: statefulSets } = workloadKinds;
 const LONG_MS = 400_000;
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
-  view = new RolloutView(bench);
+  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
+  view = new RolloutView(nodeTest);
 }, LONG_MS);
 afterEach(stopFollowing);
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 interface Odd {
   readonly prepare: (namespace: string) => Promise<readonly string[]>;
@@ -25,31 +25,31 @@ interface Odd {
 const odd: Readonly<Record<string, Odd>> = {
   quota: {
     async prepare(namespace) {
-      const urls = await prepareTouchy(bench, namespace, { app: 'serve' });
+      const urls = await prepareStrictApps(nodeTest, namespace, { app: 'serve' });
       const spec = { hard: { pods: '2' } };
-      await bench.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace, name: 'all' }, spec });
+      await nodeTest.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace, name: 'all' }, spec });
       return urls;
     },
     outcome: (namespace) => view.isBack(namespace, 'app', /PodsRefused/),
   },
   midway: {
     async prepare(namespace) {
-      const urls = await prepareTouchy(bench, namespace, { app: 'serve' });
-      await bench.apply(touchyDeployment(namespace, 'app', 'never'));
+      const urls = await prepareStrictApps(nodeTest, namespace, { app: 'serve' });
+      await nodeTest.apply(strictDeployment(namespace, 'app', 'never'));
       return urls;
     },
     async outcome(namespace) {
-      await view.whenSaid(namespace, 'Deployment/app is in the middle of');
+      await view.waitForCondition(namespace, 'Deployment/app is in the middle of');
       expect(await view.isInjected(namespace, 'app')).toBe(false);
-      await bench.apply(touchyDeployment(namespace, 'app', 'serve'));
-      await bench.whenRunning(namespace, 'app', { replicas: 2, timeoutMs: 180_000 });
+      await nodeTest.apply(strictDeployment(namespace, 'app', 'serve'));
+      await nodeTest.waitForRunning(namespace, 'app', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
     },
   },
   changed: {
-    prepare: (namespace) => prepareTouchy(bench, namespace, { app: 'crash' }),
+    prepare: (namespace) => prepareStrictApps(nodeTest, namespace, { app: 'crash' }),
     async outcome(namespace) {
-      await view.whenInjected(namespace, 'app', 180_000);
+      await view.waitForInjected(namespace, 'app', 180_000);
       const mine = { version: '2' };
       await view.change(namespace, 'app', { template: { metadata: { annotations: mine } } });
       const back = await view.isBack(namespace, 'app', /Crash|NotReady/);
@@ -61,35 +61,35 @@ const odd: Readonly<Record<string, Odd>> = {
   },
   blocked: {
     async prepare(namespace) {
-      const urls = await prepareTouchy(bench, namespace, { paused: 'serve', good: 'serve' });
-      await bench.apply(touchyDeployment(namespace, 'failing', 'never'));
+      const urls = await prepareStrictApps(nodeTest, namespace, { paused: 'serve', good: 'serve' });
+      await nodeTest.apply(strictDeployment(namespace, 'failing', 'never'));
       await view.change(namespace, 'paused', { paused: true });
       // A rollout by a controller does not consult the disruption budget.
       const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'good' } } };
       const metadata = { namespace, name: 'none' };
-      await bench.apply({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec });
+      await nodeTest.apply({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec });
       return urls;
     },
     async outcome(namespace) {
-      await bench.whenRunning(namespace, 'good', { replicas: 2, timeoutMs: 180_000 });
-      await view.whenSaid(
+      await nodeTest.waitForRunning(namespace, 'good', { replicas: 2, timeoutMs: 180_000 });
+      await view.waitForCondition(
         namespace,
         'Deployment/paused is paused',
         'Deployment/failing has pods that are not available',
       );
       await view.change(namespace, 'paused', { paused: false });
-      await bench.whenRunning(namespace, 'paused', { replicas: 2, timeoutMs: 180_000 });
+      await nodeTest.waitForRunning(namespace, 'paused', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
     },
   },
   stateful: {
     async prepare(namespace) {
-      await bench.apply(restrictedNamespace(namespace));
-      const { spec, ...made } = touchyDeployment(namespace, 'db', 'crash');
+      await nodeTest.apply(restrictedNamespace(namespace));
+      const { spec, ...made } = strictDeployment(namespace, 'db', 'crash');
       const set = { ...made, kind: 'StatefulSet', spec: { ...(spec as object), serviceName: 'db' } };
-      await bench.apply(set, service(namespace, 'db'));
-      await bench.whenRunning(namespace, 'db', { instrumented: false, replicas: 2, timeoutMs: 120_000 });
-      return [await bench.addressOf(namespace, 'db')];
+      await nodeTest.apply(set, service(namespace, 'db'));
+      await nodeTest.waitForRunning(namespace, 'db', { instrumented: false, replicas: 2, timeoutMs: 120_000 });
+      return [await nodeTest.getAddress(namespace, 'db')];
     },
     outcome: (namespace) => view.isBack(namespace, 'db', /Crash|NotReady/, statefulSets),
   },
@@ -101,8 +101,8 @@ it(
     const names = Object.keys(odd);
     const urls: string[] = [];
     for (const name of names) urls.push(...((await odd[name]?.prepare(name)) ?? []));
-    const following = follow(bench, 'stateful', urls);
-    await Promise.all(names.map((name, index) => bench.activate(name, {}, tokenOf(10 + index))));
+    const following = follow(nodeTest, 'stateful', urls);
+    await Promise.all(names.map((name, index) => nodeTest.activate(name, {}, getToken(10 + index))));
     const took = await Promise.all(names.map(async (name) => `${name} ${await odd[name]?.outcome(name)}`));
     const { asked, failures } = await following.stop();
     process.stderr.write(`      ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`);

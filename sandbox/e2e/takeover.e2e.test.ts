@@ -6,32 +6,32 @@ import { writeChart } from '../../infra/helm/chart.ts';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import { lumigoOf } from '../lumigo.ts';
+import { getLumigo } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
-import { isReady, podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
+import { isReady, getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
 import { instrumentedByOriginal } from '../original/injected.ts';
 import { originalRelease } from '../original/recorded.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tokenOf } from '../testing/telemetry.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
-import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
+import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
 
 /** Another program runs in the pods of the original's recorded objects, and the test renews its Lease. */
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 let ours: string;
-const token = tokenOf(0x51_0000);
+const token = getToken(0x51_0000);
 const image = 'public.ecr.aws/lumigo/lumigo-autotrace:latest';
 const covered = Array.from({ length: 18 }, (_, index) => `app-${index}`);
 const alone = ['alone-0', 'alone-1'];
 const manager = 'lumigo-lumigo-operator-controller-manager';
 
 beforeAll(async () => {
-  bench = await NodeTest.bare();
-  const { node, sink } = bench.system;
+  nodeTest = await NodeTest.bare();
+  const { node, sink } = nodeTest.system;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
   const folder = mkdtempSync(join(node.dir, 'takeover-'));
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await lease('original-0');
   await workloadsOfTheOriginal();
 }, 300_000);
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 function standIn(): Manifest {
   const found = originalRelease().objects.find(
@@ -65,7 +65,7 @@ function lease(holderIdentity: string) {
   const metadata = { namespace: 'lumigo-system', name: originalLease };
   const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime };
   const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-  return apply(bench.client, manifest, 'original');
+  return apply(nodeTest.client, manifest, 'original');
 }
 
 async function workloadsOfTheOriginal(): Promise<void> {
@@ -81,8 +81,8 @@ async function workloadsOfTheOriginal(): Promise<void> {
     ['shop', covered],
     ['alone', alone],
   ] as const) {
-    await bench.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, secret(namespace));
-    for (const name of names) await bench.apply(instrumented(namespace, name), service(namespace, name));
+    await nodeTest.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, secret(namespace));
+    for (const name of names) await nodeTest.apply(instrumented(namespace, name), service(namespace, name));
   }
   const defaulter = ['mutatingwebhookconfiguration', 'lumigo-lumigo-operator-defaulter-webhook-configuration'];
   const failing = (policy: string) =>
@@ -94,17 +94,17 @@ async function workloadsOfTheOriginal(): Promise<void> {
       `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"${policy}"}]`,
     );
   failing('Ignore');
-  await eventually(() => bench.apply(lumigoOf('shop')));
+  await eventually(() => nodeTest.apply(getLumigo('shop')));
   failing('Fail');
   await eventually(async () => expect((await apps()).filter(isReady)).toHaveLength(20), { timeoutMs: 180_000 });
 }
 
 async function apps(): Promise<PodView[]> {
-  const { node } = bench.system;
-  return [...(await podsOf(node, 'shop')), ...(await podsOf(node, 'alone'))];
+  const { node } = nodeTest.system;
+  return [...(await getPods(node, 'shop')), ...(await getPods(node, 'alone'))];
 }
 
-const livesOf = async () =>
+const getLives = async () =>
   (await apps())
     .map(({ metadata, status }) =>
       [metadata.uid, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)].join(' '),
@@ -112,12 +112,12 @@ const livesOf = async () =>
     .toSorted();
 
 const uidOfLumigo = async () =>
-  (await bench.client.get({ ...contract, namespace: 'shop', name: 'lumigo' })).metadata.uid;
+  (await nodeTest.client.get({ ...contract, namespace: 'shop', name: 'lumigo' })).metadata.uid;
 
 const addresses = () =>
   Promise.all([
-    ...covered.map((name) => bench.addressOf('shop', name)),
-    ...alone.map((name) => bench.addressOf('alone', name)),
+    ...covered.map((name) => nodeTest.getAddress('shop', name)),
+    ...alone.map((name) => nodeTest.getAddress('alone', name)),
   ]);
 
 async function keepAsking(urls: readonly string[]) {
@@ -146,7 +146,7 @@ async function keepAsking(urls: readonly string[]) {
 async function whileTheOriginalLives(): Promise<number> {
   const isOriginals = ({ metadata }: PodView) => metadata.labels?.['app.kubernetes.io/component'] === undefined;
   const left = async () =>
-    (await podsOf(bench.system.node, 'lumigo-system', 'control-plane=controller-manager')).filter(isOriginals);
+    (await getPods(nodeTest.system.node, 'lumigo-system', 'control-plane=controller-manager')).filter(isOriginals);
   while ((await left()).length > 0) {
     await lease('original-0');
     await sleep(500);
@@ -155,7 +155,7 @@ async function whileTheOriginalLives(): Promise<number> {
   return Date.now();
 }
 
-const stamps = () =>
+const injectionStatuses = () =>
   ['shop', 'alone'].flatMap((namespace) => {
     const { items } = JSON.parse(kubectl('get', 'deployments', '-n', namespace, '-o', 'json')) as { items: Workload[] };
     return items.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
@@ -166,21 +166,25 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
   let uid: string | undefined;
 
   it('is upgraded under requests, and no request fails and no pod restarts', async () => {
-    [lives, uid] = [await livesOf(), await uidOfLumigo()];
+    [lives, uid] = [await getLives(), await uidOfLumigo()];
     const end = await keepAsking(await addresses());
     const over = whileTheOriginalLives();
     await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
-    await whenOperatorReady(bench.system.node);
-    await eventually(() => expect(stamps().filter((stamp) => stamp.startsWith('adopted'))).toHaveLength(20), {
-      timeoutMs: 60_000,
-    });
+    await waitForOperator(nodeTest.system.node);
+    await eventually(
+      () =>
+        expect(injectionStatuses().filter((injectionStatus) => injectionStatus.startsWith('adopted'))).toHaveLength(20),
+      {
+        timeoutMs: 60_000,
+      },
+    );
     await sleep(5_000);
     const { asked, failed } = await end();
     process.stderr.write(`      ${asked} requests during the upgrade, ${failed.length} failed\n`);
     expect(asked).toBeGreaterThan(1_000);
     expect(failed).toEqual([]);
-    expect(await livesOf()).toEqual(lives);
-    const { spec } = (await bench.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
+    expect(await getLives()).toEqual(lives);
+    const { spec } = (await nodeTest.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
       spec: { acquireTime: string };
     };
     // The operator checks once a second, and both clocks are this machine's.
@@ -197,8 +201,8 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       ['shop', 'app-0'],
       ['alone', 'alone-0'],
     ] as const) {
-      const url = await bench.addressOf(namespace, name);
-      const [span] = await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
+      const url = await nodeTest.getAddress(namespace, name);
+      const [span] = await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
       expect(span?.authorization).toBe(`LumigoToken ${token}`);
     }
   });
@@ -210,20 +214,20 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     // The objects wait for the account, and Kubernetes' garbage collector deletes them a moment later.
     const rights = () => kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name');
     await eventually(() => expect(rights()).not.toContain(`${manager}-role`), { timeoutMs: 60_000 });
-    expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
+    expect([await uidOfLumigo(), await getLives()]).toEqual([uid, lives]);
     const over = whileTheOriginalLives();
     await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
     await over;
-    await whenOperatorReady(bench.system.node);
-    expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
+    await waitForOperator(nodeTest.system.node);
+    expect([await uidOfLumigo(), await getLives()]).toEqual([uid, lives]);
   }, 400_000);
 
   it("is removed whole: a Lumigo's workloads with it, the others with the release", async () => {
     kubectl('delete', 'lumigo', 'lumigo', '-n', 'shop', '--timeout=120s');
-    for (const name of covered) expect(initContainersOf(kubectl, 'shop', name)).toBe('');
-    expect(initContainersOf(kubectl, 'alone', 'alone-0')).toBe('lumigo-injector');
+    for (const name of covered) expect(getInitContainers(kubectl, 'shop', name)).toBe('');
+    expect(getInitContainers(kubectl, 'alone', 'alone-0')).toBe('lumigo-injector');
     release('delete', 'lumigo', '--wait', '--timeout', '120s');
-    for (const name of alone) expect(initContainersOf(kubectl, 'alone', name)).toBe('');
+    for (const name of alone) expect(getInitContainers(kubectl, 'alone', name)).toBe('');
     const label = [
       'get',
       'deployment',

@@ -6,7 +6,7 @@ import { run, runMeanwhile } from '../run.ts';
 export const setting = (values: Readonly<Record<string, string>>): string[] =>
   Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
 
-export const initContainersOf = (kubectl: Tool, namespace: string, name: string): string =>
+export const getInitContainers = (kubectl: Tool, namespace: string, name: string): string =>
   kubectl('get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
 /** Runs a user's program against a cluster. Returns its output. @throws Error with its complaint */

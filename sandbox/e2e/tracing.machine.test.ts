@@ -16,26 +16,26 @@ import { isInstrumented } from '../lumigo.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 
-let bench: NodeTest;
+let nodeTest: NodeTest;
 beforeAll(async () => {
-  bench = await NodeTest.start();
+  nodeTest = await NodeTest.start();
   await beginBatch();
 });
-afterAll(() => bench?.stop());
+afterAll(() => nodeTest?.stop());
 
 /** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */
 async function beginBatch(): Promise<void> {
-  const { namespace } = await bench.traced('batch');
-  await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-  await bench.whenRunning(namespace, 'front');
-  await bench.addressOf(namespace, 'front');
-  await new RolloutView(bench).whenVerified(namespace, 'front');
+  const { namespace } = await nodeTest.traced('batch');
+  await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+  await nodeTest.waitForRunning(namespace, 'front');
+  await nodeTest.getAddress(namespace, 'front');
+  await new RolloutView(nodeTest).waitForVerified(namespace, 'front');
   const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
   const template = (name: string) => {
     const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
     return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
   };
-  await bench.apply(
+  await nodeTest.apply(
     {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -59,23 +59,23 @@ const of =
 /** Several run concurrently, each in its own namespace, because they mostly wait for pods. */
 describe('programs without a line of tracing', () => {
   it.concurrent("in Node.js and Python are traced, under their namespace's token, with their origin", async () => {
-    const { namespace, token } = await bench.traced('shop');
-    await bench.apply(
+    const { namespace, token } = await nodeTest.traced('shop');
+    await nodeTest.apply(
       deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
       service(namespace, 'front'),
       deployment(namespace, 'stock', { image: pythonImage }),
       service(namespace, 'stock'),
     );
-    await bench.whenRunning(namespace, 'front');
-    await bench.whenRunning(namespace, 'stock');
-    await bench.addressOf(namespace, 'stock');
-    const url = await bench.addressOf(namespace, 'front');
+    await nodeTest.waitForRunning(namespace, 'front');
+    await nodeTest.waitForRunning(namespace, 'stock');
+    await nodeTest.getAddress(namespace, 'stock');
+    const url = await nodeTest.getAddress(namespace, 'front');
     for (const [app, language] of [
       ['front', 'nodejs'],
       ['stock', 'python'],
     ] as const) {
-      const [pod] = await bench.pods(namespace, app);
-      const [span] = await bench.spansOf(url, of(namespace, app));
+      const [pod] = await nodeTest.pods(namespace, app);
+      const [span] = await nodeTest.countSpans(url, of(namespace, app));
       expect(span?.authorization).toBe(`LumigoToken ${token}`);
       expect(span?.resource).toMatchObject({
         'telemetry.sdk.language': language,
@@ -90,7 +90,7 @@ describe('programs without a line of tracing', () => {
       });
     }
     await eventually(async () => {
-      const spans = await bench.system.sink.spans();
+      const spans = await nodeTest.system.sink.spans();
       const traces = (app: string) =>
         new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
       const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
@@ -99,31 +99,31 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('on musl, the C library of Alpine, are traced too', async () => {
-    const { namespace } = await bench.traced('alpine');
-    await bench.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
-    const [span] = await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+    const { namespace } = await nodeTest.traced('alpine');
+    await nodeTest.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
+    const [span] = await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
     expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
   it.concurrent('are not changed if they opted out', async () => {
-    const { namespace } = await bench.traced('opted-out');
-    await bench.apply(
+    const { namespace } = await nodeTest.traced('opted-out');
+    await nodeTest.apply(
       deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
       service(namespace, 'own'),
     );
-    await bench.whenRunning(namespace, 'own', { instrumented: false });
-    const answer = await fetch(await bench.addressOf(namespace, 'own'));
+    await nodeTest.waitForRunning(namespace, 'own', { instrumented: false });
+    const answer = await fetch(await nodeTest.getAddress(namespace, 'own'));
     expect(await answer.json()).toEqual({ shop: 'node' });
   });
 
   it.concurrent('keep their own preloaded library', async () => {
-    const { namespace } = await bench.traced('preloaded');
+    const { namespace } = await nodeTest.traced('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
-    await bench.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
-    await bench.whenRunning(namespace, 'own');
-    const url = await bench.addressOf(namespace, 'own');
-    await bench.spansOf(url, of(namespace, 'own'));
+    await nodeTest.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
+    await nodeTest.waitForRunning(namespace, 'own');
+    const url = await nodeTest.getAddress(namespace, 'own');
+    await nodeTest.countSpans(url, of(namespace, 'own'));
     expect(await (await fetch(url)).json()).toEqual({
       shop: 'node',
       preload: '/lib/x86_64-linux-gnu/libm.so.6:/opt/lumigo/injector/lumigo_injector.so',
@@ -141,19 +141,19 @@ describe('programs without a line of tracing', () => {
     const apps = Object.entries(cases).flatMap(([name, security]) =>
       Object.entries(images).map(([app, image]) => ({ namespace: `secure-${name}`, app, image, security })),
     );
-    for (const name of Object.keys(cases)) await bench.traced(`secure-${name}`);
+    for (const name of Object.keys(cases)) await nodeTest.traced(`secure-${name}`);
     for (const { namespace, app, image, security } of apps)
-      await bench.apply(deployment(namespace, app, { ...security, image }), service(namespace, app));
+      await nodeTest.apply(deployment(namespace, app, { ...security, image }), service(namespace, app));
     for (const { namespace, app } of apps) {
-      await bench.whenRunning(namespace, app, { timeoutMs: 90_000 });
-      await bench.spansOf(await bench.addressOf(namespace, app), of(namespace, app));
+      await nodeTest.waitForRunning(namespace, app, { timeoutMs: 90_000 });
+      await nodeTest.countSpans(await nodeTest.getAddress(namespace, app), of(namespace, app));
     }
   });
 
   it.concurrent('are traced in a DaemonSet, a StatefulSet and a ReplicaSet', async () => {
-    const { namespace } = await bench.traced('kinds');
+    const { namespace } = await nodeTest.traced('kinds');
     const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
-    await bench.apply(
+    await nodeTest.apply(
       { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },
       {
         apiVersion: 'apps/v1',
@@ -168,9 +168,9 @@ describe('programs without a line of tracing', () => {
       ['stateful', 'k8s.statefulset.name'],
       ['replicas', 'k8s.replicaset.name'],
     ] as const) {
-      await bench.apply(service(namespace, name));
-      await bench.whenRunning(namespace, name);
-      const [span] = await bench.spansOf(await bench.addressOf(namespace, name), of(namespace, name));
+      await nodeTest.apply(service(namespace, name));
+      await nodeTest.waitForRunning(namespace, name);
+      const [span] = await nodeTest.countSpans(await nodeTest.getAddress(namespace, name), of(namespace, name));
       expect(span?.resource).toMatchObject({ [attribute]: name });
     }
   });
@@ -178,23 +178,23 @@ describe('programs without a line of tracing', () => {
   const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
 
   it.concurrent('run in pods that stay Guaranteed, also with a quota', async () => {
-    const { namespace } = await bench.traced('quota');
+    const { namespace } = await nodeTest.traced('quota');
     const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
-    await bench.apply({
+    await nodeTest.apply({
       apiVersion: 'v1',
       kind: 'ResourceQuota',
       metadata: { namespace, name: 'quota' },
       spec: { hard },
     });
-    await bench.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
-    const [pod] = await bench.whenRunning(namespace, 'front');
+    await nodeTest.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
+    const [pod] = await nodeTest.waitForRunning(namespace, 'front');
     expect(pod?.status?.qosClass).toBe('Guaranteed');
-    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+    await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
   });
 
   it.concurrent('comply with a LimitRange', async () => {
-    const { namespace } = await bench.traced('limits');
-    await bench.apply({
+    const { namespace } = await nodeTest.traced('limits');
+    await nodeTest.apply({
       apiVersion: 'v1',
       kind: 'LimitRange',
       metadata: { namespace, name: 'limits' },
@@ -210,26 +210,26 @@ describe('programs without a line of tracing', () => {
         ],
       },
     });
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
-    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
+    await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
   });
 
   it.concurrent('run in clean pods again after the Lumigo is deleted', async () => {
-    const { namespace } = await bench.traced('leaving');
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    const [before] = await bench.whenRunning(namespace, 'front');
+    const { namespace } = await nodeTest.traced('leaving');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [before] = await nodeTest.waitForRunning(namespace, 'front');
     expect(before !== undefined && isInstrumented(before)).toBe(true);
-    await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
-    const [after] = await bench.whenRunning(namespace, 'front', { instrumented: false });
+    await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
+    const [after] = await nodeTest.waitForRunning(namespace, 'front', { instrumented: false });
     expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
-    expect(await (await fetch(await bench.addressOf(namespace, 'front'))).json()).toEqual({ shop: 'node' });
+    expect(await (await fetch(await nodeTest.getAddress(namespace, 'front'))).json()).toEqual({ shop: 'node' });
   });
 
   it.concurrent('send the events and objects of their namespace beside their spans, and of no other', async () => {
     await eventually(
       async () => {
-        const objects = await bench.system.sink.objects();
+        const objects = await nodeTest.system.sink.objects();
         const kinds = new Set(objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource));
         expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
         expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
@@ -245,7 +245,7 @@ describe('programs without a line of tracing', () => {
     ] as const)
       await eventually(
         async () => {
-          const spans = (await bench.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
+          const spans = (await nodeTest.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
           expect(spans.length).toBeGreaterThan(0);
         },
         { timeoutMs: 90_000, intervalMs: 500 },
@@ -256,17 +256,17 @@ describe('programs without a line of tracing', () => {
 describe('a pod', () => {
   async function secondsToRun(namespace: string, name: string, instrumented: boolean): Promise<number> {
     const created = Date.now();
-    await bench.apply(
+    await nodeTest.apply(
       deployment(namespace, name, { command: ['/nodejs/bin/node', '-e', 'setInterval(() => 0, 1e6)'] }),
     );
-    await bench.whenRunning(namespace, name, { instrumented });
+    await nodeTest.waitForRunning(namespace, name, { instrumented });
     return (Date.now() - created) / 1_000;
   }
   const median = (figures: readonly number[]) => quantile(figures, 0.5);
 
   it('starts later by the copy of the injector from an image on the node, by at most 6 s', async () => {
-    await bench.apply(restrictedNamespace('without'));
-    await bench.traced('with');
+    await nodeTest.apply(restrictedNamespace('without'));
+    await nodeTest.traced('with');
     const took = { without: [] as number[], with: [] as number[] };
     for (const round of [1, 2, 3, 4, 5])
       for (const namespace of ['without', 'with'] as const)

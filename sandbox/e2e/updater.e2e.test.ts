@@ -8,7 +8,7 @@ import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
-import { whenOperatorReady } from '../node/operator.ts';
+import { waitForOperator } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -16,7 +16,7 @@ import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
 
 let node: NodeCluster;
-let bench: NodeTest;
+let nodeTest: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 let charts: ChartRepository;
@@ -31,14 +31,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(folder);
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  bench = await NodeTest.bare({ audit: true });
-  node = bench.system.node;
+  nodeTest = await NodeTest.bare({ audit: true });
+  node = nodeTest.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl', '--namespace', 'lumigo-system');
   charts = new ChartRepository(node, helm);
   charts.publish(operatorVersion());
   await charts.start();
-  await bench.apply(restrictedNamespace('lumigo-system'));
+  await nodeTest.apply(restrictedNamespace('lumigo-system'));
   const values = {
     'updater.repository': published,
     'updater.timeoutSeconds': '20',
@@ -48,7 +48,7 @@ beforeAll(async () => {
   release('install', 'lumigo', folder, ...setting(values), '--wait', '--timeout', '120s');
 });
 afterAll(async () => {
-  await bench?.stop();
+  await nodeTest?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -141,7 +141,7 @@ describe('the updater', () => {
       '- nodes',
     );
     expect(release('get', 'values', 'lumigo')).toContain('name: kept');
-    await whenOperatorReady(node);
+    await waitForOperator(node);
   });
 
   it('rolls back a version that does not become ready, and does not try it again', async () => {
@@ -158,7 +158,7 @@ describe('the updater', () => {
     );
     expect(installed()).toContain(`lumigo-operator-${next(1)}`);
     expect(podAnnotations()).toContain('"since":"1"');
-    await whenOperatorReady(node);
+    await waitForOperator(node);
     const again = await runUpdater();
     expect(again.succeeded).toBe(true);
     expect(again.event).toContain(`${next(2)} failed before (revision 3), so the updater does not try it again`);

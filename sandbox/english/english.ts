@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { formatKnown, lowered, outdated, overdrawn, parseKnown, type Counts } from './known.ts';
 import { passagesOfPage } from './page.ts';
 import type { Finding } from './passage.ts';
-import { findingsOf } from './rules.ts';
+import { getFindings } from './rules.ts';
 import { passagesOfSource } from './source.ts';
 import { findingsOfSubject, subjectsToCheck } from './subjects.ts';
 import { SKIPPED, USER_PAGES } from './words.ts';
@@ -25,7 +25,7 @@ function check(file: string): readonly Finding[] {
   const passages = file.endsWith('.md')
     ? passagesOfPage(text, isUserPage(file) ? 'userPage' : 'page')
     : passagesOfSource(file, text);
-  return passages.flatMap(findingsOf);
+  return passages.flatMap(getFindings);
 }
 
 const filesToCheck = (): readonly string[] =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kind } from './passage.ts';
-import { findingsOf } from './rules.ts';
+import { getFindings } from './rules.ts';
 import { WORDS } from './words.ts';
 
 const check = (kind: Kind, text: string, raw = text) =>
-  findingsOf({ kind, text, raw, line: 7 }).map(({ rule, found, line }) => `${line} ${rule}: ${found}`);
+  getFindings({ kind, text, raw, line: 7 }).map(({ rule, found, line }) => `${line} ${rule}: ${found}`);
 const sentence = (words: number): string => `${Array(words).fill('pod').join(' ')}.`;
 
 describe('the rule of words', () => {

@@ -12,13 +12,13 @@ const SENTENCE_END = /(?<=[^\s.][.!?]["'”’)\]]*)(?<!\b(?:e\.g|i\.e|vs|cf)\.)
 /** A number of docs/contributing/numbers.md and a mark of a list are no words of the sentence. */
 const PREFIX = /^(?:[DF]\d+(?:, | and )?)+:\s|^[^\p{L}\p{N}]+/u;
 
-export const findingsOf = (passage: Passage): readonly Finding[] =>
+export const getFindings = (passage: Passage): readonly Finding[] =>
   [
-    ...sentencesOf(passage).flatMap((sentence) => RULES.flatMap((rule) => rule(sentence))),
+    ...toSentences(passage).flatMap((sentence) => RULES.flatMap((rule) => rule(sentence))),
     ...(passage.kind === 'userPage' ? matches(NOT_FOR_USERS, { ...passage, text: passage.raw }, 'facts') : []),
   ].toSorted((a, b) => a.line - b.line);
 
-function sentencesOf({ kind, text, line }: Passage): readonly Sentence[] {
+function toSentences({ kind, text, line }: Passage): readonly Sentence[] {
   let at = line;
   return text.split(new RegExp(`(${SENTENCE_END.source})`)).flatMap((part, index) => {
     const sentence = { kind, text: part, line: at, isFirst: index === 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findingsOf } from './rules.ts';
+import { getFindings } from './rules.ts';
 import { passagesOfSource } from './source.ts';
 
 const read = (source: string, file = 'x.ts') =>
@@ -62,7 +62,7 @@ describe('the check of a program', () => {
   const headless = `/** What the API server does not answer changes nothing. */\nexport const a = 1;\n`;
 
   it('reports a comment without a subject', () => {
-    expect(passagesOfSource('x.ts', headless).flatMap(findingsOf)).toEqual([
+    expect(passagesOfSource('x.ts', headless).flatMap(getFindings)).toEqual([
       { line: 1, rule: 'beginning', found: 'What', instead: "begin with the thing's name" },
     ]);
   });
@@ -72,6 +72,6 @@ describe('the check of a program', () => {
       'What the API server does not answer changes nothing',
       'If a read fails, the cached value is kept',
     );
-    expect(passagesOfSource('x.ts', plain).flatMap(findingsOf)).toEqual([]);
+    expect(passagesOfSource('x.ts', plain).flatMap(getFindings)).toEqual([]);
   });
 });

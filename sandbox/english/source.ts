@@ -10,14 +10,14 @@ export function passagesOfSource(file: string, source: string): readonly Passage
   const [messages, literals] = [new Array<Passage>(), new Array<ts.Node>()];
   const visit = (node: ts.Node): void => {
     if (isLiteralToken(node)) literals.push(node);
-    messages.push(...messageOf(node, file));
+    messages.push(...getMessage(node, file));
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return [...commentsOf(withoutLiterals(source, literals), tree), ...messages];
+  return [...getComments(withoutLiterals(source, literals), tree), ...messages];
 }
 
-const lineOf = (tree: ts.SourceFile, position: number): number => tree.getLineAndCharacterOfPosition(position).line;
+const getLine = (tree: ts.SourceFile, position: number): number => tree.getLineAndCharacterOfPosition(position).line;
 
 const isLiteralToken = (node: ts.Node): boolean =>
   ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
@@ -37,23 +37,23 @@ const COMMENT = /\/\*[^]*?\*\/|\/\/.*(?:\n[ \t]*\/\/.*)*/g;
 const COMMENT_MARKS = /^[ \t]*(?:\/\*+|\*\/|\*|\/\/+)[ \t]?|[ \t]*\*\/$/gm;
 const DIRECTIVE = /^\s*(?:eslint|@ts-|prettier-|@__|#__)/;
 
-const commentsOf = (source: string, tree: ts.SourceFile): readonly Passage[] =>
+const getComments = (source: string, tree: ts.SourceFile): readonly Passage[] =>
   [...source.matchAll(COMMENT)].flatMap(({ 0: comment, index }) => {
     const text = comment.replaceAll(COMMENT_MARKS, '');
     if (DIRECTIVE.test(text)) return [];
-    const before = lineOf(tree, index);
+    const before = getLine(tree, index);
     // A tag of a doc comment begins a paragraph.
     const markdown = text.replaceAll(/^@\w+/gm, '- ');
     return passagesOfPage(markdown, 'comment').map((each) => ({ ...each, line: each.line + before }));
   });
 
 /** A literal, a template or a sum of them is one text. Each paragraph is a passage at its first line. */
-function messageOf(node: ts.Node, file: string): readonly Passage[] {
-  const text = isPartOfSum(node) ? undefined : textOf(node);
+function getMessage(node: ts.Node, file: string): readonly Passage[] {
+  const text = isPartOfSum(node) ? undefined : toText(node);
   if (text === undefined) return [];
   const isTitle = isTestTitle(node);
   if (!isTitle && file.endsWith('.test.ts')) return [];
-  const line = lineOf(node.getSourceFile(), node.getStart()) + 1;
+  const line = getLine(node.getSourceFile(), node.getStart()) + 1;
   return text
     .split(/\n\s*\n/)
     .filter((paragraph) => isTitle || isProse(paragraph))
@@ -67,12 +67,12 @@ const isSum = (node: ts.Node): node is ts.BinaryExpression =>
 const isPartOfSum = ({ parent }: { readonly parent: ts.Node | undefined }): boolean =>
   parent !== undefined && isSum(parent);
 
-function textOf(node: ts.Node): string | undefined {
+function toText(node: ts.Node): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node))
     return node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('');
   if (!isSum(node)) return undefined;
-  const [left, right] = [textOf(node.left), textOf(node.right)];
+  const [left, right] = [toText(node.left), toText(node.right)];
   return left === undefined && right === undefined ? undefined : `${left ?? 'x'}${right ?? 'x'}`;
 }
 

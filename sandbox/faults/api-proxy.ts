@@ -51,7 +51,7 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
     close: (): Promise<void> => close(listener, agent),
   };
   const listener = createServer({ cert: certificate, key }, (incoming, outgoing) => {
-    const passing = passingOf(incoming);
+    const passing = toPassing(incoming);
     const interference = proxy.interfere?.(passing);
     if (interference !== undefined && 'answer' in interference) return void refuse(incoming, outgoing, interference);
     if (interference !== undefined && 'lines' in interference) return void show(outgoing, interference.lines);
@@ -69,15 +69,15 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   return proxy;
 }
 
-function passingOf({ method = '', url = '', headers }: IncomingMessage): Passing {
+function toPassing({ method = '', url = '', headers }: IncomingMessage): Passing {
   return {
     ...{ method, path: url, isWatch: /[?&]watch=(true|1)/.test(url), isWrite: method !== 'GET' },
-    credential: credentialIdOf(headers.authorization?.replace('Bearer ', '') ?? ''),
+    credential: getCredentialId(headers.authorization?.replace('Bearer ', '') ?? ''),
   };
 }
 
 /** Returns the id of a ServiceAccount's token, which the audit log has as `JTI=…`. */
-export function credentialIdOf(token: string): string {
+export function getCredentialId(token: string): string {
   const [, payload = ''] = token.split('.');
   if (payload === '') return '';
   return `JTI=${(JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti?: string }).jti ?? ''}`;

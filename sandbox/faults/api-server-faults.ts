@@ -10,45 +10,45 @@ import {
   flagAtRandom,
   instrumentAll,
   keepChanging,
-  someTurns,
+  waitForSomeReviews,
   type Changes,
 } from './steps.ts';
-import type { Trial } from './trial.ts';
+import type { FaultRun } from './fault-run.ts';
 
 /** An API server that is killed would lose the last entries of its audit log, which the judge counts. */
 const signal = 'SIGTERM';
 const CUT_EVERY_MS = 200;
-const LATEST_MS = 1_500;
+const MAX_START_MS = 1_500;
 /** The watch shows the write before its answer breaks off. */
 const SHOWN_MS = 150;
 
-export async function away(trial: Trial, fleet: Fleet, { downtimeMs }: { downtimeMs: number }) {
-  await beginInstrumenting(trial, fleet);
-  await trial.testbed.operator.cluster.restartApiServer({ downtimeMs, signal });
-  await flagAtRandom(trial, fleet);
+export async function away(faultRun: FaultRun, fleet: Fleet, { downtimeMs }: { downtimeMs: number }) {
+  await beginInstrumenting(faultRun, fleet);
+  await faultRun.testbed.operator.cluster.restartApiServer({ downtimeMs, signal });
+  await flagAtRandom(faultRun, fleet);
 }
 
-export async function withoutWatchCache(trial: Trial, fleet: Fleet) {
-  const { cluster } = trial.testbed.operator;
+export async function withoutWatchCache(faultRun: FaultRun, fleet: Fleet) {
+  const { cluster } = faultRun.testbed.operator;
   await cluster.restartApiServer({ signal, flags: ['--watch-cache=false'] });
   try {
-    await instrumentAll(trial, fleet);
-    await flagAtRandom(trial, fleet);
-    await trial.rest();
+    await instrumentAll(faultRun, fleet);
+    await flagAtRandom(faultRun, fleet);
+    await faultRun.rest();
   } finally {
     await cluster.restartApiServer({ signal });
   }
-  await flagAtRandom(trial, fleet);
+  await flagAtRandom(faultRun, fleet);
 }
 
-export async function flaky(trial: Trial, fleet: Fleet, changes: Changes) {
-  const { proxy, reader } = trial.testbed;
-  proxy.interfere = (passing) => (trial.random.chance(0.15) ? oneOf(trial.random, passing) : undefined);
-  await keepChanging(trial, fleet, changes);
+export async function flaky(faultRun: FaultRun, fleet: Fleet, changes: Changes) {
+  const { proxy, reader } = faultRun.testbed;
+  proxy.interfere = (passing) => (faultRun.random.chance(0.15) ? oneOf(faultRun.random, passing) : undefined);
+  await keepChanging(faultRun, fleet, changes);
   proxy.interfere = undefined;
-  await trial.rest();
+  await faultRun.rest();
   const warnings = (await reader.events(fleet.namespace)).filter(isWarning).length;
-  if (warnings > 0) trial.broken(`${warnings} warnings of changes that only had to be retried`);
+  if (warnings > 0) faultRun.broken(`${warnings} warnings of changes that only had to be retried`);
 }
 
 function oneOf(random: Random, { isWatch }: Passing): Interference {
@@ -58,23 +58,23 @@ function oneOf(random: Random, { isWatch }: Passing): Interference {
   return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
 }
 
-export async function slowEtcd(trial: Trial, fleet: Fleet, { delayMs }: { delayMs: number }) {
-  trial.testbed.etcd.delayAnswers(delayMs);
-  trial.figures['ms to instrument all'] = await instrumentAll(trial, fleet);
-  await flagAtRandom(trial, fleet);
+export async function slowEtcd(faultRun: FaultRun, fleet: Fleet, { delayMs }: { delayMs: number }) {
+  faultRun.testbed.etcd.delayAnswers(delayMs);
+  faultRun.figures['ms to instrument all'] = await instrumentAll(faultRun, fleet);
+  await flagAtRandom(faultRun, fleet);
   await sleep(delayMs * 4);
-  await flagAtRandom(trial, fleet);
+  await flagAtRandom(faultRun, fleet);
 }
 
-export async function watchesCut(trial: Trial, fleet: Fleet, changes: Changes) {
-  const cut = () => trial.testbed.proxy.cutWatches(() => trial.random.chance(0.2));
+export async function watchesCut(faultRun: FaultRun, fleet: Fleet, changes: Changes) {
+  const cut = () => faultRun.testbed.proxy.cutWatches(() => faultRun.random.chance(0.2));
   const cutting = setInterval(cut, CUT_EVERY_MS);
-  await keepChanging(trial, fleet, changes).finally(() => clearInterval(cutting));
+  await keepChanging(faultRun, fleet, changes).finally(() => clearInterval(cutting));
 }
 
 export const lateAnswers = changedWhile(({ random }) => {
   if (random.chance(0.5)) return undefined;
-  const lateMs = random.between(0, LATEST_MS);
+  const lateMs = random.between(0, MAX_START_MS);
   return { holdAnswer: () => sleep(lateMs) };
 });
 
@@ -83,44 +83,44 @@ export const lostAnswers = changedWhile(({ random }) =>
 );
 
 /** Interferes with the answers to writes, except those of the Lease. */
-function changedWhile(interfere: (trial: Trial) => Interference | undefined) {
-  return async (trial: Trial, fleet: Fleet, changes: Changes): Promise<void> => {
-    trial.testbed.proxy.interfere = ({ isWrite, path }) =>
-      isWrite && !path.includes('/leases/') ? interfere(trial) : undefined;
-    await keepChanging(trial, fleet, changes);
+function changedWhile(interfere: (faultRun: FaultRun) => Interference | undefined) {
+  return async (faultRun: FaultRun, fleet: Fleet, changes: Changes): Promise<void> => {
+    faultRun.testbed.proxy.interfere = ({ isWrite, path }) =>
+      isWrite && !path.includes('/leases/') ? interfere(faultRun) : undefined;
+    await keepChanging(faultRun, fleet, changes);
   };
 }
 
 /** @param size `lostWrites` are lost with the restored etcd, so its versions are lower by that number */
-export async function etcdRestored(trial: Trial, fleet: Fleet, { lostWrites }: { lostWrites: number }) {
-  const { bench, namespace } = fleet;
-  const { cluster } = trial.testbed.operator;
-  await bench.activate(namespace);
-  await trial.rest();
+export async function etcdRestored(faultRun: FaultRun, fleet: Fleet, { lostWrites }: { lostWrites: number }) {
+  const { testCluster, namespace } = fleet;
+  const { cluster } = faultRun.testbed.operator;
+  await testCluster.activate(namespace);
+  await faultRun.rest();
   const backup = `${cluster.dir}/etcd-backup`;
   await cluster.whileDown((data) => cpSync(data, backup, { recursive: true }));
   await askForLogs(fleet);
   for (let written = 0; written < lostWrites; written += 1) {
     const body = { metadata: { annotations: { written: String(written) } } };
-    await bench.client.patch(fleet.ref(fleet.names[0] ?? ''), { kind: 'merge', body });
+    await testCluster.client.patch(fleet.ref(fleet.names[0] ?? ''), { kind: 'merge', body });
   }
-  await someTurns(trial, fleet);
-  const sincePlanned = withoutLumigoes(trial);
+  await waitForSomeReviews(faultRun, fleet);
+  const sincePlanned = withoutLumigoes(faultRun);
   await cluster.whileDown((data) => {
     rmSync(data, { recursive: true });
     cpSync(backup, data, { recursive: true });
   });
-  await trial.countFromHere();
+  await faultRun.countFromHere();
   await sincePlanned;
   // Each step comes to rest separately: a deleted `Lumigo` that was seen earlier would hide unseen workloads.
   await fleet.create('born-afterwards');
-  await trial.rest(10_000);
-  await bench.changeLumigo(namespace, { spec: { tracing: { enabled: false } } });
-  await trial.rest();
+  await faultRun.rest(10_000);
+  await testCluster.changeLumigo(namespace, { spec: { tracing: { enabled: false } } });
+  await faultRun.rest();
 }
 
 /** The restored workloads are seen first, so the manager still knows a `Lumigo` of a later version. */
-async function withoutLumigoes({ testbed: { proxy } }: Trial): Promise<void> {
+async function withoutLumigoes({ testbed: { proxy } }: FaultRun): Promise<void> {
   await new Promise<void>((resolve) => {
     proxy.interfere = ({ path, isWrite, isWatch }) => {
       const { pathname } = new URL(path, proxy.server);

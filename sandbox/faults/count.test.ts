@@ -5,7 +5,7 @@ import type { Ask, Wanted, WorkloadWrite } from './history.ts';
 
 const [plain, logs] = ['plain', 'with logs'];
 /** In milliseconds, after all requests. */
-const LATER_MS = 100;
+const DELAY_MS = 100;
 const common = { namespace: 'shop', uid: 'a' };
 
 const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 'reverted'])[]): WorkloadWrite[] => {
@@ -15,7 +15,7 @@ const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 're
     const isReverted = made === 'reverted';
     has = isReverted ? 'none' : made;
     return {
-      ...{ ...common, atMs: LATER_MS + index, version: index, generation: index + 2 },
+      ...{ ...common, atMs: DELAY_MS + index, version: index, generation: index + 2 },
       ...{ byOperator: by === 'operator', isReverted, has },
       change: has === 'none' ? undefined : change,
       note: has === 'none' && !isReverted ? undefined : String(index),
@@ -106,7 +106,7 @@ describe('generations by the operator', () => {
   });
 
   it('count if their state is requested only later', () => {
-    const later = asked(plain, logs).map((ask) => ({ ...ask, atMs: ask.atMs * 2 * LATER_MS }));
+    const later = asked(plain, logs).map((ask) => ({ ...ask, atMs: ask.atMs * 2 * DELAY_MS }));
     expect(restartedBy(written(['operator', logs]), later, { start: undefined })).toBe(1);
   });
 });

@@ -79,12 +79,12 @@ function after(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fail
 /** The operator may write asked-for states only, in their order. After a revert, an injection needs a removal that was asked for. */
 function afterOperator(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
   if (write.isReverted) return fails && past.has !== 'none' ? { ...past, wasReverted: true } : undefined;
-  const step = stepOf(past, write.has, wanted);
+  const step = getStep(past, write.has, wanted);
   return step === -1 ? undefined : { ...past, step, isDisturbed: false, wasReverted: false };
 }
 
 /** Returns the index of a state in those that were asked for, or -1 if there was no reason to write it. */
-function stepOf({ step, isDisturbed, wasReverted, has }: Past, written: Wanted, wanted: readonly Wanted[]): number {
+function getStep({ step, isDisturbed, wasReverted, has }: Past, written: Wanted, wanted: readonly Wanted[]): number {
   if (isDisturbed) return wanted.indexOf(written, step);
   if (!wasReverted) return written === has ? -1 : wanted.indexOf(written, step + 1);
   const removal = wanted.indexOf('none', step + 1);

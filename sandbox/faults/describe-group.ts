@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import type { Fault } from './faults.ts';
-import { createRandom, seedOf } from './random.ts';
+import { createRandom, getSeed } from './random.ts';
 import { startTestbed, type Testbed } from './testbed.ts';
-import { Trial } from './trial.ts';
+import { FaultRun } from './fault-run.ts';
 
 const { LUMIGO_FAULTS: size = 'everyday' } = process.env;
 const isFull = size === 'full';
@@ -15,7 +15,7 @@ const KINDS = ['lost', 'duplicate', 'unreported', 'restarted', 'stuck', 'broken'
 export function describeGroup(title: string, group: readonly Fault[]): void {
   describe(title, () => {
     let testbed: Testbed;
-    const seed = seedOf(process.env);
+    const seed = getSeed(process.env);
     beforeAll(async () => {
       testbed = await startTestbed();
     });
@@ -26,8 +26,8 @@ export function describeGroup(title: string, group: readonly Fault[]): void {
       async (name, _holds, fault) => {
         // Otherwise all faults of one seed would begin with the same choice.
         const random = createRandom(seed + name.length);
-        const trial = new Trial(testbed, { running: fault.pods ? RUNNING : 0, boundMs: BOUND_MS, random });
-        const { findings, figures } = await trial.verdict(() => fault.inject(trial, isFull));
+        const faultRun = new FaultRun(testbed, { running: fault.pods ? RUNNING : 0, boundMs: BOUND_MS, random });
+        const { findings, figures } = await faultRun.verdict(() => fault.inject(faultRun, isFull));
         const counts = KINDS.map((kind) => findings.filter((each) => each.startsWith(kind)).length);
         if (isFull) process.stderr.write(`| ${[name, ...counts, JSON.stringify(figures)].join(' | ')} |\n`);
         if (findings.length > 0) {

@@ -4,7 +4,7 @@ import type { Fleet } from './fleet.ts';
 import { paused, unsynced } from './leadership.ts';
 import * as neighbours from './neighbour-faults.ts';
 import { clockShifted, killed, lumigoChanges } from './operator-faults.ts';
-import type { Trial } from './trial.ts';
+import type { FaultRun } from './fault-run.ts';
 
 /** One number for `npm test`, and one for `npm run test:faults`. */
 type Sizes<P> = { readonly [K in keyof P]: readonly [everyday: number, full: number] };
@@ -15,11 +15,11 @@ interface Row<P> {
   /** Some workloads have pods, and one of them crashes with the injection. */
   readonly pods: boolean;
   readonly sizes: Sizes<P & { readonly workloads: number }>;
-  readonly fault: (trial: Trial, fleet: Fleet, sizes: P) => Promise<unknown>;
+  readonly fault: (faultRun: FaultRun, fleet: Fleet, sizes: P) => Promise<unknown>;
 }
 
 export interface Fault extends Pick<Row<unknown>, 'name' | 'holds' | 'pods'> {
-  readonly inject: (trial: Trial, isFull: boolean) => Promise<unknown>;
+  readonly inject: (faultRun: FaultRun, isFull: boolean) => Promise<unknown>;
 }
 
 function fault<P>({ sizes, fault: inject, ...row }: Row<P>): Fault {
@@ -31,9 +31,9 @@ function fault<P>({ sizes, fault: inject, ...row }: Row<P>): Fault {
     };
   return {
     ...row,
-    async inject(trial, isFull) {
+    async inject(faultRun, isFull) {
       const { workloads } = sized(isFull);
-      return inject(trial, await trial.fleet(workloads), sized(isFull));
+      return inject(faultRun, await faultRun.fleet(workloads), sized(isFull));
     },
   };
 }

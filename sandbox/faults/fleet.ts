@@ -1,23 +1,29 @@
 import { forEachConcurrent } from '../../runtime/async/for-each-concurrent.ts';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { applyStrictly } from '../testing/apply-patch.ts';
 import type { TestCluster } from '../testing/test-cluster.ts';
 import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
-import { createRunning, REPLICAS, whenComplete, workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
+import {
+  createRunning,
+  REPLICAS,
+  waitForComplete,
+  createWorkload,
+  type WorkloadOptions,
+} from '../testing/workloads.ts';
 
 const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
 const CONTROLLERS_PREFIX = 'deployment.kubernetes.io/';
 
 /** Returns the parts of a workload that the operator may change, as text: equal texts mean equal bytes. */
-export function bytesOf(workload: Workload): string {
+export function getBytes(workload: Workload): string {
   const { labels = {}, annotations = {} } = workload.metadata;
   const own = Object.entries(annotations).filter(([key]) => !key.startsWith(CONTROLLERS_PREFIX));
-  return JSON.stringify([labels, Object.fromEntries(own), templateOf(workload)]);
+  return JSON.stringify([labels, Object.fromEntries(own), toTemplate(workload)]);
 }
 
 export class Fleet {
@@ -29,7 +35,7 @@ export class Fleet {
   #kubelet: KubeletByHand | undefined;
 
   constructor(
-    readonly bench: TestCluster,
+    readonly testCluster: TestCluster,
     readonly namespace: string,
   ) {}
 
@@ -41,29 +47,29 @@ export class Fleet {
     return this.#made.size - (this.failing === undefined ? 0 : 1);
   }
 
-  expected = (name: string): string => bytesOf(this.#get(name));
+  expected = (name: string): string => getBytes(this.#get(name));
 
   ref = (name: string) => ({ ...deployment, namespace: this.namespace, name });
 
   async create(name: string, options: WorkloadOptions = {}): Promise<void> {
-    this.#add(name, await this.bench.create(workloadOf(deployment, this.namespace, name, options)));
+    this.#add(name, await this.testCluster.create(createWorkload(deployment, this.namespace, name, options)));
   }
 
   async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
-    await forEachConcurrent(IN_FLIGHT, namesOf(prefix, count), (name) => this.create(name, options));
+    await forEachConcurrent(IN_FLIGHT, getNames(prefix, count), (name) => this.create(name, options));
   }
 
   /** Creates workloads that run. The program of the last one crashes with the injection. */
   async run(count: number): Promise<void> {
-    const { bench, namespace } = this;
-    this.running.push(...namesOf('runs', count));
+    const { testCluster, namespace } = this;
+    this.running.push(...getNames('runs', count));
     this.failing = this.running.at(-1);
-    const kubelet = new KubeletByHand(bench, namespace, ({ app, injector }) =>
+    const kubelet = new KubeletByHand(testCluster, namespace, ({ app, injector }) =>
       app === this.failing && injector !== undefined ? 'crashes' : 'ready',
     );
     this.#kubelet = kubelet;
-    for (const name of this.running) this.#add(name, await createRunning(bench, namespace, name));
-    for (const name of this.running) await whenComplete(bench, deployment, namespace, name);
+    for (const name of this.running) this.#add(name, await createRunning(testCluster, namespace, name));
+    for (const name of this.running) await waitForComplete(testCluster, deployment, namespace, name);
     for (const name of this.running) kubelet.count(name);
   }
 
@@ -80,10 +86,10 @@ export class Fleet {
 
   /** Restores the user's template, as a controller without knowledge of admission. */
   restore = (name: string): Promise<void> =>
-    this.#patch(name, [{ op: 'replace', path: '/spec/template', value: templateOf(this.#get(name)) }]);
+    this.#patch(name, [{ op: 'replace', path: '/spec/template', value: toTemplate(this.#get(name)) }]);
 
   deleteLumigo = (): Promise<void> =>
-    this.bench.client.delete({ ...contract, namespace: this.namespace, name: 'lumigo' });
+    this.testCluster.client.delete({ ...contract, namespace: this.namespace, name: 'lumigo' });
 
   forget(): void {
     this.#made.clear();
@@ -95,12 +101,12 @@ export class Fleet {
   async delete(): Promise<void> {
     await this.#kubelet?.stop();
     await forEachConcurrent(IN_FLIGHT, this.names, (name) =>
-      this.bench.client.delete(this.ref(name)).catch(() => undefined),
+      this.testCluster.client.delete(this.ref(name)).catch(() => undefined),
     );
   }
 
   async #patch(name: string, operations: readonly PatchOperation[]): Promise<void> {
-    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
+    await this.testCluster.client.patch(this.ref(name), { kind: 'json', operations });
   }
 
   #get(name: string): Workload {
@@ -116,5 +122,5 @@ export class Fleet {
   }
 }
 
-const namesOf = (prefix: string, count: number): readonly string[] =>
+const getNames = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

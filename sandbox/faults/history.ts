@@ -1,12 +1,12 @@
 import { annotations, lumigo as contract } from '../../runtime/contract.ts';
-import { policyOf } from '../../runtime/injection/policy.ts';
+import { getPolicy } from '../../runtime/injection/policy.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
 import { parseRevert } from '../../runtime/injection/revert.ts';
-import { parseStamp, type Stamp } from '../../runtime/injection/stamp.ts';
+import { parseInjectionStatus, type InjectionStatus } from '../../runtime/injection/injection-status.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { TracingSettings } from '../../runtime/injection/types.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Installation } from '../manager/install.ts';
 import { followAudit, isManagers, type AuditEntry } from '../testing/audit.ts';
 
@@ -24,7 +24,7 @@ export interface WorkloadState {
   readonly generation: number;
   readonly version: number;
   readonly note: string | undefined;
-  readonly change: Stamp['change'] | undefined;
+  readonly change: InjectionStatus['change'] | undefined;
   readonly isReverted: boolean;
   readonly has: Wanted;
 }
@@ -67,10 +67,10 @@ export class History {
 
   #add(entry: AuditEntry): void {
     const byOperator = this.#isOperators(entry);
-    if (byOperator) this.requests.push(requestOf(entry));
+    if (byOperator) this.requests.push(getRequest(entry));
     if (!isChange(entry)) return;
-    if (entry.objectRef?.resource === 'deployments') this.writes.push(...writeOf(entry, byOperator));
-    else if (entry.objectRef?.resource === contract.plural && !byOperator) this.asks.push(...asksOf(entry));
+    if (entry.objectRef?.resource === 'deployments') this.writes.push(...getWrite(entry, byOperator));
+    else if (entry.objectRef?.resource === contract.plural && !byOperator) this.asks.push(...getAsks(entry));
   }
 }
 
@@ -78,35 +78,35 @@ export class History {
 const isChange = ({ responseStatus, requestURI, objectRef }: AuditEntry): boolean =>
   (responseStatus?.code ?? 0) < 300 && !requestURI.includes('dryRun=') && objectRef?.subresource === undefined;
 
-function writeOf({ responseObject, stageTimestamp, objectRef }: AuditEntry, byOperator: boolean): WorkloadWrite[] {
+function getWrite({ responseObject, stageTimestamp, objectRef }: AuditEntry, byOperator: boolean): WorkloadWrite[] {
   const written = responseObject as Workload | undefined;
   if (written?.metadata?.uid === undefined) return [];
   const moment = { atMs: Date.parse(stageTimestamp), namespace: objectRef?.namespace ?? '' };
-  return [{ ...stateOf(written), ...moment, byOperator }];
+  return [{ ...getState(written), ...moment, byOperator }];
 }
 
 /** The time is the request's, because all effects are later. Deleting a namespace deletes all of its `Lumigo` resources at once. */
-function asksOf({ verb, objectRef, responseObject, requestReceivedTimestamp }: AuditEntry): Ask[] {
+function getAsks({ verb, objectRef, responseObject, requestReceivedTimestamp }: AuditEntry): Ask[] {
   const wanted = verb.startsWith('delete') ? 'none' : wantedBy(responseObject as LumigoResource | undefined);
   const moment = { atMs: Date.parse(requestReceivedTimestamp), namespace: objectRef?.namespace ?? '' };
   return wanted === undefined ? [] : [{ ...moment, wanted }];
 }
 
 /** The whole object shows the injection. An answer with metadata alone has only the annotation. */
-export function stateOf({ metadata, spec }: Pick<Workload, 'metadata'> & { readonly spec?: unknown }): WorkloadState {
+export function getState({ metadata, spec }: Pick<Workload, 'metadata'> & { readonly spec?: unknown }): WorkloadState {
   const { uid = '', generation = 0, resourceVersion, annotations: found = {} } = metadata;
   const note = found[annotations.instrumentation];
-  const stamp = parseStamp(note);
-  const template = templateOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
+  const injectionStatus = parseInjectionStatus(note);
+  const template = toTemplate({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
   const isIn = spec === undefined || (template !== undefined && isInjected(template));
   return {
     ...{ uid, generation, version: Number(resourceVersion), note },
-    ...{ change: stamp?.change, isReverted: parseRevert(note) !== undefined },
-    has: isIn && stamp !== undefined ? wantedOf(stamp.tracing) : 'none',
+    ...{ change: injectionStatus?.change, isReverted: parseRevert(note) !== undefined },
+    has: isIn && injectionStatus !== undefined ? toWanted(injectionStatus.tracing) : 'none',
   };
 }
 
-const wantedOf = ({ secretName, secretKey, traces, logs }: TracingSettings): Wanted =>
+const toWanted = ({ secretName, secretKey, traces, logs }: TracingSettings): Wanted =>
   `${secretName}/${secretKey} traces=${traces} logs=${logs}`;
 
 const active = { type: 'Active', status: 'True', reason: '', message: '', lastTransitionTime: '' } as const;
@@ -114,12 +114,12 @@ const active = { type: 'Active', status: 'True', reason: '', message: '', lastTr
 /** Returns undefined if the `Lumigo` asks for no change, or is being deleted. */
 export function wantedBy(lumigo: LumigoResource | undefined): Wanted | undefined {
   if (lumigo?.spec === undefined || lumigo.metadata.deletionTimestamp !== undefined) return undefined;
-  const policy = policyOf([{ ...lumigo, status: { conditions: [active] } }]);
-  if (policy.state === 'active') return wantedOf(policy.tracing);
+  const policy = getPolicy([{ ...lumigo, status: { conditions: [active] } }]);
+  if (policy.state === 'active') return toWanted(policy.tracing);
   return policy.state === 'disabled' && policy.remove ? 'none' : undefined;
 }
 
-function requestOf({ verb, user, objectRef, requestReceivedTimestamp }: AuditEntry): OperatorRequest {
+function getRequest({ verb, user, objectRef, requestReceivedTimestamp }: AuditEntry): OperatorRequest {
   const { resource, subresource, namespace = '', name = '' } = objectRef ?? {};
   return {
     ...{ atMs: Date.parse(requestReceivedTimestamp), namespace, name, verb },

@@ -1,17 +1,17 @@
 import { decide } from '../../runtime/injection/decide.ts';
-import { policyOf } from '../../runtime/injection/policy.ts';
+import { getPolicy } from '../../runtime/injection/policy.ts';
 import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../runtime/injection/types.ts';
-import { completionOf } from '../../runtime/rollout/completion.ts';
-import { bytesOf, type Fleet } from './fleet.ts';
+import { getCompletion } from '../../runtime/rollout/completion.ts';
+import { getBytes, type Fleet } from './fleet.ts';
 import type { Look } from './look.ts';
 
 /** Returns findings about the present workloads and `Lumigo` resources of a namespace: `lost` and `stuck`. */
 export function inspect(fleet: Fleet, { workloads, lumigoes }: Look, injector: InjectorSettings): string[] {
-  const policy = policyOf(lumigoes);
+  const policy = getPolicy(lumigoes);
   const found = new Map(workloads.map((workload) => [workload.metadata.name ?? '', workload]));
   const sentence = (kind: 'lost' | 'stuck', name: string, problem: string | undefined) =>
     problem === undefined ? [] : [`${kind}: ${fleet.namespace}/${name}: ${problem}`];
@@ -33,16 +33,16 @@ function whyLost(
 ): string | undefined {
   if (workload === undefined) return 'it no longer exists';
   if (policy.state === 'none')
-    return bytesOf(workload) === expected ? undefined : 'not as its user made it, and there is no Lumigo';
+    return getBytes(workload) === expected ? undefined : 'not as its user made it, and there is no Lumigo';
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller' });
   if (decision.action !== 'none') return `a fresh decision would ${decision.action}: ${decision.message}`;
-  return bytesOf(uninstrument(workload)) === expected ? undefined : 'without the injection not as its user made it';
+  return getBytes(uninstrument(workload)) === expected ? undefined : 'without the injection not as its user made it';
 }
 
 /** A workload whose pods lack its injection would never be complete. */
 function whyUnderWay(workload: Workload | undefined): string | undefined {
-  const kind = workload && completionOf(workload).kind;
+  const kind = workload && getCompletion(workload).kind;
   return kind === 'complete' ? undefined : `its rollout is ${kind}`;
 }
 
@@ -55,10 +55,10 @@ function whyStuck({ metadata, status = {} }: LumigoResource, workloads: readonly
   if (active.observedGeneration !== metadata.generation) return 'it is of an earlier generation';
   if (fleet.exempt.size > 0) return undefined;
   if (active.message !== 'Lumigo is ready') return `it waits: ${active.message}`;
-  return whyUnsettled(status, condition('RolledOut'), workloads, fleet);
+  return explainUnsettled(status, condition('RolledOut'), workloads, fleet);
 }
 
-function whyUnsettled(
+function explainUnsettled(
   { instrumentedResourcesCount: counted = 0 }: NonNullable<LumigoResource['status']>,
   rolledOut: Condition | undefined,
   workloads: readonly Workload[],
@@ -66,6 +66,6 @@ function whyUnsettled(
 ): string | undefined {
   const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && failing !== undefined);
   if (!isOver) return `its rollout is not over: ${rolledOut.message}`;
-  const instrumented = workloads.map(templateOf).filter((template) => template && isInjected(template)).length;
+  const instrumented = workloads.map(toTemplate).filter((template) => template && isInjected(template)).length;
   return counted === instrumented ? undefined : `it counts ${counted}, instrumented are ${instrumented}`;
 }

@@ -5,7 +5,7 @@ import { eventually } from '../testing/eventually.ts';
 import type { Passing } from './api-proxy.ts';
 import type { Fleet } from './fleet.ts';
 import { askForLogs, beginInstrumenting } from './steps.ts';
-import type { Trial } from './trial.ts';
+import type { FaultRun } from './fault-run.ts';
 
 /** The Lease expires within this time, so another replica has taken it. */
 const BEYOND_LEASE = { timeoutMs: 30_000 };
@@ -14,43 +14,43 @@ const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
 const unled: ReadonlySet<string> = new Set(['leases', 'serviceaccounts/token']);
 const writing: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
-export async function paused(trial: Trial, fleet: Fleet, size: { stoppedMs: number; watchedMs: number }) {
-  const { operator } = trial.testbed;
-  const second = await trial.another();
-  await whenLeading(operator.manager());
-  await beginInstrumenting(trial, fleet);
+export async function paused(faultRun: FaultRun, fleet: Fleet, size: { stoppedMs: number; watchedMs: number }) {
+  const { operator } = faultRun.testbed;
+  const second = await faultRun.another();
+  await waitForLeader(operator.manager());
+  await beginInstrumenting(faultRun, fleet);
   const { pid } = operator.manager();
   const started = Date.now();
   process.kill(pid, 'SIGSTOP');
   // The policy of the old leader's current work is then outdated.
   await askForLogs(fleet);
-  await whenLeading(second);
+  await waitForLeader(second);
   await sleep(Math.max(0, started + size.stoppedMs - Date.now()));
   const continuedAt = Date.now();
   process.kill(pid, 'SIGCONT');
   await sleep(size.watchedMs);
-  judgeWrites(trial, 'the old leader', continuedAt);
+  judgeWrites(faultRun, 'the old leader', continuedAt);
 }
 
 /** The first manager's reads are answered only after another replica leads. */
-export async function unsynced(trial: Trial, fleet: Fleet, { watchedMs }: { watchedMs: number }) {
-  const { operator, proxy, credentialOf } = trial.testbed;
-  await beginInstrumenting(trial, fleet);
+export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: { watchedMs: number }) {
+  const { operator, proxy, getCredential } = faultRun.testbed;
+  await beginInstrumenting(faultRun, fleet);
   await operator.killManager();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  const isFirst = ({ credential }: Passing) => credential === credentialOf('manager-0');
+  const isFirst = ({ credential }: Passing) => credential === getCredential('manager-0');
   const holdReads = (passing: Passing) =>
     isRead(passing) && isFirst(passing) ? { holdAnswer: () => released } : undefined;
   proxy.interfere = holdReads;
   const starting = operator.startManager();
   try {
-    await whenLeaseOf(trial, 'manager-0');
-    const second = await trial.another();
+    await waitForLeaseHolder(faultRun, 'manager-0');
+    const second = await faultRun.another();
     await second.joinCollector();
     proxy.interfere = (passing) =>
       passing.path.includes('/leases/') && isFirst(passing) ? { answer: 500 } : holdReads(passing);
-    await whenLeaseOf(trial, second.name);
+    await waitForLeaseHolder(faultRun, second.name);
     await askForLogs(fleet);
     const releasedAt = Date.now();
     proxy.interfere = undefined;
@@ -61,9 +61,9 @@ export async function unsynced(trial: Trial, fleet: Fleet, { watchedMs }: { watc
       if ((await second.metric(COLLECTED)) === 0) throw new Error('the new leader does not collect');
     });
     await sleep(watchedMs);
-    judgeWrites(trial, 'the lost term', releasedAt);
+    judgeWrites(faultRun, 'the lost term', releasedAt);
     if ((await operator.metric(COLLECTED)) > 0)
-      trial.broken('two replicas collect events and objects at the same time');
+      faultRun.broken('two replicas collect events and objects at the same time');
   } finally {
     release();
     proxy.interfere = undefined;
@@ -76,9 +76,9 @@ const isRead = ({ path, isWrite }: Passing): boolean =>
   !isWrite && ['lumigoes', ...workloads.map(({ plural }) => plural)].some((plural) => path.includes(`/${plural}?`));
 
 /** The first manager no longer leads, so it must not write, even if the API server refuses the write. */
-function judgeWrites(trial: Trial, who: string, sinceMs: number): void {
-  const credential = trial.testbed.credentialOf('manager-0');
-  const written = trial.testbed.history
+function judgeWrites(faultRun: FaultRun, who: string, sinceMs: number): void {
+  const credential = faultRun.testbed.getCredential('manager-0');
+  const written = faultRun.testbed.history
     .refresh()
     .requests.filter(
       (request) =>
@@ -89,15 +89,15 @@ function judgeWrites(trial: Trial, who: string, sinceMs: number): void {
     );
   const [first] = written;
   if (first !== undefined)
-    trial.broken(`${who} wrote ${written.length} times, first: ${first.verb} ${first.resource}/${first.name}`);
+    faultRun.broken(`${who} wrote ${written.length} times, first: ${first.verb} ${first.resource}/${first.name}`);
 }
 
-const whenLeading = (manager: Manager): Promise<void> =>
+const waitForLeader = (manager: Manager): Promise<void> =>
   eventually(async () => {
     if ((await manager.metric('lumigo_operator_leader')) !== 1) throw new Error(`${manager.name} does not lead`);
   }, BEYOND_LEASE);
 
-function whenLeaseOf({ testbed: { operator, reader } }: Trial, manager: string): Promise<void> {
+function waitForLeaseHolder({ testbed: { operator, reader } }: FaultRun, manager: string): Promise<void> {
   const { namespace, name } = operator.installation.settings;
   return eventually(async () => {
     const leases = await reader.leases(namespace);

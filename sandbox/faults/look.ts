@@ -4,7 +4,7 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import { count } from './count.ts';
 import type { Fleet } from './fleet.ts';
-import { stateOf, wantedBy, type History } from './history.ts';
+import { getState, wantedBy, type History } from './history.ts';
 import type { Reader } from './reader.ts';
 
 export interface Look {
@@ -38,7 +38,7 @@ export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, ask
   const [first, last] = [byUid(start.workloads), byUid(end.workloads)];
   const all = [...uids].flatMap((uid) => {
     const [was, is] = [first.get(uid), last.get(uid)];
-    const state = was && stateOf(was);
+    const state = was && getState(was);
     const found = count({
       writes: written
         .filter((write) => write.uid === uid && write.version > (state?.version ?? 0))

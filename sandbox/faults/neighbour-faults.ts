@@ -1,11 +1,11 @@
 import { eventually } from '../testing/eventually.ts';
 import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
 import { refuse } from '../testing/refuse-changes.ts';
-import { eventOf } from '../testing/telemetry.ts';
-import { workloadOf } from '../testing/workloads.ts';
+import { getEvent } from '../testing/telemetry.ts';
+import { createWorkload } from '../testing/workloads.ts';
 import { workloadKinds } from '../../runtime/contract.ts';
 import type { Fleet } from './fleet.ts';
 import { isWarning } from './look.ts';
@@ -14,10 +14,10 @@ import {
   beginInstrumenting,
   flagAtRandom,
   instrumentAll,
-  whenInstrumented,
-  whenLumigoDeleted,
+  waitForInstrumented,
+  waitForDeletedLumigo,
 } from './steps.ts';
-import type { Trial } from './trial.ts';
+import type { FaultRun } from './fault-run.ts';
 
 const { deployment } = workloadKinds;
 /** A neighbour of a busy namespace may take this many times as long as alone. */
@@ -26,66 +26,67 @@ const MOMENT_MS = 5_000;
 const frozen = { frozen: 'true' };
 
 /** Creates a neighbour of a namespace in trouble. Returns the judge of its speed. */
-async function neighbourOf(trial: Trial, { size }: Fleet) {
-  const fleet = await trial.fleet(size);
-  const aloneMs = await instrumentAll(trial, fleet);
-  await trial.rest();
-  await whenLumigoDeleted(trial, fleet);
-  await trial.rest();
+async function createNeighbour(faultRun: FaultRun, { size }: Fleet) {
+  const fleet = await faultRun.fleet(size);
+  const aloneMs = await instrumentAll(faultRun, fleet);
+  await faultRun.rest();
+  await waitForDeletedLumigo(faultRun, fleet);
+  await faultRun.rest();
   const judgeSpeed = async (): Promise<void> => {
-    const ms = await instrumentAll(trial, fleet);
-    Object.assign(trial.figures, { 'ms alone': aloneMs, 'ms beside the trouble': ms });
+    const ms = await instrumentAll(faultRun, fleet);
+    Object.assign(faultRun.figures, { 'ms alone': aloneMs, 'ms beside the trouble': ms });
     if (ms > aloneMs * SLOWER + MOMENT_MS)
-      trial.broken(`a neighbour waited ${ms} ms for what takes ${aloneMs} ms alone`);
+      faultRun.broken(`a neighbour waited ${ms} ms for what takes ${aloneMs} ms alone`);
   };
   return { fleet, judgeSpeed };
 }
 
-export async function namespaceDeleted(trial: Trial, doomed: Fleet) {
-  const { operator, reader } = trial.testbed;
-  const { judgeSpeed } = await neighbourOf(trial, doomed);
-  await beginInstrumenting(trial, doomed);
+export async function namespaceDeleted(faultRun: FaultRun, doomed: Fleet) {
+  const { operator, reader } = faultRun.testbed;
+  const { judgeSpeed } = await createNeighbour(faultRun, doomed);
+  await beginInstrumenting(faultRun, doomed);
   await operator.cluster.client.delete({ group: '', version: 'v1', plural: 'namespaces', name: doomed.namespace });
   doomed.forget();
   await judgeSpeed();
-  const whenDeleted = async () => {
+  const waitForDeleted = async () => {
     const names = (await reader.namespaces()).map(({ metadata }) => metadata?.name);
     if (names.includes(doomed.namespace)) throw new Error('the namespace still exists');
   };
-  await eventually(whenDeleted, { timeoutMs: 60_000 }).catch(() =>
-    trial.broken('the namespace was still there a minute after its deletion'),
+  await eventually(waitForDeleted, { timeoutMs: 60_000 }).catch(() =>
+    faultRun.broken('the namespace was still there a minute after its deletion'),
   );
 }
 
-export async function changesRefused(trial: Trial, troubled: Fleet) {
-  const { operator, reader, history } = trial.testbed;
+export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
+  const { operator, reader, history } = faultRun.testbed;
   const { namespace, exempt, size } = troubled;
-  const { fleet: neighbour, judgeSpeed } = await neighbourOf(trial, troubled);
+  const { fleet: neighbour, judgeSpeed } = await createNeighbour(faultRun, troubled);
   await troubled.fill(Math.ceil(size / 4), { labels: frozen }, 'frozen');
   const relent = await operator.refuseChanges(namespace, frozen);
   for (const name of troubled.names) if (name.startsWith('frozen')) exempt.add(name);
   try {
-    await troubled.bench.lumigo(namespace);
+    await troubled.testCluster.lumigo(namespace);
     await judgeSpeed();
-    await whenInstrumented(trial, troubled, (found) => found >= size);
-    await flagAtRandom(trial, neighbour);
-    await trial.rest();
+    await waitForInstrumented(faultRun, troubled, (found) => found >= size);
+    await flagAtRandom(faultRun, neighbour);
+    await faultRun.rest();
     const tries = history
       .refresh()
       .requests.filter((each) => each.namespace === namespace && each.verb === 'patch' && exempt.has(each.name));
-    trial.figures['tries of frozen workloads'] = tries.length;
+    faultRun.figures['tries of frozen workloads'] = tries.length;
     const warnings = (await reader.events(namespace)).filter(isWarning).length;
-    if (warnings !== exempt.size) trial.broken(`${warnings} warnings about ${exempt.size} workloads that are refused`);
+    if (warnings !== exempt.size)
+      faultRun.broken(`${warnings} warnings about ${exempt.size} workloads that are refused`);
   } finally {
     await relent();
   }
 }
 
-export async function eventsRefused(trial: Trial, troubled: Fleet) {
-  const { client } = trial.testbed.operator.cluster;
+export async function eventsRefused(faultRun: FaultRun, troubled: Fleet) {
+  const { client } = faultRun.testbed.operator.cluster;
   const { namespace, size } = troubled;
-  const { judgeSpeed } = await neighbourOf(trial, troubled);
-  const create = () => client.create({ ...kinds.events, namespace }, eventOf(namespace, 'probe'), { dryRun: true });
+  const { judgeSpeed } = await createNeighbour(faultRun, troubled);
+  const create = () => client.create({ ...kinds.events, namespace }, getEvent(namespace, 'probe'), { dryRun: true });
   const relent = await refuse(client, `refuse-events-${namespace}`, {
     namespace,
     rule: { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['events'] },
@@ -98,38 +99,38 @@ export async function eventsRefused(trial: Trial, troubled: Fleet) {
   });
   troubled.isReported = false;
   try {
-    await troubled.bench.lumigo(namespace);
-    await whenInstrumented(trial, troubled, (found) => found >= Math.min(size, 16));
+    await troubled.testCluster.lumigo(namespace);
+    await waitForInstrumented(faultRun, troubled, (found) => found >= Math.min(size, 16));
     await judgeSpeed();
-    await whenInstrumented(trial, troubled, (found) => found >= size);
+    await waitForInstrumented(faultRun, troubled, (found) => found >= size);
   } finally {
     await relent();
   }
 }
 
-export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: { perWebhook: number }) {
-  const { client } = trial.testbed.operator.cluster;
+export async function otherWebhook(faultRun: FaultRun, empty: Fleet, { perWebhook }: { perWebhook: number }) {
+  const { client } = faultRun.testbed.operator.cluster;
   for (const [name, fleet] of [
     ['a-neighbour', empty],
-    ['z-neighbour', await trial.fleet(0)],
+    ['z-neighbour', await faultRun.fleet(0)],
   ] as const) {
-    const probe = workloadOf(deployment, fleet.namespace, 'probe');
+    const probe = createWorkload(deployment, fleet.namespace, 'probe');
     const end = await startMutatingWebhook({
       ...{ client, namespace: fleet.namespace, name, mutate },
       rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
-      whenCalled: async () => {
+      waitForCalled: async () => {
         const { object } = await client.create({ ...deployment, namespace: fleet.namespace }, probe, { dryRun: true });
         if (!JSON.stringify(object).includes(sidecar)) throw new Error('the other webhook is not called yet');
       },
     });
     try {
       await fleet.fill(perWebhook);
-      await fleet.bench.activate(fleet.namespace);
-      await trial.rest();
+      await fleet.testCluster.activate(fleet.namespace);
+      await faultRun.rest();
       await askForLogs(fleet);
-      await trial.rest();
-      await whenLumigoDeleted(trial, fleet);
-      await trial.rest();
+      await faultRun.rest();
+      await waitForDeletedLumigo(faultRun, fleet);
+      await faultRun.rest();
     } finally {
       await end();
     }
@@ -139,7 +140,7 @@ export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: {
 const sidecar = 'sidecar';
 
 function mutate(object: Workload): readonly PatchOperation[] {
-  const containers = templateOf(object)?.spec.containers ?? [];
+  const containers = toTemplate(object)?.spec.containers ?? [];
   const isThere = containers.some(({ name }) => name === sidecar);
   const all = isThere ? containers : [...containers, { name: sidecar, image: 'sidecar:1' }];
   const wanted = all.toSorted((a, b) => (a.name < b.name ? 1 : -1));

@@ -2,30 +2,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
-import type { Trial } from './trial.ts';
+import type { FaultRun } from './fault-run.ts';
 
 const DONE_MS = 60_000;
 /** The time of a rollout for each of its workloads, in milliseconds. */
 const TURN_MS = 2_000;
 
-export async function flagAtRandom({ random }: Trial, { bench, namespace }: Fleet): Promise<void> {
+export async function flagAtRandom({ random }: FaultRun, { testCluster, namespace }: Fleet): Promise<void> {
   const spec = { logging: { enabled: random.chance(0.5) }, tracing: { enabled: random.chance(0.7) } };
-  await bench.changeLumigo(namespace, { spec });
+  await testCluster.changeLumigo(namespace, { spec });
 }
 
-export const askForLogs = ({ bench, namespace }: Fleet): Promise<void> =>
-  bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+export const askForLogs = ({ testCluster, namespace }: Fleet): Promise<void> =>
+  testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
 
-export const whenLumigoDeleted = (trial: Trial, { bench, namespace }: Fleet): Promise<void> =>
-  bench.deleteLumigo(namespace).catch(() => trial.broken('a Lumigo was still there a minute after its deletion'));
+export const waitForDeletedLumigo = (faultRun: FaultRun, { testCluster, namespace }: Fleet): Promise<void> =>
+  testCluster
+    .deleteLumigo(namespace)
+    .catch(() => faultRun.broken('a Lumigo was still there a minute after its deletion'));
 
-export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void> {
-  const { bench, namespace } = fleet;
-  const lumigo = await bench.readLumigo(namespace).catch(undefinedIfNotFound);
+export async function changeSomething(faultRun: FaultRun, fleet: Fleet): Promise<void> {
+  const { testCluster, namespace } = fleet;
+  const lumigo = await testCluster.readLumigo(namespace).catch(undefinedIfNotFound);
   if (lumigo?.metadata.deletionTimestamp !== undefined) return;
   try {
-    if (lumigo === undefined) await bench.lumigo(namespace);
-    else if (trial.random.chance(0.6)) await flagAtRandom(trial, fleet);
+    if (lumigo === undefined) await testCluster.lumigo(namespace);
+    else if (faultRun.random.chance(0.6)) await flagAtRandom(faultRun, fleet);
     else await fleet.deleteLumigo();
   } catch (error) {
     // The `Lumigo` was deleted or changed between the read and the write.
@@ -38,15 +40,15 @@ export interface Changes {
   readonly pauseMs: number;
 }
 
-export async function keepChanging(trial: Trial, fleet: Fleet, { changes, pauseMs }: Changes): Promise<void> {
+export async function keepChanging(faultRun: FaultRun, fleet: Fleet, { changes, pauseMs }: Changes): Promise<void> {
   for (let change = 0; change < changes; change += 1) {
-    await changeSomething(trial, fleet);
-    await sleep(trial.random.between(0, pauseMs));
+    await changeSomething(faultRun, fleet);
+    await sleep(faultRun.random.between(0, pauseMs));
   }
 }
 
-export async function whenInstrumented(
-  { testbed }: Trial,
+export async function waitForInstrumented(
+  { testbed }: FaultRun,
   { namespace }: Fleet,
   isEnough: (found: number) => boolean,
 ): Promise<number> {
@@ -61,18 +63,18 @@ export async function whenInstrumented(
   return Date.now() - started;
 }
 
-export async function instrumentAll(trial: Trial, fleet: Fleet): Promise<number> {
-  await fleet.bench.lumigo(fleet.namespace);
-  return whenInstrumented(trial, fleet, (found) => found >= fleet.size);
+export async function instrumentAll(faultRun: FaultRun, fleet: Fleet): Promise<number> {
+  await fleet.testCluster.lumigo(fleet.namespace);
+  return waitForInstrumented(faultRun, fleet, (found) => found >= fleet.size);
 }
 
 /** Creates a `Lumigo`, and waits until the work is well under way: workloads with pods are in any state of their rollout. */
-export async function beginInstrumenting(trial: Trial, fleet: Fleet): Promise<void> {
-  await fleet.bench.lumigo(fleet.namespace);
-  if (fleet.running.length > 0) await someTurns(trial, fleet);
-  else await whenInstrumented(trial, fleet, (found) => found >= fleet.size / 8);
+export async function beginInstrumenting(faultRun: FaultRun, fleet: Fleet): Promise<void> {
+  await fleet.testCluster.lumigo(fleet.namespace);
+  if (fleet.running.length > 0) await waitForSomeReviews(faultRun, fleet);
+  else await waitForInstrumented(faultRun, fleet, (found) => found >= fleet.size / 8);
 }
 
 /** Waits until some running workloads were changed, or one is being changed. */
-export const someTurns = ({ random }: Trial, { running }: Fleet): Promise<void> =>
+export const waitForSomeReviews = ({ random }: FaultRun, { running }: Fleet): Promise<void> =>
   sleep(random.between(0, running.length * TURN_MS));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isAlive } from '../run.ts';
 import { startOperator } from '../testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
-import { credentialIdOf, startApiProxy, type ApiProxy } from './api-proxy.ts';
+import { getCredentialId, startApiProxy, type ApiProxy } from './api-proxy.ts';
 import { History } from './history.ts';
 import { createReader } from './reader.ts';
 
@@ -41,8 +41,8 @@ export async function startTestbed() {
     etcd,
     reader: createReader(operator.cluster),
     history: new History(operator.cluster.auditLog, operator.installation),
-    credentialOf: (manager: string): string =>
-      credentialIdOf(readFileSync(join(operator.cluster.dir, manager, 'service-account', 'token'), 'utf8')),
+    getCredential: (manager: string): string =>
+      getCredentialId(readFileSync(join(operator.cluster.dir, manager, 'service-account', 'token'), 'utf8')),
     async tidy(): Promise<void> {
       proxy.interfere = undefined;
       etcd.delayAnswers(0);

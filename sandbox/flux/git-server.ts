@@ -18,7 +18,7 @@ createServer((request, response) => {
       REQUEST_METHOD: request.method,
       PATH_INFO: pathname,
       QUERY_STRING: search.slice(1),
-      ...headersOf(request),
+      ...toHeaders(request),
     },
   });
   backend.stdin.on('error', () => undefined);
@@ -26,7 +26,7 @@ createServer((request, response) => {
   answer(backend.stdout, response);
 }).listen(Number(port), '127.0.0.1');
 
-const headersOf = ({ headers }: IncomingMessage): Record<string, string | undefined> => ({
+const toHeaders = ({ headers }: IncomingMessage): Record<string, string | undefined> => ({
   CONTENT_TYPE: headers['content-type'],
   CONTENT_LENGTH: headers['content-length'],
   HTTP_CONTENT_ENCODING: headers['content-encoding'],

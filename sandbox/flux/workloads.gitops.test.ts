@@ -3,15 +3,15 @@ import { stringify } from 'yaml';
 import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
-import { lumigoOf } from '../lumigo.ts';
+import { getLumigo } from '../lumigo.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
 import { validToken } from '../testing/test-cluster.ts';
-import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
+import { createWorkload, type WorkloadOptions } from '../testing/workloads.ts';
 import { documented } from './documented.ts';
 import { Flux } from './flux.ts';
-import { isWrite, writeName, writerOf } from './writes.ts';
+import { isWrite, writeName, findWriter } from './writes.ts';
 
 const { deployment } = workloadKinds;
 const namespace = 'shop';
@@ -43,11 +43,11 @@ function commit(objects: Readonly<Record<string, object | undefined>>): string {
 }
 
 const workload = (name: string, options: WorkloadOptions = {}, kind = deployment) =>
-  workloadOf(kind, namespace, name, options);
+  createWorkload(kind, namespace, name, options);
 const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
 const own = (name: string, library = '/own.so') => workload(name, { env: [preload(library)] });
 
-const lumigo = lumigoOf(namespace);
+const lumigo = getLumigo(namespace);
 const secret = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -62,11 +62,11 @@ async function synced(): Promise<void> {
 
 const writesOfWorkloads = () =>
   readAudit(operator.cluster)
-    .filter((entry) => isWrite(entry) && writerOf(entry) !== undefined)
+    .filter((entry) => isWrite(entry) && findWriter(entry) !== undefined)
     .filter(({ objectRef }) => objectRef?.resource !== 'events' && objectRef?.namespace === namespace)
-    .map((entry) => `${writerOf(entry)}: ${writeName(entry)}`);
+    .map((entry) => `${findWriter(entry)}: ${writeName(entry)}`);
 
-async function writesOf(action: () => Promise<void>): Promise<readonly string[]> {
+async function getWrites(action: () => Promise<void>): Promise<readonly string[]> {
   const before = writesOfWorkloads().length;
   await action();
   return writesOfWorkloads().slice(before);
@@ -74,16 +74,16 @@ async function writesOf(action: () => Promise<void>): Promise<readonly string[]>
 
 /** Waits until the Lumigo's list has changed too, so that later writes have another cause. */
 async function instrumented(name: string, expected = true): Promise<void> {
-  await operator.bench.whenInstrumented(deployment, namespace, name, expected);
+  await operator.testCluster.waitForInstrumented(deployment, namespace, name, expected);
   await eventually(async () => {
-    const found = await operator.bench.readLumigo(namespace).catch(undefinedIfNotFound);
+    const found = await operator.testCluster.readLumigo(namespace).catch(undefinedIfNotFound);
     const listed = found?.status?.instrumentedResources?.map((each) => each.name) ?? [];
     if (found !== undefined) expect(listed.includes(name)).toBe(expected);
   });
 }
 
-async function preloadOf(name: string): Promise<string | undefined> {
-  const { spec } = await operator.bench.templateOf(deployment, namespace, name);
+async function findPreload(name: string): Promise<string | undefined> {
+  const { spec } = await operator.testCluster.toTemplate(deployment, namespace, name);
   return spec.containers[0]?.env?.find((variable) => variable.name === 'LD_PRELOAD')?.value;
 }
 
@@ -96,9 +96,9 @@ describe('workloads that Flux applies', () => {
     commit({ secret, lumigo });
     await synced();
     await instrumented('before');
-    expect(await preloadOf('before')).toBe(`/own.so:${injector}`);
+    expect(await findPreload('before')).toBe(`/own.so:${injector}`);
     expect(
-      await writesOf(async () => {
+      await getWrites(async () => {
         await synced();
         await synced();
       }),
@@ -107,31 +107,31 @@ describe('workloads that Flux applies', () => {
 
   it('get the injection in the write that creates them, and the next sync writes nothing', async () => {
     commit({ after: own('after'), plain: workload('plain') });
-    const writes = await writesOf(synced);
+    const writes = await getWrites(synced);
     expect(writes.filter((write) => write.endsWith('/after'))).toEqual(['flux: patch deployments shop/after']);
     await instrumented('after');
     await instrumented('plain');
-    expect(await writesOf(synced)).toEqual([]);
+    expect(await getWrites(synced)).toEqual([]);
   });
 
   it.each(['before', 'after'])(
     'follow a commit in one write and one generation, with the injection: %s',
     async (name) => {
-      const { metadata } = await operator.bench.get(deployment, namespace, name);
+      const { metadata } = await operator.testCluster.get(deployment, namespace, name);
       commit({ [name]: own(name, '/another.so') });
-      const writes = await writesOf(synced);
+      const writes = await getWrites(synced);
       expect(writes.filter((write) => write.endsWith(`/${name}`))).toEqual([`flux: patch deployments shop/${name}`]);
-      expect(await preloadOf(name)).toBe(`/another.so:${injector}`);
-      const now = await operator.bench.get(deployment, namespace, name);
+      expect(await findPreload(name)).toBe(`/another.so:${injector}`);
+      const now = await operator.testCluster.get(deployment, namespace, name);
       expect((now.metadata as unknown as { generation: number }).generation).toBe(
         (metadata as unknown as { generation: number }).generation + 1,
       );
       commit({ [name]: workload(name) });
       await synced();
-      expect(await preloadOf(name)).toBe(injector);
+      expect(await findPreload(name)).toBe(injector);
       commit({ [name]: own(name) });
       await synced();
-      expect(await writesOf(synced)).toEqual([]);
+      expect(await getWrites(synced)).toEqual([]);
     },
   );
 
@@ -139,26 +139,28 @@ describe('workloads that Flux applies', () => {
     commit({ plain: workload('plain', { labels: { [labels.autoTrace]: 'false' } }) });
     await synced();
     await instrumented('plain', false);
-    expect(await writesOf(synced)).toEqual([]);
+    expect(await getWrites(synced)).toEqual([]);
     commit({ plain: workload('plain') });
     await synced();
     await instrumented('plain');
-    expect(await writesOf(synced)).toEqual([]);
+    expect(await getWrites(synced)).toEqual([]);
   });
 
   it('are written a few times while the webhook is down, and not once it answers', async () => {
-    const writes = await writesOf(async () => {
+    const writes = await getWrites(async () => {
       await operator.withoutWebhook(async () => {
         await synced();
-        await eventually(async () => expect(await preloadOf('after')).toBe(`/own.so:${injector}`));
+        await eventually(async () => expect(await findPreload('after')).toBe(`/own.so:${injector}`));
         await synced();
       });
-      await eventually(async () => expect(await preloadOf('after')).toBe(`/own.so:${injector}`), { timeoutMs: 60_000 });
+      await eventually(async () => expect(await findPreload('after')).toBe(`/own.so:${injector}`), {
+        timeoutMs: 60_000,
+      });
     });
     const about = (name: string) => writes.filter((write) => write.endsWith(`/${name}`)).length;
     expect(about('plain')).toBe(0);
     expect(about('after')).toBeLessThanOrEqual(4);
-    const later = await writesOf(synced);
+    const later = await getWrites(synced);
     expect(later.filter((write) => write.includes(' deployments '))).toEqual([]);
   });
 
@@ -167,13 +169,14 @@ describe('workloads that Flux applies', () => {
       ...workload('lone'),
       metadata: { namespace: 'lone', name: 'lone', labels: { [labels.autoTrace]: value } },
     });
-    const isInstrumented = (expected: boolean) => operator.bench.whenInstrumented(deployment, 'lone', 'lone', expected);
+    const isInstrumented = (expected: boolean) =>
+      operator.testCluster.waitForInstrumented(deployment, 'lone', 'lone', expected);
     commit({ lone: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lone' } }, opted: opted('true') });
     await synced();
     await isInstrumented(true);
-    const before = await operator.bench.get(deployment, 'lone', 'lone');
+    const before = await operator.testCluster.get(deployment, 'lone', 'lone');
     await synced();
-    const after = await operator.bench.get(deployment, 'lone', 'lone');
+    const after = await operator.testCluster.get(deployment, 'lone', 'lone');
     expect(after.metadata.labels).toEqual(before.metadata.labels);
     commit({ opted: opted('false') });
     await synced();
@@ -184,7 +187,7 @@ describe('workloads that Flux applies', () => {
     commit({ lumigo: undefined });
     await synced();
     for (const name of ['before', 'after', 'plain']) await instrumented(name, false);
-    expect(await preloadOf('after')).toBe('/own.so');
-    expect(await writesOf(synced)).toEqual([]);
+    expect(await findPreload('after')).toBe('/own.so');
+    expect(await getWrites(synced)).toEqual([]);
   });
 });

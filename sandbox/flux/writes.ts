@@ -15,7 +15,7 @@ export const writeName = ({ verb, objectRef = {} }: AuditEntry): string => {
 };
 
 /** Returns the author of a request: one of Flux's controllers, the operator, or undefined for others. */
-export function writerOf({ userAgent = '', user }: AuditEntry): 'flux' | 'operator' | undefined {
+export function findWriter({ userAgent = '', user }: AuditEntry): 'flux' | 'operator' | undefined {
   if (/^(source|kustomize)-controller/.test(userAgent)) return 'flux';
   return user.username.startsWith('system:serviceaccount:lumigo-system:') ? 'operator' : undefined;
 }

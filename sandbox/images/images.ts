@@ -7,7 +7,7 @@ import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
-import { keyOf } from './recipe-key.ts';
+import { toKey } from './recipe-key.ts';
 import { recipes, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
@@ -23,7 +23,7 @@ export async function ensureImages(progress: Progress): Promise<readonly ImageAr
   // A base is built only if an image that needs it is missing.
   const wanted = recipes.filter((recipe) => !isBase(recipe));
   while (!areImagesBuilt()) await buildMissing(wanted, progress);
-  return wanted.map((recipe) => ({ archive: archiveOf(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
+  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
 }
 
 async function buildMissing(wanted: readonly Recipe[], progress: Progress): Promise<void> {
@@ -35,7 +35,7 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
     return sleep(WAIT_MS);
   }
   try {
-    for (const recipe of wanted) if (!existsSync(archiveOf(recipe))) await build(recipe, archiveOf(recipe), progress);
+    for (const recipe of wanted) if (!existsSync(getArchive(recipe))) await build(recipe, getArchive(recipe), progress);
     await forgetLayers();
     // The bases are deleted as well, so a source that changed meanwhile is built again.
     built.clear();
@@ -44,7 +44,8 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
   }
 }
 
-export const areImagesBuilt = (): boolean => recipes.every((recipe) => isBase(recipe) || existsSync(archiveOf(recipe)));
+export const areImagesBuilt = (): boolean =>
+  recipes.every((recipe) => isBase(recipe) || existsSync(getArchive(recipe)));
 
 /** Other images are built on a base, but no pod runs it. */
 const isBase = ({ name }: Recipe): boolean => recipes.some(({ base }) => base === name);
@@ -85,7 +86,7 @@ async function makeIn(recipe: Recipe, progress: Progress): Promise<void> {
   }
 }
 
-function archiveOf(recipe: Recipe): string {
+function getArchive(recipe: Recipe): string {
   const name = recipe.name.replace(/[:@].*$/, '').replace(/^.*\//, '');
-  return join(cacheFolder(process.env), 'images', `${name}-${keyOf(recipe)}.tar`);
+  return join(cacheFolder(process.env), 'images', `${name}-${toKey(recipe)}.tar`);
 }

@@ -4,16 +4,16 @@ import { join, relative } from 'node:path';
 import { recipes, repository, type Recipe } from './recipes.ts';
 
 /** Returns a digest of a recipe's sources. Each change of a source builds a new image. */
-export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
+export function toKey({ sources, pins, dockerfile, base }: Recipe): string {
   const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
-  for (const source of sources) for (const file of filesOf(source)) digest.update(file).update(contentOf(file));
+  for (const source of sources) for (const file of getFiles(source)) digest.update(file).update(getContent(file));
   const below = recipes.find(({ name }) => name === base);
-  if (below !== undefined) digest.update(keyOf(below));
+  if (below !== undefined) digest.update(toKey(below));
   return digest.digest('hex').slice(0, 16);
 }
 
 /** Returns paths relative to the repository, so each checkout has the same images. */
-function filesOf(source: string): readonly string[] {
+function getFiles(source: string): readonly string[] {
   if (!statSync(join(repository, source)).isDirectory()) return [source];
   return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
@@ -21,4 +21,4 @@ function filesOf(source: string): readonly string[] {
     .toSorted();
 }
 
-const contentOf = (file: string): Buffer => readFileSync(join(repository, file));
+const getContent = (file: string): Buffer => readFileSync(join(repository, file));

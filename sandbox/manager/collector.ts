@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFiles } from '../../runtime/contract.ts';
 import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
-import { kubeconfigOf } from '../control-plane/files.ts';
+import { toKubeconfig } from '../control-plane/files.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -57,7 +57,7 @@ export async function startCollector(options: CollectorOptions) {
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
   const kubeconfig = join(telemetry.folder, 'kubeconfig');
   const tokenFile = join(telemetry.accountFolder, accountFiles.token);
-  writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, { tokenFile }), { mode: 0o600 });
+  writeFileSync(kubeconfig, toKubeconfig(cluster.server, cluster.ca, { tokenFile }), { mode: 0o600 });
   let stopping = false;
   let restarts = 0;
   const start = (): Running => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { bundlePath } from '../../infra/release/bundle.ts';
 import { runToEnd, type Finished } from '../run.ts';
-import { environmentOf } from './configuration.ts';
+import { getEnvironment } from './configuration.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
@@ -17,7 +17,7 @@ export async function runInContainer(
   return runCommand(['--service-account', account, ...args], {
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    ...environmentOf(installation.config, 'command'),
+    ...getEnvironment(installation.config, 'command'),
   });
 }
 

@@ -5,12 +5,12 @@ import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Container, PodSpec } from '../../runtime/api/objects.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { eventually } from '../testing/eventually.ts';
 import { apply } from './apply.ts';
-import { configOf, type Told } from './configuration.ts';
+import { toConfig, type SharedConfiguration } from './configuration.ts';
 
 export interface Installation {
   readonly settings: Settings;
@@ -18,7 +18,7 @@ export interface Installation {
   /** The webhook serves this certificate. The webhook configuration trusts its authority. */
   readonly certificate: KeyPair;
   readonly authority: KeyPair;
-  readonly config: Told;
+  readonly config: SharedConfiguration;
   /** The telemetry proxy's arguments in the manifests, without its configuration. */
   readonly collectorArgs: readonly string[];
 }
@@ -70,8 +70,8 @@ export async function install(
     manifests,
     certificate,
     authority,
-    config: configOf(containerOf(manifests, 'manager')),
-    collectorArgs: collectorArgsOf(manifests),
+    config: toConfig(toContainer(manifests, 'manager')),
+    collectorArgs: getCollectorArgs(manifests),
   };
 }
 
@@ -88,16 +88,16 @@ function onLoopback(manifest: Manifest, port: number, authority: string): Manife
 
 export function managerPod(manifests: readonly Manifest[]): PodSpec {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
-  const template = deployment === undefined ? undefined : templateOf(deployment);
+  const template = deployment === undefined ? undefined : toTemplate(deployment);
   if (template === undefined) throw new Error('the synthesized manifests hold no Deployment');
   return template.spec;
 }
 
-function containerOf(manifests: readonly Manifest[], wanted: string): Container {
+function toContainer(manifests: readonly Manifest[], wanted: string): Container {
   const found = managerPod(manifests).containers.find(({ name }) => name === wanted);
   if (found === undefined) throw new Error(`the synthesized manifests hold no container '${wanted}'`);
   return found;
 }
 
-const collectorArgsOf = (manifests: readonly Manifest[]): readonly string[] =>
-  (containerOf(manifests, 'telemetry-proxy').args ?? []).filter((argument) => !argument.startsWith('--config='));
+const getCollectorArgs = (manifests: readonly Manifest[]): readonly string[] =>
+  (toContainer(manifests, 'telemetry-proxy').args ?? []).filter((argument) => !argument.startsWith('--config='));

@@ -8,7 +8,7 @@ import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
-import { environmentOf, type Changes } from './configuration.ts';
+import { getEnvironment, type Changes } from './configuration.ts';
 import { flagsFor } from './image-flags.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
@@ -55,7 +55,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     PATH: process.env['PATH'],
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    ...environmentOf({ ...installation.config, ...beside, ...telemetry.config, ...options.config }, name),
+    ...getEnvironment({ ...installation.config, ...beside, ...telemetry.config, ...options.config }, name),
     ...options.environment,
   };
   let collector: Collector | undefined;
@@ -75,7 +75,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     // The time is that of its pod.
     graceMs: (managerPod(installation.manifests).terminationGracePeriodSeconds ?? 0) * 1_000,
   });
-  if (options.awaitsReady !== false) await whenReady(running, healthPort);
+  if (options.awaitsReady !== false) await waitForReady(running, healthPort);
   return {
     ...running,
     webhookPort,
@@ -122,7 +122,7 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
   }
 }
 
-const whenReady = (running: Running, port: number): Promise<void> =>
+const waitForReady = (running: Running, port: number): Promise<void> =>
   eventually(
     async () => {
       const { status, text } = await get(port, paths.ready);

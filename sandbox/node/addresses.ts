@@ -23,17 +23,17 @@ export function takeSlot(): Slot {
   mkdirSync(LOCKS, { recursive: true });
   for (let number = 0; number < SLOTS; number += 1) {
     const lock = join(LOCKS, `node-${number}`);
-    if (!existsSync(`/sys/class/net/${linkOf(number)}`) && takeLock(lock)) return slotOf(number);
+    if (!existsSync(`/sys/class/net/${getLink(number)}`) && takeLock(lock)) return getSlot(number);
   }
   throw new Error(`${SLOTS} nodes run on this machine already; end one with 'npm run sandbox -- down'`);
 }
 
-const linkOf = (number: number): string => `lumigo${number}`;
+const getLink = (number: number): string => `lumigo${number}`;
 
 /** The third byte of each range is the number, so two nodes never share an address. */
-export const slotOf = (number: number): Slot => ({
+export const getSlot = (number: number): Slot => ({
   number,
-  link: linkOf(number),
+  link: getLink(number),
   hostAddress: `10.246.${number}.254`,
   nodeAddress: `10.246.${number}.1`,
   serviceRange: `10.97.${number}.0/24`,

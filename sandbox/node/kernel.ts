@@ -7,13 +7,13 @@ const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer',
 /** Returns true for cgroup v2, which has one hierarchy for all controllers. */
 const isUnified = (): boolean => existsSync(join(ROOT, 'cgroup.controllers'));
 
-export const cgroupsOf = (name: string): readonly string[] =>
+export const getCgroups = (name: string): readonly string[] =>
   isUnified()
     ? [join(ROOT, name)]
     : controllers.filter((controller) => existsSync(join(ROOT, controller))).map((each) => join(ROOT, each, name));
 
 export function makeCgroups(name: string): readonly string[] {
-  const cgroups = cgroupsOf(name);
+  const cgroups = getCgroups(name);
   for (const folder of cgroups.flatMap((cgroup) => [cgroup, join(cgroup, 'system')])) {
     mkdirSync(folder, { recursive: true });
     if (folder.includes('/cpuset/')) fillCpuset(folder);
@@ -34,7 +34,7 @@ export const removeCgroups = (name: string): string =>
 /** The kubelet changes these settings for the whole machine, because they belong to no namespace. */
 const rewritten = ['kernel.panic', 'kernel.panic_on_oops', 'vm.overcommit_memory', 'vm.panic_on_oom'];
 
-const fileOf = (name: string): string => `/proc/sys/${name.replaceAll('.', '/')}`;
+const getFile = (name: string): string => `/proc/sys/${name.replaceAll('.', '/')}`;
 
 export const restoreSysctls = (): string =>
-  rewritten.map((name) => `echo ${readFileSync(fileOf(name), 'utf8').trim()} > ${fileOf(name)}`).join('\n');
+  rewritten.map((name) => `echo ${readFileSync(getFile(name), 'utf8').trim()} > ${getFile(name)}`).join('\n');

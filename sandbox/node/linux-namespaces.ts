@@ -35,8 +35,8 @@ export async function openLinuxNamespaces(
   const { pid: unshare } = child;
   if (unshare === undefined) throw new Error('unshare cannot be executed');
   reaper.watch(unshare);
-  await until(() => childrenOf(unshare).length > 0, folder);
-  const [pid = 0] = childrenOf(unshare);
+  await until(() => getChildren(unshare).length > 0, folder);
+  const [pid = 0] = getChildren(unshare);
   reaper.watch(pid);
   const ip = (...args: readonly string[]) => run('ip', args);
   ip('link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
@@ -61,7 +61,7 @@ function launchIn(pid: number, what: Launch): Running {
   return {
     ...running,
     async stop(signal = 'SIGTERM') {
-      const [own] = childrenOf(running.pid);
+      const [own] = getChildren(running.pid);
       if (own === undefined) return running.stop(signal);
       process.kill(own, signal);
       const insist = setTimeout(() => kill(own), 5_000);
@@ -79,7 +79,7 @@ function kill(pid: number): void {
   }
 }
 
-function childrenOf(pid: number): number[] {
+function getChildren(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { V1NodeStatus } from '@kubernetes/client-node';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
-import { kubeconfigOf } from '../control-plane/files.ts';
+import { toKubeconfig } from '../control-plane/files.ts';
 import { startReaper, type Reaper } from '../control-plane/reaper.ts';
 import type { Host } from '../control-plane/host.ts';
 import type { Running } from '../control-plane/processes.ts';
@@ -61,7 +61,7 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   const folder = options.dir ?? join(mkdtempSync(join(tmpdir(), 'lumigo-node-')), 'cluster');
   if (existsSync(folder)) throw new Error(`the folder ${folder} exists already; choose another one`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const cleanup = cleanupOf(slot);
+  const cleanup = toCleanup(slot);
   const reaper = startReaper(options.dir ?? dirname(folder), cleanup);
   try {
     return await start(folder, slot, { ...options, reaper, cleanup }, programs);
@@ -71,7 +71,7 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   }
 }
 
-const cleanupOf = (slot: Slot): string =>
+const toCleanup = (slot: Slot): string =>
   `${restoreSysctls()}\n${removeCgroups(slot.cgroup)}\nip link del ${slot.link} 2>/dev/null\nrm -rf /run/lumigo-sandbox/node-${slot.number}`;
 
 async function start(
@@ -98,7 +98,7 @@ async function start(
       `--node-ip=${slot.nodeAddress}`,
     ]);
   begin('containerd', 'containerd', ['-c', join(folder, 'containerd.toml')]);
-  await whenContainerdAnswers(folder, running.values());
+  await waitForContainerd(folder, running.values());
   forgetContainers(folder);
   for (const image of options.images) importImage(folders, image);
   begin('scheduler', programs['kube-scheduler'] ?? '', [
@@ -108,7 +108,7 @@ async function start(
   begin('proxy', programs['kube-proxy'] ?? '', [`--config=${join(folder, 'proxy.json')}`]);
   kubelet();
   await deployDns(cluster.client, slot.dnsAddress);
-  await whenReady(cluster, running.values());
+  await waitForReady(cluster, running.values());
   return {
     ...cluster,
     slot,
@@ -157,7 +157,7 @@ async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: Control
   write('kubelet.json', kubeletConfig(folders, slot));
   write('proxy.json', proxyConfig(folders, slot));
   write('resolv.conf', 'options ndots:5\n');
-  write('kubelet.kubeconfig', kubeconfigOf(cluster.server, cluster.ca, { token }));
+  write('kubelet.kubeconfig', toKubeconfig(cluster.server, cluster.ca, { token }));
 }
 
 const ctr = (folder: string, ...args: readonly string[]): string =>
@@ -179,7 +179,7 @@ function importImage({ folder, images }: NodeFolders, { archive, names }: ImageA
   writeFileSync(mark, '');
 }
 
-const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Promise<string> =>
+const waitForContainerd = (folder: string, processes: Iterable<Running>): Promise<string> =>
   eventually(
     () => {
       if (!existsSync(containerdSocket(folder))) throw new Error('it does not listen');
@@ -188,7 +188,7 @@ const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Pr
     { complaint: 'containerd did not answer', timeoutMs: READY_MS, processes },
   );
 
-function whenReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
+function waitForReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
   return eventually(
     async () => {

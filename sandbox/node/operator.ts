@@ -54,7 +54,7 @@ export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {
 export async function installOnNode(node: NodeCluster, endpoint: string, given: object = {}): Promise<Installation> {
   const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
   const installation = await install(node.client, { settings, webhook: 'service' });
-  await whenOperatorReady(node);
+  await waitForOperator(node);
   return installation;
 }
 
@@ -63,7 +63,7 @@ export interface PodView extends KubernetesObject {
   readonly status?: V1PodStatus;
 }
 
-export async function podsOf(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
+export async function getPods(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
   const options = labelSelector === undefined ? {} : { labelSelector };
   return (await listAll(node.client, { ...podKind, namespace }, options)) as PodView[];
 }
@@ -71,10 +71,10 @@ export async function podsOf(node: NodeCluster, namespace: string, labelSelector
 export const isReady = ({ status, metadata }: PodView): boolean =>
   metadata.deletionTimestamp === undefined && hasCondition('Ready', status);
 
-export const whenOperatorReady = (node: NodeCluster, replicas = 2): Promise<void> =>
+export const waitForOperator = (node: NodeCluster, replicas = 2): Promise<void> =>
   eventually(
     async () => {
-      const pods = await podsOf(node, 'lumigo-system', managerSelector);
+      const pods = await getPods(node, 'lumigo-system', managerSelector);
       if (pods.length === replicas && pods.every(isReady)) return;
       throw new Error(pods.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`).join('\n'));
     },
@@ -82,7 +82,7 @@ export const whenOperatorReady = (node: NodeCluster, replicas = 2): Promise<void
   );
 
 /** Returns the address of a service, which this machine reaches as well. */
-export async function addressOf(client: Client, namespace: string, name: string): Promise<string> {
+export async function getAddress(client: Client, namespace: string, name: string): Promise<string> {
   const ref = { group: '', version: 'v1', plural: 'services', namespace, name };
   const { spec } = (await client.get(ref)) as unknown as { spec: { clusterIP: string } };
   return `http://${spec.clusterIP}`;

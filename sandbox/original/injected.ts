@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../runtime/json/values.ts';
 import type { Container, EnvVar, PodTemplate, Workload } from '../../runtime/api/objects.ts';
-import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
+import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import { recordedVersion } from './recorded.ts';
 
 /** The original operator labels instrumented workloads with this value. */
@@ -22,7 +22,7 @@ const defaults: InjectionOptions = {
 
 /** Returns a workload as the original operator (v69) leaves it: instrumented and labelled, without its original state. */
 export function instrumentedByOriginal(workload: Workload, options: Partial<InjectionOptions> = {}): Workload {
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   if (template === undefined) throw new Error(`${workload.kind} has no pod template`);
   const { metadata } = workload;
   const injected = withTemplate(workload, injectedByOriginal(template, { ...defaults, ...options }));

@@ -26,7 +26,7 @@ const logs = definitions.lookupType('ExportLogs');
 /** Reads the body of an OTLP request. @throws Error if it is neither protobuf nor JSON */
 export function decode(signal: 'traces' | 'logs', body: Buffer, contentType: string): readonly Group[] {
   const message = contentType.startsWith('application/json') ? parse(body) : unpack(signal, body);
-  return signal === 'traces' ? message.resourceSpans.flatMap(spansOf) : message.resourceLogs.flatMap(logsOf);
+  return signal === 'traces' ? message.resourceSpans.flatMap(countSpans) : message.resourceLogs.flatMap(getLogs);
 }
 
 const parse = (body: Buffer): Message => {
@@ -77,27 +77,27 @@ interface RawValue {
   readonly [kind: string]: unknown;
 }
 
-const spansOf = ({ resource, scopeSpans = [] }: Resourced): Group[] =>
+const countSpans = ({ resource, scopeSpans = [] }: Resourced): Group[] =>
   scopeSpans.map(({ scope, spans = [] }) => ({
-    ...{ resource: attributesOf(resource?.attributes), scope: scopeOf(scope) },
+    ...{ resource: toAttributes(resource?.attributes), scope: toScope(scope) },
     items: spans.map(({ name = '', spanId = '', traceId = '', attributes }) => ({
-      ...{ name, spanId, traceId, attributes: attributesOf(attributes) },
+      ...{ name, spanId, traceId, attributes: toAttributes(attributes) },
     })),
   }));
 
-const logsOf = ({ resource, scopeLogs = [] }: Resourced): Group[] =>
+const getLogs = ({ resource, scopeLogs = [] }: Resourced): Group[] =>
   scopeLogs.map(({ scope, logRecords = [] }) => ({
-    ...{ resource: attributesOf(resource?.attributes), scope: scopeOf(scope) },
-    items: logRecords.map(({ body, attributes }) => ({ body: valueOf(body), attributes: attributesOf(attributes) })),
+    ...{ resource: toAttributes(resource?.attributes), scope: toScope(scope) },
+    items: logRecords.map(({ body, attributes }) => ({ body: getValue(body), attributes: toAttributes(attributes) })),
   }));
 
-const scopeOf = ({ name = '', version = '' }: RawScope = {}) => ({ name, version });
+const toScope = ({ name = '', version = '' }: RawScope = {}) => ({ name, version });
 
-const attributesOf = (attributes: readonly RawAttribute[] = []): Attributes =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+const toAttributes = (attributes: readonly RawAttribute[] = []): Attributes =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, getValue(value)]));
 
-function valueOf(value: RawValue = {}): unknown {
-  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(valueOf);
-  if (value.kvlistValue !== undefined) return attributesOf(value.kvlistValue.values);
+function getValue(value: RawValue = {}): unknown {
+  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(getValue);
+  if (value.kvlistValue !== undefined) return toAttributes(value.kvlistValue.values);
   return Object.values(value)[0];
 }

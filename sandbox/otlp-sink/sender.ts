@@ -15,7 +15,7 @@ export function post(
   return answerTo(request(url, { method: 'POST', headers, agent }).end(JSON.stringify(body)));
 }
 
-export const spansOf = (
+export const countSpans = (
   resource: Readonly<Record<string, string>>,
   ids: readonly string[],
   ofSpan: Readonly<Record<string, string>> = {},
@@ -41,7 +41,7 @@ export const spansOf = (
   ],
 });
 
-export const logOf = (resource: Readonly<Record<string, string>>, text: string): object => ({
+export const toLog = (resource: Readonly<Record<string, string>>, text: string): object => ({
   resourceLogs: [
     {
       resource: { attributes: attributes(resource) },
@@ -74,7 +74,7 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
   const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
     const started = Date.now();
     while (failure === undefined) {
-      const { status } = await post(`${url}/v1/traces`, spansOf({ 'service.name': 'flow' }, ids, ofSpan), {
+      const { status } = await post(`${url}/v1/traces`, countSpans({ 'service.name': 'flow' }, ids, ofSpan), {
         token,
         agent,
       }).catch(() => ({ status: 0 }));

@@ -93,7 +93,7 @@ export class OtlpSink {
   private take({ url = '', headers }: IncomingMessage, body: Buffer): number {
     if (this.mood === 'discard') return 200;
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
-    const complaint = this.complaintOf(headers);
+    const complaint = this.findComplaint(headers);
     if (complaint !== undefined) return complaint;
     const signal = signals[url];
     if (signal === undefined) return 404;
@@ -102,7 +102,7 @@ export class OtlpSink {
     return 200;
   }
 
-  private complaintOf({ authorization = '' }: IncomingHttpHeaders): number | undefined {
+  private findComplaint({ authorization = '' }: IncomingHttpHeaders): number | undefined {
     const token = authorization.replace('LumigoToken ', '');
     if (this.refused.has(token)) return 401;
     return this.throttled.has(token) ? 429 : undefined;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { writeChart } from '../../infra/helm/chart.ts';
-import { imageRepositoryOf, publisher } from '../../infra/settings/publisher.ts';
+import { getImageRepository, publisher } from '../../infra/settings/publisher.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { chartName } from '../../runtime/contract.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
@@ -39,7 +39,7 @@ async function install({ context, image, yes = false, wait }: Flags): Promise<vo
   const { kubectl, helm } = await getClusterTools(printer);
   const target = await readTarget(kubectl, context);
   printer.title(`Installing the Lumigo operator into the cluster of context '${target.context}'`);
-  const own = `${imageRepositoryOf('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
+  const own = `${getImageRepository('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
   if (target.kind === 'other' && image === undefined) throw new Error(adviseOnImage(target.context, own));
   const values = image === undefined ? [] : getImageValues(image);
   if (needsAgreement(target))

@@ -21,7 +21,7 @@ const object = (apiVersion: string, kind: string, name: string, content: object)
 
 const [namespace, lumigo] = renderTracedNamespace({ namespace: SAMPLE_NAMESPACE });
 
-export const sampleOf = (token: string) => ({
+export const getSample = (token: string) => ({
   apiVersion: 'v1',
   kind: 'List',
   items: [

@@ -7,7 +7,7 @@ import { describeError } from '../../runtime/wording/errors.ts';
 import { printerTo, type Printer } from '../demo/printer.ts';
 import { requireAgreement } from './agree.ts';
 import { getClusterTools, readTarget, run, runStep } from './commands.ts';
-import { PLACEHOLDER_TOKEN, request, SAMPLE_DEPLOYMENT, SAMPLE_NAMESPACE, sampleOf } from './sample-objects.ts';
+import { PLACEHOLDER_TOKEN, request, SAMPLE_DEPLOYMENT, SAMPLE_NAMESPACE, getSample } from './sample-objects.ts';
 import { needsAgreement } from './target.ts';
 
 interface Flags {
@@ -66,7 +66,7 @@ async function instrumentSample(kubectl: readonly string[], printer: Printer): P
   const file = join(folder, 'sample.json');
   const title = `creating namespace ${SAMPLE_NAMESPACE} with Deployment/${SAMPLE_DEPLOYMENT}, a Secret and a Lumigo resource`;
   try {
-    writeFileSync(file, JSON.stringify(sampleOf(token ?? PLACEHOLDER_TOKEN)));
+    writeFileSync(file, JSON.stringify(getSample(token ?? PLACEHOLDER_TOKEN)));
     await runStep({ title, argv: [...kubectl, 'apply', `--filename=${file}`] }, printer);
   } finally {
     rmSync(folder, { recursive: true });

@@ -5,7 +5,7 @@ import { allComponents } from './components.ts';
 
 const machines = ['linux', 'darwin'].flatMap((platform) => ['x64', 'arm64'].map((each) => [platform, each] as const));
 const names = new Set(allComponents.map(({ name }) => name));
-const minorOf = (version: string): string => version.split('.').slice(0, 2).join('.');
+const getMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
 const moduleVersion = (folder: string, path: string): string => {
   const pinned = readFileSync(new URL(`${folder}/go.mod`, import.meta.url), 'utf8');
   return new RegExp(`${path} (v\\S+)`).exec(pinned)?.[1] ?? '';
@@ -39,6 +39,6 @@ describe('the fetched archives', () => {
     expect(moduleVersion('kubernetes', 'k8s.io/kubernetes')).toBe(kubernetesVersion);
     expect(moduleVersion('helm', 'helm.sh/helm/v3')).toBe(helmVersion);
     expect(moduleVersion('cosign', 'github.com/sigstore/cosign/v2')).toBe(cosignVersion);
-    expect(minorOf(envtestVersion)).toBe(minorOf(kubernetesVersion));
+    expect(getMinor(envtestVersion)).toBe(getMinor(kubernetesVersion));
   });
 });

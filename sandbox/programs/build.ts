@@ -22,16 +22,16 @@ export async function ensureBinaries(
 ): Promise<Record<string, string>> {
   const paths: Record<string, string> = {};
   for (const component of allComponents.filter(({ name }) => names.includes(name)))
-    paths[component.name] = pathOf(component) ?? (await obtain(component, progress));
+    paths[component.name] = findPath(component) ?? (await obtain(component, progress));
   return paths;
 }
 
 export function isBuilt(name: string): boolean {
   const component = allComponents.find((each) => each.name === name);
-  return component !== undefined && pathOf(component) !== undefined;
+  return component !== undefined && findPath(component) !== undefined;
 }
 
-const pathOf = (component: Component): string | undefined =>
+const findPath = (component: Component): string | undefined =>
   readyMade(component.name) ?? published.path(component.name) ?? builtProgram(component);
 
 function readyMade(name: string): string | undefined {

@@ -15,7 +15,7 @@ const makers = {
 } as const;
 
 /** Returns released definitions. @param names as in the file names: `certificates`, `rollout-crd` @throws Error if the module is unavailable */
-export function definitionsOf(maker: keyof typeof makers, names: readonly string[]): readonly Manifest[] {
+export function getDefinitions(maker: keyof typeof makers, names: readonly string[]): readonly Manifest[] {
   const { goPackage, folder } = makers[maker];
   const files = join(moduleFolder({ module: 'definitions', goPackage }), folder);
   return readdirSync(files)

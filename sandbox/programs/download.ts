@@ -59,7 +59,7 @@ function transferError(error: unknown): TransferError {
 
 async function attempt(what: Download, end: AbortSignal): Promise<void> {
   const { file, checksum } = what;
-  const before = sizeOf(file);
+  const before = getSize(file);
   await transfer(what, end);
   const complaint = await mismatch(file, checksum);
   if (complaint === undefined) return;
@@ -77,7 +77,7 @@ async function transfer(what: Download, end: AbortSignal): Promise<void> {
     await fetchRest(what, AbortSignal.any([stall.signal, end]), () => timer.refresh());
   } catch (error) {
     if (error instanceof TransferError) throw error;
-    const kept = `${megabytes(sizeOf(what.file))} MB (kept for the next attempt)`;
+    const kept = `${megabytes(getSize(what.file))} MB (kept for the next attempt)`;
     if (stall.signal.aborted) throw new TransferError(`sent nothing for ${stallMs / 1_000} s after ${kept}`, false);
     if (end.aborted) throw new TransferError(`is too slow: received ${kept}`, false);
     throw new TransferError(`was cut off after ${kept} (${describeError(error)})`, true);
@@ -87,7 +87,7 @@ async function transfer(what: Download, end: AbortSignal): Promise<void> {
 }
 
 async function fetchRest({ url, file, progress }: Download, signal: AbortSignal, arrived: () => void): Promise<void> {
-  const size = sizeOf(file);
+  const size = getSize(file);
   const range: Record<string, string> = size > 0 ? { range: `bytes=${size}-` } : {};
   // Compression would be undone on arrival, and would give another file.
   const response = await fetch(url, { headers: { 'accept-encoding': 'identity', ...range }, signal });
@@ -98,7 +98,7 @@ async function fetchRest({ url, file, progress }: Download, signal: AbortSignal,
   const before = status === 206 ? size : 0;
   const total = before + Number(response.headers.get('content-length') ?? 0);
   progress(`${basename(url)}: fetching ${megabytes(total)} MB from ${new URL(url).host}, once per machine`);
-  const said = () => `${basename(url)}: ${megabytes(sizeOf(file))} of ${megabytes(total)} MB`;
+  const said = () => `${basename(url)}: ${megabytes(getSize(file))} of ${megabytes(total)} MB`;
   await alive(progress, said, () => receive(body, file, before > 0 ? 'a' : 'w', arrived));
 }
 
@@ -128,6 +128,6 @@ async function mismatch(file: string, { algorithm, digest }: Checksum): Promise<
   return `does not match the pinned checksum (its ${algorithm} begins with ${found.slice(0, 12)}, not ${digest.slice(0, 12)})`;
 }
 
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const getSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);

@@ -5,7 +5,7 @@ import type { Archive } from './archives.ts';
 export const MIRROR = 'LUMIGO_SANDBOX_MIRROR';
 
 /** Returns the address of an archive. @throws Error with a sentence if the setting is invalid */
-export function addressOf({ file, url }: Archive, mirror: string | undefined): URL {
+export function getAddress({ file, url }: Archive, mirror: string | undefined): URL {
   if (mirror === undefined || mirror === '') return new URL(url);
   const base = URL.canParse(mirror) ? new URL(mirror) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol) || base.username + base.password !== '')

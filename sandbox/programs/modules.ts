@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 
 export function builtProgram(component: Component): string | undefined {
   try {
-    const target = targetOf(component);
+    const target = getTarget(component);
     return existsSync(target) ? target : undefined;
   } catch (error) {
     if (error instanceof NoGoError) return undefined;
@@ -22,13 +22,13 @@ export function builtProgram(component: Component): string | undefined {
 
 /** Builds a program from its pinned module unless it exists. @throws NoGoError without Go, Error if the build fails */
 export async function buildProgram(component: Component, progress: Progress): Promise<string> {
-  const target = targetOf(component);
+  const target = getTarget(component);
   const waiting = () => progress(`${component.name}: another process is building it; waiting`);
   await oneAtATime(target, waiting, () => build(component, target, progress));
   return target;
 }
 
-function targetOf(component: Component): string {
+function getTarget(component: Component): string {
   const read = (file: string) => readFileSync(join(here, component.module, file), 'utf8');
   const own = (component.sources ?? []).map(read).join('\n');
   const key = cacheKey(component, { goMod: read('go.mod'), goSum: read('go.sum'), own, goVersion: goVersion() });

@@ -31,7 +31,7 @@ const said: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-published-'));
-  content = archiveOf({ hello: '#!/bin/sh\necho hello\n', world: '#!/bin/sh\necho world\n' });
+  content = getArchive({ hello: '#!/bin/sh\necho hello\n', world: '#!/bin/sh\necho world\n' });
   archive = { file, url: `https://mirror.invalid/${file}`, programs: ['hello', 'world'], checksum: sha512(content) };
   said.length = 0;
 });
@@ -40,7 +40,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.stop();
 });
 
-function archiveOf(programs: Readonly<Record<string, string>>): Buffer {
+function getArchive(programs: Readonly<Record<string, string>>): Buffer {
   const inner = join(folder, 'source', 'controller-tools', 'envtest');
   mkdirSync(inner, { recursive: true });
   for (const [name, text] of Object.entries(programs)) {
@@ -100,7 +100,7 @@ describe('programs as their projects publish them', () => {
   });
 
   it('are not run if they differ from the pinned ones', async () => {
-    content = archiveOf({ hello: 'tampered', world: 'tampered' });
+    content = getArchive({ hello: 'tampered', world: 'tampered' });
     const mirror = await mirrorThat(well);
     expect(await programsFrom(mirror.url).fetch('hello', say)).toBeUndefined();
     expect(said.at(-1)).toMatch(

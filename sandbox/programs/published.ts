@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeError } from '../../runtime/wording/errors.ts';
 import type { Archive } from './archives.ts';
 import { download, usualPatience, verify, type Patience } from './download.ts';
-import { addressOf, MIRROR, unreachable } from './mirror.ts';
+import { getAddress, MIRROR, unreachable } from './mirror.ts';
 import { oneAtATime } from './lock.ts';
 import type { Progress } from './progress.ts';
 import { unpack } from './unpack.ts';
@@ -23,14 +23,14 @@ export class PublishedPrograms {
   constructor(private readonly sources: Sources) {}
 
   path(name: string): string | undefined {
-    const archive = this.archiveOf(name);
-    const path = archive === undefined ? undefined : join(this.folderOf(archive), name);
+    const archive = this.findArchive(name);
+    const path = archive === undefined ? undefined : join(this.getFolder(archive), name);
     return path !== undefined && existsSync(path) ? path : undefined;
   }
 
   /** Downloads a program unless it exists. Returns undefined if no project publishes it, or after a reported failure. */
   async fetch(name: string, progress: Progress): Promise<string | undefined> {
-    const archive = this.archiveOf(name);
+    const archive = this.findArchive(name);
     if (archive === undefined) return undefined;
     const attempt = this.tried.get(archive) ?? this.obtain(archive, progress);
     this.tried.set(archive, attempt);
@@ -40,7 +40,7 @@ export class PublishedPrograms {
 
   /** Returns the advice for a machine without network and Go, or an empty text if no project publishes the program. */
   howToBring(name: string): string {
-    const archive = this.archiveOf(name);
+    const archive = this.findArchive(name);
     if (archive === undefined) return '';
     return `Without a network, put ${archive.file} (from ${archive.url}) into ${this.brought}, or set ${MIRROR} to a mirror that has it.`;
   }
@@ -49,7 +49,7 @@ export class PublishedPrograms {
     const names = archive.programs.join(', ');
     const waiting = () => progress(`${names}: another process is fetching them; waiting`);
     try {
-      await oneAtATime(this.folderOf(archive), waiting, () => this.make(archive, progress));
+      await oneAtATime(this.getFolder(archive), waiting, () => this.make(archive, progress));
     } catch (error) {
       const otherwise = `building ${names} from Go modules instead (${MIRROR} can set another source)`;
       progress(`${describeError(error)}; ${otherwise}`);
@@ -58,7 +58,7 @@ export class PublishedPrograms {
 
   private async make(archive: Archive, progress: Progress): Promise<void> {
     const { file, checksum } = archive;
-    const folder = this.folderOf(archive);
+    const folder = this.getFolder(archive);
     const brought = join(this.brought, file);
     if (existsSync(brought)) {
       await verify(brought, checksum);
@@ -69,7 +69,7 @@ export class PublishedPrograms {
     mkdirSync(this.brought, { recursive: true });
     const part = `${brought}.part`;
     const { patience = usualPatience, mirror } = this.sources;
-    await download({ url: addressOf(archive, mirror).href, checksum, file: part, progress, patience });
+    await download({ url: getAddress(archive, mirror).href, checksum, file: part, progress, patience });
     await unpack(archive, part, folder);
     rmSync(part);
   }
@@ -77,12 +77,12 @@ export class PublishedPrograms {
   /** One check for all archives: without a network, it takes two seconds and prints one line. */
   private async answers(archive: Archive, progress: Progress): Promise<boolean> {
     this.silent ??= this.askAll(progress);
-    return !(await this.silent).has(addressOf(archive, this.sources.mirror).host);
+    return !(await this.silent).has(getAddress(archive, this.sources.mirror).host);
   }
 
   private async askAll(progress: Progress): Promise<ReadonlyMap<string, string>> {
     const { archives, mirror } = this.sources;
-    const silent = await unreachable(archives.map((archive) => addressOf(archive, mirror)));
+    const silent = await unreachable(archives.map((archive) => getAddress(archive, mirror)));
     const [why] = silent.values();
     if (why !== undefined)
       progress(
@@ -91,13 +91,13 @@ export class PublishedPrograms {
     return silent;
   }
 
-  private archiveOf(name: string): Archive | undefined {
+  private findArchive(name: string): Archive | undefined {
     if (this.sources.mirror === 'off') return undefined;
     return this.sources.archives.find(({ programs }) => programs.includes(name));
   }
 
   /** Another pinned content has another folder. */
-  private folderOf({ file, checksum }: Archive): string {
+  private getFolder({ file, checksum }: Archive): string {
     return join(this.sources.cache, 'published', `${file}-${checksum.digest.slice(0, 16)}`);
   }
 

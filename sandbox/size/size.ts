@@ -9,7 +9,7 @@ const TREES = ['runtime', 'infra', 'sandbox', 'bench'];
 
 const isProgram = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.test.ts');
 
-const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
+const getFolder = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
 
 function linesByFolder(): Map<string, number> {
   const lines = new Map<string, number>();
@@ -17,7 +17,7 @@ function linesByFolder(): Map<string, number> {
     for (const file of readdirSync(tree, { recursive: true, encoding: 'utf8' })
       .map((each) => join(tree, each))
       .filter(isProgram)) {
-      const folder = folderOf(file);
+      const folder = getFolder(file);
       lines.set(folder, (lines.get(folder) ?? 0) + readFileSync(file, 'utf8').split('\n').length - 1);
     }
   return lines;

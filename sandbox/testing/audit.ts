@@ -49,16 +49,17 @@ const entriesIn = (text: string): readonly AuditEntry[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditEntry);
 
-const accountOf = ({ settings }: Pick<Installation, 'settings'>, account: 'manager' | 'telemetryProxy') =>
+const getAccount = ({ settings }: Pick<Installation, 'settings'>, account: 'manager' | 'telemetryProxy') =>
   `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
 
 export const operatorRequests = (
   cluster: ControlPlane,
   installation: Installation,
   account: 'manager' | 'telemetryProxy' = 'manager',
-): readonly AuditEntry[] => readAudit(cluster).filter(({ user }) => user.username === accountOf(installation, account));
+): readonly AuditEntry[] =>
+  readAudit(cluster).filter(({ user }) => user.username === getAccount(installation, account));
 
 export const isManagers = (installation: Installation): ((entry: AuditEntry) => boolean) => {
-  const account = accountOf(installation, 'manager');
+  const account = getAccount(installation, 'manager');
   return ({ user }) => user.username === account;
 };

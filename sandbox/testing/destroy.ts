@@ -1,13 +1,13 @@
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { refOf } from '../manager/apply.ts';
+import { toRef } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
-export async function whenGone({ client }: Pick<ControlPlane, 'client'>, manifest: Manifest): Promise<void> {
+export async function waitForDeletion({ client }: Pick<ControlPlane, 'client'>, manifest: Manifest): Promise<void> {
   await eventually(
     async () => {
-      const found = await client.find(refOf(manifest));
+      const found = await client.find(toRef(manifest));
       if (found !== undefined)
         throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
     },
@@ -22,8 +22,8 @@ export async function destroy(
   onNoDeployment: () => Promise<void>,
 ): Promise<void> {
   for (const step of steps) {
-    for (const manifest of step) await cluster.client.delete(refOf(manifest)).catch(undefinedIfNotFound);
+    for (const manifest of step) await cluster.client.delete(toRef(manifest)).catch(undefinedIfNotFound);
     if (step.some(({ kind }) => kind === 'Deployment')) await onNoDeployment();
-    for (const manifest of step) await whenGone(cluster, manifest);
+    for (const manifest of step) await waitForDeletion(cluster, manifest);
   }
 }

@@ -25,13 +25,13 @@ export function etcdAt(url: string) {
     /** Stores thousands of objects a second without the API server, which sees them like writes of another replica. */
     async store(objects: readonly StoredObject[]): Promise<void> {
       for (let start = 0; start < objects.length; start += transactionSize)
-        await call('txn', { success: objects.slice(start, start + transactionSize).map(putOf) });
+        await call('txn', { success: objects.slice(start, start + transactionSize).map(toPut) });
     },
   };
 }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-const putOf = ({ key, object }: StoredObject) => ({
+const toPut = ({ key, object }: StoredObject) => ({
   requestPut: { key: encode(key), value: encode(JSON.stringify(object)) },
 });

@@ -8,7 +8,7 @@ import type {
   TracingSettings,
 } from '../../runtime/injection/types.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
-import { workloadOf, type WorkloadOptions } from './workloads.ts';
+import { createWorkload, type WorkloadOptions } from './workloads.ts';
 
 export const injector: InjectorSettings = {
   version: '2.0.0',
@@ -44,7 +44,7 @@ export const injected = (template: PodTemplate, by: InjectionSettings = settings
 };
 
 export const made = (options: WorkloadOptions = {}, kind: WorkloadKind = workloadKinds.deployment): Workload =>
-  workloadOf(kind, 'shop', 'app', options) as unknown as Workload;
+  createWorkload(kind, 'shop', 'app', options) as unknown as Workload;
 
 export const decided = (workload: Workload, more: Partial<DecisionInput> = {}): Decision =>
   decide({

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { outcomeOf } from './jest-run.ts';
+import { getOutcome } from './jest-run.ts';
 
 const assertion = (fullName: string, status: string) => ({ fullName, status });
 
@@ -14,5 +14,5 @@ it('names the tests that failed, and the files whose tests did not begin', () =>
     { name: '/a/b/three.test.ts', status: 'passed', assertionResults: [assertion('z', 'passed')] },
   ];
   const report = JSON.stringify({ numPassedTests: 2, testResults });
-  expect(outcomeOf(report)).toEqual({ passed: 2, failed: ['y', 'two.test.ts'] });
+  expect(getOutcome(report)).toEqual({ passed: 2, failed: ['y', 'two.test.ts'] });
 });

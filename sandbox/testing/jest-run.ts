@@ -31,7 +31,7 @@ export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
     const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
     const args = [...jest, '--json', `--outputFile=${report}`, ...flags];
     const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', stdout, 'inherit'], env });
-    const outcome = existsSync(report) ? outcomeOf(readFileSync(report, 'utf8')) : { passed: 0, failed: [] };
+    const outcome = existsSync(report) ? getOutcome(readFileSync(report, 'utf8')) : { passed: 0, failed: [] };
     if (status === 0 || outcome.failed.length > 0) return outcome;
     return { ...outcome, failed: [`Jest itself, which ended with ${status}`] };
   } finally {
@@ -40,7 +40,7 @@ export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
 }
 
 /** Returns the outcome of a run. The tests of a failed file without a failed test did not begin. */
-export function outcomeOf(report: string): Outcome {
+export function getOutcome(report: string): Outcome {
   const { numPassedTests, testResults } = JSON.parse(report) as JestReport;
   const failed = testResults
     .filter(({ status }) => status === 'failed')

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { workloadOf } from './workloads.ts';
+import { createWorkload } from './workloads.ts';
 
 const PAUSE_MS = 50;
 /** CronJobs cause the least work of the six kinds: for others, Kubernetes' controllers would be busy for minutes. */
@@ -15,8 +15,8 @@ export function keepCreating(client: Client, namespace: string) {
   let [created, done] = [0, false];
   const create = async (): Promise<void> => {
     const name = `created-${(created += 1)}`;
-    const { object } = await client.create({ ...kind, namespace }, workloadOf(kind, namespace, name));
-    const template = templateOf({ ...object, apiVersion: kind.apiVersion, kind: kind.kind });
+    const { object } = await client.create({ ...kind, namespace }, createWorkload(kind, namespace, name));
+    const template = toTemplate({ ...object, apiVersion: kind.apiVersion, kind: kind.kind });
     if (!isInstrumented(template)) missed.push(name);
   };
   const creating = (async () => {

@@ -33,7 +33,7 @@ export class KubeletByHand {
 
   /** @param outcome called repeatedly, because a ready pod can crash. Default: each pod is ready */
   constructor(
-    private readonly bench: TestCluster,
+    private readonly testCluster: TestCluster,
     private readonly namespace: string,
     private readonly outcome: (pod: HandledPod) => Outcome = () => 'ready',
   ) {
@@ -41,7 +41,7 @@ export class KubeletByHand {
   }
 
   async pods(): Promise<KubernetesObject[]> {
-    const found = await listAll(this.bench.client, { ...pods, namespace: this.namespace });
+    const found = await listAll(this.testCluster.client, { ...pods, namespace: this.namespace });
     return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
@@ -82,7 +82,7 @@ export class KubeletByHand {
     const outcome = this.outcome(before);
     if (outcome === before.said || (isReady(before) && startsOnly.has(outcome))) return before;
     const ref = { ...pods, namespace: this.namespace, name };
-    await this.bench.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
+    await this.testCluster.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
     return { ...before, said: outcome };
   }
 }

@@ -16,12 +16,12 @@ interface WebhookOptions {
   readonly address?: string;
   readonly mutate: (object: Workload) => readonly PatchOperation[];
   /** Throws until the API server calls the webhook. */
-  readonly whenCalled: () => Promise<void>;
+  readonly waitForCalled: () => Promise<void>;
 }
 
 /** Starts another team's mutating webhook. Resolves, once the API server calls it, with the function that ends it. */
 export async function startMutatingWebhook(options: WebhookOptions): Promise<() => Promise<void>> {
-  const { client, name, namespace, rule, address = '127.0.0.1', mutate, whenCalled } = options;
+  const { client, name, namespace, rule, address = '127.0.0.1', mutate, waitForCalled } = options;
   const validity = { now: new Date(), days: 1 };
   const authority = await issueAuthority('another-team', validity);
   const { certificate, key } = await issueServing(authority, [address], validity);
@@ -54,7 +54,7 @@ export async function startMutatingWebhook(options: WebhookOptions): Promise<() 
       },
     ],
   });
-  await eventually(whenCalled);
+  await eventually(waitForCalled);
   return async () => {
     await client.delete({ ...kinds.webhooks, name });
     server.closeAllConnections();

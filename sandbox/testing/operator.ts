@@ -3,8 +3,8 @@ import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
-import { lumigoOf } from '../lumigo.ts';
-import { collectionOf } from '../manager/apply.ts';
+import { getLumigo } from '../lumigo.ts';
+import { getCollection } from '../manager/apply.ts';
 import type { Changes } from '../manager/configuration.ts';
 import { install } from '../manager/install.ts';
 import { startManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
@@ -26,7 +26,7 @@ export interface OperatorOptions extends ControlPlaneOptions, More {
 }
 
 /** The deadline is short enough for tests, and there is no soak by default. */
-const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Changes => ({
+const getShortWaits = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Changes => ({
   removalDeadlineSeconds: 5,
   ...(rollout?.soakSeconds === undefined && { rolloutSoakSeconds: 0 }),
 });
@@ -43,11 +43,11 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
 }
 
 /** The API server calls a webhook for a moment after its configuration is deleted. The webhook echoes this label. */
-async function whenNotCalled({ client }: ControlPlane): Promise<void> {
-  const made = lumigoOf('default', {}, 'probe');
+async function waitForNoCalls({ client }: ControlPlane): Promise<void> {
+  const made = getLumigo('default', {}, 'probe');
   const probe = { ...made, metadata: { ...made.metadata, labels: { [probeLabel]: 'called' } } };
   await eventually(async () => {
-    const { warnings } = await client.create(collectionOf(probe), probe, { dryRun: true });
+    const { warnings } = await client.create(getCollection(probe), probe, { dryRun: true });
     if (warnings.some((warning) => warning.startsWith(probeEchoPrefix))) throw new Error('the webhook is called still');
   });
 }
@@ -57,7 +57,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   const { settings = {}, collector = false } = options;
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
   const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
-  const impatient = impatientOf(settings);
+  const impatient = getShortWaits(settings);
   const start = (
     { config, environment }: More = {},
     own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort },
@@ -70,7 +70,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   let manager = await start();
   const others: Manager[] = [];
   return {
-    bench: new TestCluster(cluster.client),
+    testCluster: new TestCluster(cluster.client),
     cluster,
     installation,
     manager: (): Manager => manager,
@@ -90,7 +90,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
       const ref = { ...kinds.webhooks, name: `${installation.settings.name}${suffixes.injectorWebhook}` };
       const before = await cluster.client.get(ref);
       await cluster.client.delete(ref);
-      await whenNotCalled(cluster);
+      await waitForNoCalls(cluster);
       try {
         return await action();
       } finally {

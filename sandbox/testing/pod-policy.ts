@@ -1,5 +1,5 @@
 import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
-import { injectorOf } from '../../runtime/config/config.ts';
+import { toInjector } from '../../runtime/config/config.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
@@ -9,12 +9,12 @@ import { install, type Installation } from '../manager/install.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
-import { podOf } from './workloads.ts';
+import { getPod } from './workloads.ts';
 
 /** An installation with Pod mode but without an operator: the API server alone injects. */
 export interface PodModeCluster {
   readonly cluster: ControlPlane;
-  readonly bench: TestCluster;
+  readonly testCluster: TestCluster;
   readonly installation: Installation;
   readonly injector: InjectorSettings;
   readonly namespace: (prefix: string, metadata?: object) => Promise<string>;
@@ -27,19 +27,23 @@ export const podMode = { tracing: { injection: { mode: 'Pod' } } };
 export async function startPodMode(settings: object = {}): Promise<PodModeCluster> {
   const cluster = await startControlPlane({ controllerManager: false });
   try {
-    const bench = new TestCluster(cluster.client);
+    const testCluster = new TestCluster(cluster.client);
     const given = { ...settings, injection: { podMode: true, ...(settings as { injection?: object }).injection } };
     const installation = await install(cluster.client, { settings: given });
     const config = runtimeConfig(installation.settings, 'Manifests');
     return {
-      ...{ cluster, bench, installation },
-      injector: { ...injectorOf(config), platform: 'kubernetes' },
+      ...{ cluster, testCluster, installation },
+      injector: { ...toInjector(config), platform: 'kubernetes' },
       async namespace(prefix, metadata = {}) {
-        const namespace = await bench.namespace(prefix, metadata);
-        await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
+        const namespace = await testCluster.namespace(prefix, metadata);
+        await testCluster.create({
+          apiVersion: 'v1',
+          kind: 'ServiceAccount',
+          metadata: { namespace, name: 'default' },
+        });
         return namespace;
       },
-      dryRun: (pod, namespace) => bench.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
+      dryRun: (pod, namespace) => testCluster.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
       stop: () => cluster.stop(),
     };
   } catch (error) {
@@ -48,8 +52,13 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
   }
 }
 
-export const setActive = (bench: TestCluster, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') =>
-  bench.setStatus(
+export const setActive = (
+  testCluster: TestCluster,
+  namespace: string,
+  status: 'True' | 'False' = 'True',
+  name = 'lumigo',
+) =>
+  testCluster.setStatus(
     { ...lumigo, namespace, name },
     {
       conditions: [
@@ -65,10 +74,10 @@ export const setActive = (bench: TestCluster, namespace: string, status: 'True' 
   );
 
 /** Resolves when the API server injects the pods of a namespace, or no longer does. It learns the kind of a parameter within 30 s. */
-export const whenPodsAreInjected = (bench: TestCluster, namespace: string, expected = true): Promise<void> =>
+export const waitForInjectedPods = (testCluster: TestCluster, namespace: string, expected = true): Promise<void> =>
   eventually(
     async () => {
-      if (isInstrumented(await bench.dryRun(podOf(namespace, 'probe'))) !== expected)
+      if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe'))) !== expected)
         throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
     },
     { timeoutMs: 60_000 },
@@ -76,8 +85,8 @@ export const whenPodsAreInjected = (bench: TestCluster, namespace: string, expec
 
 export async function tracedNamespace(on: PodModeCluster, spec: object = podMode, metadata: object = {}) {
   const namespace = await on.namespace('traced', metadata);
-  await on.bench.lumigo(namespace, spec);
-  await setActive(on.bench, namespace);
-  await whenPodsAreInjected(on.bench, namespace);
+  await on.testCluster.lumigo(namespace, spec);
+  await setActive(on.testCluster, namespace);
+  await waitForInjectedPods(on.testCluster, namespace);
   return namespace;
 }

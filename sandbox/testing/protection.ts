@@ -5,7 +5,7 @@ import { protectedObjects } from '../../runtime/uninstall/protected-objects.ts';
 import type { Installation } from '../manager/install.ts';
 import { eventually } from './eventually.ts';
 import type { OperatorBench } from './operator.ts';
-import { workloadOf } from './workloads.ts';
+import { createWorkload } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 
@@ -23,19 +23,19 @@ export const protection = ({ cluster, installation }: OperatorBench): Promise<bo
     }),
   );
 
-export const whenProtected = (operator: OperatorBench, expected: boolean, timeoutMs = 20_000): Promise<void> =>
+export const waitForProtected = (operator: OperatorBench, expected: boolean, timeoutMs = 20_000): Promise<void> =>
   eventually(async () => expect(await protection(operator)).toEqual([expected, expected, expected]), { timeoutMs });
 
-export async function instrumented({ bench }: OperatorBench): Promise<string> {
-  const namespace = await bench.namespace('shop');
-  await bench.activate(namespace);
-  await bench.create(workloadOf(deployment, namespace, 'app'));
-  await bench.whenInstrumented(deployment, namespace, 'app');
+export async function instrumented({ testCluster }: OperatorBench): Promise<string> {
+  const namespace = await testCluster.namespace('shop');
+  await testCluster.activate(namespace);
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
   return namespace;
 }
 
 export async function instrumentedAndProtected(operator: OperatorBench): Promise<string> {
   const namespace = await instrumented(operator);
-  await whenProtected(operator, true);
+  await waitForProtected(operator, true);
   return namespace;
 }

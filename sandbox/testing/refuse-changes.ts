@@ -42,16 +42,16 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
   });
-  const whenRefused = (expected: boolean) =>
+  const waitForRefused = (expected: boolean) =>
     eventually(async () => {
       if ((await isRefused()) !== expected)
         throw new Error(`requests are ${expected ? 'not refused yet' : 'still refused'}`);
     });
-  await whenRefused(true);
+  await waitForRefused(true);
   return async () => {
     await client.delete({ ...bindings, name });
     await client.delete({ ...policies, name });
-    await whenRefused(false);
+    await waitForRefused(false);
   };
 }
 

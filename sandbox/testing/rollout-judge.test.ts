@@ -9,7 +9,7 @@ const settings = { lookMs: 2_000, deadlineMs: 10_000, soakMs: 1_000 };
 const known: Known = {
   ...{ templates: ['clean'], written: new Set<string>(), releasedAt: 0, blockedSince: undefined, hasReplicas: true },
 };
-const revertOf = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
+const getRevert = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
 
 type Shown = 'clean' | 'injected' | Revert;
 
@@ -19,7 +19,7 @@ const seen = (name: string, shown: Shown): Seen => ({
   ...(typeof shown === 'string' ? { text: shown, revert: undefined } : { text: 'reverted', revert: shown }),
 });
 
-const podOf = (app: string, said: Outcome): HandledPod => ({
+const getPod = (app: string, said: Outcome): HandledPod => ({
   ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', said },
 });
 
@@ -30,13 +30,13 @@ function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<
   const judge = new RolloutJudge(all, settings);
   for (const [second, scene] of scenes.entries()) {
     const shown = Object.entries(scene).map(([name, [each]]) => seen(name, each));
-    const pods = Object.entries(scene).flatMap(([name, [, said]]) => (said === undefined ? [] : [podOf(name, said)]));
+    const pods = Object.entries(scene).flatMap(([name, [, said]]) => (said === undefined ? [] : [getPod(name, said)]));
     judge.observe(shown, pods, (second + 1) * 1_000);
   }
   return judge.violations;
 }
 
-const crash = revertOf('Crash');
+const crash = getRevert('Crash');
 const failing: Scene = { a: ['injected', 'crashes'] };
 
 it.each<[string, readonly Scene[]]>([
@@ -53,7 +53,7 @@ it.each<[string, readonly Scene[]]>([
   expect(judged(scenes)).toEqual([]);
 });
 
-const halted: Scene = { a: [revertOf('InjectorImage')], b: ['clean'] };
+const halted: Scene = { a: [getRevert('InjectorImage')], b: ['clean'] };
 
 it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[], string]>([
   [

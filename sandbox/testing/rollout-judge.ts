@@ -1,8 +1,8 @@
 import { annotations } from '../../runtime/contract.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
-import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
+import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { isReady, type HandledPod } from './kubelet-by-hand.ts';
 
 export interface Seen {
@@ -40,15 +40,15 @@ interface Memory {
 }
 
 /** The operator may decide without knowing changes of this time. */
-const LATE_MS = 4_000;
+const OVERDUE_MS = 4_000;
 /** The judge may see a state for a shorter time than the operator, by this much. */
 const EARLY_MS = 600;
 
-export function seenOf(workload: Workload): Seen {
+export function getSeen(workload: Workload): Seen {
   const { metadata } = workload;
-  const template = templateOf(workload);
+  const template = toTemplate(workload);
   return {
-    ...{ name: metadata.name ?? '', workload, revert: revertOf(metadata) },
+    ...{ name: metadata.name ?? '', workload, revert: findRevert(metadata) },
     text: metadata.annotations?.[annotations.instrumentation],
     ...{ template: JSON.stringify(template), isInjected: template !== undefined && isInjected(template) },
   };
@@ -144,15 +144,15 @@ export class RolloutJudge {
     if (before?.revertedAt !== undefined && known.releasedAt < before.revertedAt)
       this.violated(`${name} was reverted, and is injected again`);
     if (known.written.has(template)) return;
-    const halts = this.frozen(now - LATE_MS).filter((each) => each.name !== name);
+    const halts = this.frozen(now - OVERDUE_MS).filter((each) => each.name !== name);
     if (isHalted(halts))
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
-    if (known.blockedSince !== undefined && now - known.blockedSince > LATE_MS)
+    if (known.blockedSince !== undefined && now - known.blockedSince > OVERDUE_MS)
       this.violated(`${name} is injected, and is paused or fails`);
-    this.waves(all);
+    this.batches(all);
   }
 
-  private waves(all: readonly Seen[]): void {
+  private batches(all: readonly Seen[]): void {
     const affected = all.filter((seen) => {
       const { written, hasReplicas } = this.known.get(seen.name) ?? {};
       const isOperators = seen.isInjected && hasReplicas === true && written?.has(seen.template) === false;

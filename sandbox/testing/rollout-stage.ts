@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
-import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
+import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition, LumigoStatus } from '../../runtime/api/lumigo.ts';
@@ -10,14 +10,14 @@ import { eventually } from './eventually.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome } from './pod-outcomes.ts';
-import { createRunning, whenComplete, type RunningOptions } from './workloads.ts';
+import { createRunning, waitForComplete, type RunningOptions } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 const WAIT = { timeoutMs: 60_000 };
 
 /** A namespace with running workloads. Their controllers are real. The test sets the outcome of pods with the injection. Default: not ready. */
 export class RolloutStage {
-  readonly bench: TestCluster;
+  readonly testCluster: TestCluster;
   readonly kubelet: KubeletByHand;
   private readonly outcomes = new Map<string, Outcome>();
   private readonly failing = new Set<string>();
@@ -27,8 +27,8 @@ export class RolloutStage {
     operator: OperatorBench,
     readonly namespace: string,
   ) {
-    this.bench = operator.bench;
-    this.kubelet = new KubeletByHand(this.bench, namespace, (pod) => this.outcome(pod));
+    this.testCluster = operator.testCluster;
+    this.kubelet = new KubeletByHand(this.testCluster, namespace, (pod) => this.outcome(pod));
   }
 
   static async make(
@@ -36,18 +36,18 @@ export class RolloutStage {
     prefix: string,
     running: Readonly<Record<string, RunningOptions>>,
   ): Promise<RolloutStage> {
-    const stage = new RolloutStage(operator, await operator.bench.namespace(prefix));
+    const stage = new RolloutStage(operator, await operator.testCluster.namespace(prefix));
     for (const [name, options] of Object.entries(running)) await stage.create(name, options);
-    for (const [name, kind] of stage.kinds) await whenComplete(stage.bench, kind, stage.namespace, name);
+    for (const [name, kind] of stage.kinds) await waitForComplete(stage.testCluster, kind, stage.namespace, name);
     return stage;
   }
 
   async create(name: string, options: RunningOptions = {}): Promise<void> {
     this.kinds.set(name, options.kind ?? deployment);
-    await createRunning(this.bench, this.namespace, name, options);
+    await createRunning(this.testCluster, this.namespace, name, options);
   }
 
-  activate = (): Promise<void> => this.bench.activate(this.namespace);
+  activate = (): Promise<void> => this.testCluster.activate(this.namespace);
 
   become(outcome: Outcome, ...names: readonly string[]): void {
     for (const name of names) this.outcomes.set(name, outcome);
@@ -58,43 +58,43 @@ export class RolloutStage {
     else this.failing.delete(name);
   }
 
-  read = (name: string): Promise<Workload> => this.bench.get(this.kindOf(name), this.namespace, name);
+  read = (name: string): Promise<Workload> => this.testCluster.get(this.getKind(name), this.namespace, name);
 
   async merge(name: string, body: object): Promise<void> {
-    await this.bench.merge(this.kindOf(name), this.namespace, name, body);
+    await this.testCluster.merge(this.getKind(name), this.namespace, name, body);
   }
 
-  revertOf = async (name: string): Promise<Revert | undefined> => revertOf((await this.read(name)).metadata);
+  getRevert = async (name: string): Promise<Revert | undefined> => findRevert((await this.read(name)).metadata);
 
   async instrumented(): Promise<string[]> {
     const found = [];
     for (const [name, kind] of this.kinds)
-      if (await this.bench.isInstrumented(kind, this.namespace, name)) found.push(name);
+      if (await this.testCluster.isInstrumented(kind, this.namespace, name)) found.push(name);
     return found.sort();
   }
 
-  whenInstrumented = (...expected: readonly string[]): Promise<void> =>
+  waitForInstrumented = (...expected: readonly string[]): Promise<void> =>
     eventually(async () => expect(await this.instrumented()).toEqual(expected), WAIT);
 
-  whenReverted = (name: string, cause: string): Promise<void> =>
-    eventually(async () => expect(await this.revertOf(name)).toMatchObject({ cause }), WAIT);
+  waitForReverted = (name: string, cause: string): Promise<void> =>
+    eventually(async () => expect(await this.getRevert(name)).toMatchObject({ cause }), WAIT);
 
   async stays(...expected: readonly string[]): Promise<void> {
     for (const end = Date.now() + 3_000; Date.now() < end; await sleep(200))
       expect(await this.instrumented()).toEqual(expected);
   }
 
-  status = async (): Promise<LumigoStatus | undefined> => (await this.bench.readLumigo(this.namespace)).status;
+  status = async (): Promise<LumigoStatus | undefined> => (await this.testCluster.readLumigo(this.namespace)).status;
 
-  rolledOut = (): Promise<Condition | undefined> => this.bench.condition(this.namespace, 'RolledOut');
+  rolledOut = (): Promise<Condition | undefined> => this.testCluster.condition(this.namespace, 'RolledOut');
 
-  whenSaid = (expected: Partial<Condition>): Promise<void> =>
+  waitForCondition = (expected: Partial<Condition>): Promise<void> =>
     eventually(async () => expect(await this.rolledOut()).toMatchObject(expected), WAIT);
 
   reasons = async (name: string): Promise<string[]> =>
-    (await this.bench.events(this.namespace, name)).map(({ reason }) => reason).sort();
+    (await this.testCluster.events(this.namespace, name)).map(({ reason }) => reason).sort();
 
-  private kindOf = (name: string): WorkloadKind => this.kinds.get(name) ?? deployment;
+  private getKind = (name: string): WorkloadKind => this.kinds.get(name) ?? deployment;
 
   private outcome({ app, injector }: HandledPod): Outcome {
     if (this.failing.has(app)) return 'unready';
@@ -115,8 +115,8 @@ export class RolloutStages {
   async end(): Promise<void> {
     const made = this.made;
     this.made = [];
-    for (const { bench, namespace, kubelet } of made) {
-      await bench.deleteLumigo(namespace).catch(undefinedIfNotFound);
+    for (const { testCluster, namespace, kubelet } of made) {
+      await testCluster.deleteLumigo(namespace).catch(undefinedIfNotFound);
       await kubelet.stop();
     }
   }

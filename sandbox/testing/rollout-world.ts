@@ -8,8 +8,8 @@ import { forgery } from './forgeries.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome, Program } from './pod-outcomes.ts';
-import { isHalted, knownAs, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
-import { createRunning, whenComplete } from './workloads.ts';
+import { isHalted, knownAs, RolloutJudge, getSeen, type Known, type Seen } from './rollout-judge.ts';
+import { createRunning, waitForComplete } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 const POLL_MS = 100;
@@ -51,46 +51,46 @@ export class RolloutWorld {
     [this.namespace, this.twin, this.neighbour] = [namespace, twin, neighbour];
     this.version = first;
     this.kubelets = [
-      new KubeletByHand(operator.bench, namespace, (pod) => this.outcome(pod)),
-      new KubeletByHand(operator.bench, neighbour),
+      new KubeletByHand(operator.testCluster, namespace, (pod) => this.outcome(pod)),
+      new KubeletByHand(operator.testCluster, neighbour),
     ];
   }
 
   static async make(operator: OperatorBench, version: Version, names: readonly string[]): Promise<RolloutWorld> {
-    const { bench } = operator;
-    const places = ['model', 'twin', 'neighbour'].map((prefix) => bench.namespace(prefix));
+    const { testCluster } = operator;
+    const places = ['model', 'twin', 'neighbour'].map((prefix) => testCluster.namespace(prefix));
     const world = new RolloutWorld(operator, version, await Promise.all(places));
     const { namespace, neighbour } = world;
     for (const name of names) await world.create(name);
-    for (const name of ['one', 'two']) await createRunning(bench, neighbour, name);
-    for (const name of names) await whenComplete(bench, deployment, namespace, name);
+    for (const name of ['one', 'two']) await createRunning(testCluster, neighbour, name);
+    for (const name of names) await waitForComplete(testCluster, deployment, namespace, name);
     world.following = world.follow();
-    await bench.activate(namespace);
+    await testCluster.activate(namespace);
     return world;
   }
 
   async create(name: string): Promise<void> {
-    await createRunning(this.operator.bench, this.twin, name);
+    await createRunning(this.operator.testCluster, this.twin, name);
     this.programs.set(name, well);
-    const templates = [await this.twinOf(name)];
+    const templates = [await this.createTwin(name)];
     const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
     this.known.set(name, { ...known, hasReplicas: true });
-    this.note(await createRunning(this.operator.bench, this.namespace, name));
+    this.note(await createRunning(this.operator.testCluster, this.namespace, name));
   }
 
   async delete(name: string): Promise<void> {
     this.known.delete(name);
-    const { client } = this.operator.bench;
+    const { client } = this.operator.testCluster;
     for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
   }
 
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
-    const { bench } = this.operator;
+    const { testCluster } = this.operator;
     const before = this.of(name);
-    await bench.merge(deployment, this.twin, name, body);
-    const after = await this.twinOf(name);
+    await testCluster.merge(deployment, this.twin, name, body);
+    const after = await this.createTwin(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
-    this.note(await bench.merge(deployment, this.namespace, name, body));
+    this.note(await testCluster.merge(deployment, this.namespace, name, body));
   }
 
   async forge(name: string): Promise<void> {
@@ -98,7 +98,7 @@ export class RolloutWorld {
     const { text, body } = forgery(this.forgeries);
     this.judge.forged.add(text);
     this.known.set(name, { ...this.of(name), releasedAt: Infinity });
-    this.note(await this.operator.bench.merge(deployment, this.namespace, name, body));
+    this.note(await this.operator.testCluster.merge(deployment, this.namespace, name, body));
     this.known.set(name, { ...this.of(name), releasedAt: Date.now() });
   }
 
@@ -134,20 +134,20 @@ export class RolloutWorld {
   }
 
   async deleteLumigo(): Promise<void> {
-    await this.operator.bench.deleteLumigo(this.namespace);
+    await this.operator.testCluster.deleteLumigo(this.namespace);
     this.hasLumigo = false;
     await eventually(() => this.expectClean());
     this.judge.proven.clear();
   }
 
   async makeLumigo(): Promise<void> {
-    await this.operator.bench.activate(this.namespace);
+    await this.operator.testCluster.activate(this.namespace);
     this.hasLumigo = true;
   }
 
   async traceNeighbour(): Promise<void> {
     this.isNeighbourTraced = true;
-    await this.operator.bench.activate(this.neighbour);
+    await this.operator.testCluster.activate(this.neighbour);
   }
 
   /** Without further changes, and with running programs, each workload is then injected, reverted, or in a halted namespace. */
@@ -172,11 +172,11 @@ export class RolloutWorld {
   }
 
   async end(): Promise<void> {
-    const { bench } = this.operator;
+    const { testCluster } = this.operator;
     try {
       if (!this.isManaged) await this.start();
       if (this.hasLumigo) await this.deleteLumigo();
-      if (this.isNeighbourTraced) await bench.deleteLumigo(this.neighbour);
+      if (this.isNeighbourTraced) await testCluster.deleteLumigo(this.neighbour);
       if (this.version !== this.first) {
         await this.kill();
         await this.start(this.first);
@@ -195,9 +195,9 @@ export class RolloutWorld {
   }
 
   private async expectClean(): Promise<void> {
-    const { bench } = this.operator;
+    const { testCluster } = this.operator;
     for (const { name, workload } of await this.read(this.namespace)) {
-      const twin = await bench.get(deployment, this.twin, name);
+      const twin = await testCluster.get(deployment, this.twin, name);
       const { labels, annotations: { [REVISION]: _revision, ...annotations } = {} } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
       expect(workload.metadata).toMatchObject({ labels, annotations });
@@ -209,17 +209,17 @@ export class RolloutWorld {
   private of = (name: string): Known => knownAs(name, this.known.get(name));
 
   private note(written: object): void {
-    const { name, template } = seenOf({ ...(written as Workload), ...typeOf });
+    const { name, template } = getSeen({ ...(written as Workload), ...typeOf });
     const known = this.known.get(name);
     if (known !== undefined) this.known.set(name, { ...known, written: new Set([...known.written, template]) });
   }
 
-  private twinOf = async (name: string): Promise<string> =>
-    JSON.stringify(await this.operator.bench.templateOf(deployment, this.twin, name));
+  private createTwin = async (name: string): Promise<string> =>
+    JSON.stringify(await this.operator.testCluster.toTemplate(deployment, this.twin, name));
 
   private async read(namespace: string): Promise<readonly Seen[]> {
-    const found = await listAll(this.operator.bench.client, { ...deployment, namespace });
-    return found.map((item) => seenOf({ ...(item as Workload), ...typeOf }));
+    const found = await listAll(this.operator.testCluster.client, { ...deployment, namespace });
+    return found.map((item) => getSeen({ ...(item as Workload), ...typeOf }));
   }
 
   private async follow(): Promise<void> {

@@ -1,7 +1,7 @@
 import { parseSettings, SettingsError } from '../../infra/settings/settings.ts';
 
 /** Returns the problems of settings, one sentence each. */
-export function problemsOf(given: unknown): readonly string[] {
+export function getProblems(given: unknown): readonly string[] {
   try {
     parseSettings(given);
   } catch (error) {

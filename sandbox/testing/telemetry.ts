@@ -10,9 +10,9 @@ import { startOperator, type OperatorBench, type OperatorOptions } from './opera
 export type TelemetryBench = ReturnType<typeof telemetryOn>;
 
 /** Returns a token with a valid shape, a different one for each number. */
-export const tokenOf = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
+export const getToken = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
 
-export const eventOf = (namespace: string, name: string, involvedObject: object = {}) => ({
+export const getEvent = (namespace: string, name: string, involvedObject: object = {}) => ({
   apiVersion: 'v1',
   kind: 'Event',
   metadata: { namespace, name },
@@ -40,7 +40,7 @@ export async function startTelemetry(options: OperatorOptions = {}): Promise<Tel
 }
 
 function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
-  const { bench } = operator;
+  const { testCluster } = operator;
   return {
     ...operator,
     sink,
@@ -50,18 +50,18 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       return collector;
     },
     async activate(name: string, token: string, spec: object = {}): Promise<string> {
-      const namespace = await bench.namespace(name);
+      const namespace = await testCluster.namespace(name);
       // Pods need this account. Without a controller manager, it is missing.
       const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
       await apply(operator.cluster.client, account);
-      await bench.activate(namespace, spec, token);
+      await testCluster.activate(namespace, spec, token);
       return namespace;
     },
-    async whenCollecting(namespace: string, timeoutMs = 20_000): Promise<number> {
+    async waitForCollecting(namespace: string, timeoutMs = 20_000): Promise<number> {
       const started = Date.now();
       await eventually(
         async () => {
-          await bench.create(eventOf(namespace, `marker-${randomUUID()}`));
+          await testCluster.create(getEvent(namespace, `marker-${randomUUID()}`));
           if (!sink.objects.some((object) => object.namespace === namespace))
             throw new Error(`nothing of ${namespace} arrives`);
         },
@@ -69,7 +69,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       );
       return Date.now() - started;
     },
-    async whenSettled(): Promise<number> {
+    async waitForSettled(): Promise<number> {
       const reloads = () => operator.metric('lumigo_operator_telemetry_proxy_reloads_total');
       for (let before = await reloads(); ;) {
         await sleep(2_000);

@@ -1,16 +1,16 @@
 import { labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { hasCondition, isInstrumented, lumigoOf } from '../lumigo.ts';
-import { apply, collectionOf } from '../manager/apply.ts';
-import { whenGone } from './destroy.ts';
+import { hasCondition, isInstrumented, getLumigo } from '../lumigo.ts';
+import { apply, getCollection } from '../manager/apply.ts';
+import { waitForDeletion } from './destroy.ts';
 import { eventually } from './eventually.ts';
-import { workloadOf } from './workloads.ts';
+import { createWorkload } from './workloads.ts';
 
 const { job } = workloadKinds;
 
@@ -38,7 +38,7 @@ export class TestCluster {
   }
 
   async create(manifest: Manifest): Promise<KubernetesObject> {
-    return (await this.client.create(collectionOf(manifest), manifest)).object;
+    return (await this.client.create(getCollection(manifest), manifest)).object;
   }
 
   async apply(...manifests: readonly object[]): Promise<void> {
@@ -46,7 +46,7 @@ export class TestCluster {
   }
 
   async dryRun(manifest: Manifest): Promise<Workload> {
-    const { object } = await this.client.create(collectionOf(manifest), manifest, { dryRun: true });
+    const { object } = await this.client.create(getCollection(manifest), manifest, { dryRun: true });
     return { ...object, apiVersion: manifest.apiVersion, kind: manifest.kind };
   }
 
@@ -55,8 +55,8 @@ export class TestCluster {
     return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
   }
 
-  async templateOf(kind: WorkloadKind, namespace: string, name: string): Promise<PodTemplate> {
-    const template = templateOf(await this.get(kind, namespace, name));
+  async toTemplate(kind: WorkloadKind, namespace: string, name: string): Promise<PodTemplate> {
+    const template = toTemplate(await this.get(kind, namespace, name));
     if (template === undefined) throw new Error(`${kind.kind} ${namespace}/${name} has no pod template`);
     return template;
   }
@@ -75,16 +75,16 @@ export class TestCluster {
   }
 
   async lumigo(namespace: string, spec: object = {}, name = 'lumigo'): Promise<void> {
-    await this.create(lumigoOf(namespace, spec, name));
+    await this.create(getLumigo(namespace, spec, name));
   }
 
   async activate(namespace: string, spec: object = {}, token = validToken): Promise<void> {
     await this.secret(namespace, token);
     await this.lumigo(namespace, spec);
-    await this.whenActive(namespace);
+    await this.waitForActive(namespace);
   }
 
-  async whenActive(namespace: string, name = 'lumigo'): Promise<void> {
+  async waitForActive(namespace: string, name = 'lumigo'): Promise<void> {
     await eventually(async () => {
       const { status } = await this.readLumigo(namespace, name);
       if (!hasCondition('Active', status))
@@ -93,10 +93,10 @@ export class TestCluster {
   }
 
   /** Waits until the webhook knows the `Lumigo`'s status: an immutable workload is injected on creation or never. */
-  async whenWebhookInjects(namespace: string): Promise<void> {
-    const probe = workloadOf(job, namespace, 'webhook-probe');
+  async waitForWebhook(namespace: string): Promise<void> {
+    const probe = createWorkload(job, namespace, 'webhook-probe');
     await eventually(async () => {
-      if (!isInstrumented(templateOf(await this.dryRun(probe)))) throw new Error('the webhook injects nothing yet');
+      if (!isInstrumented(toTemplate(await this.dryRun(probe)))) throw new Error('the webhook injects nothing yet');
     });
   }
 
@@ -114,7 +114,7 @@ export class TestCluster {
 
   async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
     await this.client.delete({ ...contract, namespace, name });
-    await whenGone(this, lumigoOf(namespace, {}, name));
+    await waitForDeletion(this, getLumigo(namespace, {}, name));
   }
 
   async events(namespace: string, name?: string): Promise<EventView[]> {
@@ -128,10 +128,10 @@ export class TestCluster {
   }
 
   async isInstrumented(kind: WorkloadKind, namespace: string, name: string): Promise<boolean> {
-    return isInstrumented(await this.templateOf(kind, namespace, name));
+    return isInstrumented(await this.toTemplate(kind, namespace, name));
   }
 
-  async whenInstrumented(kind: WorkloadKind, namespace: string, name: string, expected = true): Promise<void> {
+  async waitForInstrumented(kind: WorkloadKind, namespace: string, name: string, expected = true): Promise<void> {
     await eventually(async () => {
       if ((await this.isInstrumented(kind, namespace, name)) !== expected)
         throw new Error(`${kind.kind} ${name} is ${expected ? 'not' : 'still'} instrumented`);

@@ -1,7 +1,7 @@
 import { workloadKinds, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { completionOf } from '../../runtime/rollout/completion.ts';
+import { getCompletion } from '../../runtime/rollout/completion.ts';
 import { eventually } from './eventually.ts';
 
 export interface WorkloadOptions {
@@ -12,7 +12,7 @@ export interface WorkloadOptions {
 }
 
 /** Returns the smallest valid workload of a kind: one container, and no replicas if the kind has a number of them. */
-export function workloadOf(
+export function createWorkload(
   kind: Pick<WorkloadKind, 'apiVersion' | 'kind'>,
   namespace: string,
   name: string,
@@ -32,11 +32,11 @@ export function workloadOf(
     apiVersion: kind.apiVersion,
     kind: kind.kind,
     metadata: { namespace, name, labels: { app: name, ...labels } },
-    spec: specOf(kind.kind, name, template),
+    spec: getSpec(kind.kind, name, template),
   };
 }
 
-function specOf(kind: string, name: string, template: object): object {
+function getSpec(kind: string, name: string, template: object): object {
   const selected = { selector: { matchLabels: { app: name } }, template };
   switch (kind) {
     case 'CronJob':
@@ -57,7 +57,7 @@ export const everyKind = workloads.filter(({ addOn }) => addOn === undefined).ma
 
 export const mutableKinds = everyKind.filter(([, { mutable }]) => mutable);
 
-export const podOf = (namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) => ({
+export const getPod = (namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { namespace, name, labels },
@@ -84,19 +84,19 @@ export function createRunning(
   name: string,
   { kind = workloadKinds.deployment, spec = {} }: RunningOptions = {},
 ): Promise<KubernetesObject> {
-  const manifest = workloadOf(kind, namespace, name);
+  const manifest = createWorkload(kind, namespace, name);
   const counted = kind.pods === undefined || kind.pods === 'nodes' ? {} : { replicas: REPLICAS };
   return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...counted, ...spec } });
 }
 
 /** Waits until the controller reports available pods. A workload without pods is complete at once. */
-export const whenComplete = (
+export const waitForComplete = (
   bench: Pick<Workloads, 'get'>,
   kind: WorkloadKind,
   namespace: string,
   name: string,
 ): Promise<void> =>
   eventually(async () => {
-    const { kind: found } = completionOf(await bench.get(kind, namespace, name));
+    const { kind: found } = getCompletion(await bench.get(kind, namespace, name));
     if (found === 'progressing') throw new Error(`${kind.kind} ${name} is ${found}`);
   });

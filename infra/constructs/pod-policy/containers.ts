@@ -1,8 +1,8 @@
 import { environment, injector } from '../../../runtime/contract.ts';
-import { currentFormat, variablesOf } from '../../../runtime/injection/variables.ts';
+import { currentFormat, getVariables } from '../../../runtime/injection/variables.ts';
 import { readOnlySources } from '../../../runtime/injection/refusal.ts';
 import { all, fieldOr, text, texts, type Cel } from '../cel.ts';
-import { isOnOurPath, mountsOf, slashes } from '../injected.ts';
+import { isOnOurPath, getMounts, slashes } from '../injected.ts';
 import type { Variables } from './variables.ts';
 
 const INSIDE_OUR_PATH = `^${slashes(injector.mountPath)}/+[^/]`;
@@ -20,10 +20,10 @@ const isChosen = all(
   '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
 );
 
-const rows = variablesOf(currentFormat);
+const rows = getVariables(currentFormat);
 
 /** Returns the place of the last variable of a name, which is the effective one, or -1. */
-const placeOf = (name: string): Cel => `names.lastIndexOf(${text(name)})`;
+const getPlace = (name: string): Cel => `names.lastIndexOf(${text(name)})`;
 
 const preload: Cel = 'container.env[variables.preloadPlaces[index]]';
 const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
@@ -31,9 +31,9 @@ const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
 /** The rules are those of `reasonsToLeaveAlone`. */
 const isPossible = all(
   `!(${hasPreload} && has(${preload}.valueFrom))`,
-  `!${mountsOf('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
-  `${mountsOf('container')}.filter(mount, ${isOnOurPath('mount')}).size() <= 1`,
-  `!${mountsOf('container')}.exists(mount, ${all(
+  `!${getMounts('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
+  `${getMounts('container')}.filter(mount, ${isOnOurPath('mount')}).size() <= 1`,
+  `!${getMounts('container')}.exists(mount, ${all(
     isAt(ABOVE_OUR_PATH),
     `(${fieldOr('mount', 'readOnly', 'false')} || mount.name in variables.readOnlyVolumes)`,
   )})`,
@@ -41,10 +41,10 @@ const isPossible = all(
 
 export const containerVariables: Variables = {
   environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
-  environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => placeOf(name)).join(', ')}])`,
-  preloadPlaces: `variables.environmentNames.map(names, ${placeOf(environment.preload)})`,
+  environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => getPlace(name)).join(', ')}])`,
+  preloadPlaces: `variables.environmentNames.map(names, ${getPlace(environment.preload)})`,
   preloads: `variables.containers.transformList(index, container, ${hasPreload} ? ${fieldOr(preload, 'value', "''")} : '')`,
-  ownMounts: `variables.containers.map(container, ${mountsOf('container')}.map(mount, ${isOnOurPath('mount')}).lastIndexOf(true))`,
+  ownMounts: `variables.containers.map(container, ${getMounts('container')}.map(mount, ${isOnOurPath('mount')}).lastIndexOf(true))`,
   readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
     readOnlySources,
   )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,

@@ -1,7 +1,7 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import { needs } from '../../../runtime/injection/eligibility.ts';
 import { NEEDED_CPU, NEEDED_STORAGE } from '../../../runtime/injection/refusal.ts';
-import { MOST_ANNOTATION_BYTES } from '../../../runtime/injection/validity.ts';
+import { MAX_ANNOTATION_BYTES } from '../../../runtime/injection/validity.ts';
 import { all, any, entryOr, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { storageLimits } from './resources.ts';
 import type { Variables } from './variables.ts';
@@ -21,7 +21,7 @@ const ADDED_BYTES = Object.values([annotations.injection, annotations.safeToEvic
   '',
 ).length;
 
-const bytesOf = (map: Cel): Cel => `${map}.map(key, bytes(key).size() + bytes(${map}[key]).size()).sum()`;
+const getBytes = (map: Cel): Cel => `${map}.map(key, bytes(key).size() + bytes(${map}[key]).size()).sum()`;
 
 /** The variables that decide if a pod can be injected, by the rules of `otherNodes`, `reasonToRefuse` and `whyInvalid`. */
 export const fitVariables: Variables = {
@@ -39,7 +39,7 @@ export const fitVariables: Variables = {
   hasRoom: any('variables.storageLimits.size() == 0', `variables.storageLimits.sum() >= double(${NEEDED_STORAGE})`),
   hasTime: any("variables.cpuLimit == ''", `quantity(variables.cpuLimit).asApproximateFloat() >= ${NEEDED_CPU}`),
   // Kubernetes refuses a pod with more bytes of annotations.
-  hasRoomForRecord: `${bytesOf('variables.annotations')} + bytes(variables.record).size() + ${ADDED_BYTES} <= ${MOST_ANNOTATION_BYTES}`,
+  hasRoomForRecord: `${getBytes('variables.annotations')} + bytes(variables.record).size() + ${ADDED_BYTES} <= ${MAX_ANNOTATION_BYTES}`,
   isInjected: all(
     '!variables.isNameTaken',
     'variables.injected.size() > 0',

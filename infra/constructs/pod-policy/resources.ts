@@ -22,7 +22,7 @@ const ofContainer = (container: Cel, list: 'requests' | 'limits', resource: stri
   `${container}.?resources.${list}[?${text(resource)}]`;
 
 /** Returns the largest request and limit of a resource among the app containers, scaled down as by `initResources`. */
-function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
+function getVariables({ resource, as, perUnit, suffix }: Row): Variables {
   const largest = largestRequests[resource];
   const most = parseQuantity(largest) ?? 0;
   const at = (name: string): Cel => `variables.${as}${name}`;
@@ -46,7 +46,7 @@ function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
   };
 }
 
-export const resourceVariables: Variables = Object.assign({}, ...rows.map(variablesOf)) as Variables;
+export const resourceVariables: Variables = Object.assign({}, ...rows.map(getVariables)) as Variables;
 
 const list = (name: string): Readonly<Record<string, Maybe>> =>
   Object.fromEntries(

@@ -1,7 +1,7 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import {
   currentFormat,
-  variablesOf,
+  getVariables,
   type InjectedVariable,
   type Recorded,
 } from '../../../runtime/injection/variables.ts';
@@ -68,7 +68,7 @@ const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
 /** The values that the injection writes. The record is short, because the operator never removes an injection from a pod. */
 export const valueVariables: Variables = {
-  environment: `variables.containers.transformList(index, container, [\n  ${variablesOf(currentFormat)
+  environment: `variables.containers.transformList(index, container, [\n  ${getVariables(currentFormat)
     .map(environmentVariable)
     .join(',\n')
     .replaceAll('\n', '\n  ')}\n])`,

@@ -57,7 +57,7 @@ const guardPath = '/metadata/resourceVersion';
 
 export function createClient(transport: Transport): Client {
   const get: Client['get'] = async (ref, options = {}) => {
-    const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...callOf(options) });
+    const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...toCall(options) });
     return body as KubernetesObject;
   };
   return {
@@ -75,7 +75,7 @@ export function createClient(transport: Transport): Client {
     update: (ref, object, options = {}) =>
       write(transport, { method: 'PUT', path: objectPath(ref), body: object }, options),
     patch: (ref, patch, options = {}) =>
-      write(transport, { method: 'PATCH', path: objectPath(ref), ...patchOf(patch) }, options),
+      write(transport, { method: 'PATCH', path: objectPath(ref), ...getPatch(patch) }, options),
     async delete(ref, { preconditions, propagation } = {}) {
       await transport.request({
         method: 'DELETE',
@@ -119,7 +119,7 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-const callOf = ({ signal, pool, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
+const toCall = ({ signal, pool, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
   signal,
   pool,
   timeoutMs,
@@ -130,7 +130,7 @@ async function write(transport: Transport, request: ApiRequest, options: WriteOp
   const { dryRun, fieldManager, fieldValidation, throttledIsFinal } = options;
   const { body, warnings } = await transport.request({
     ...request,
-    ...callOf(options),
+    ...toCall(options),
     query: { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation },
     repeatable: dryRun === true || request.repeatable,
     throttledIsFinal,
@@ -139,7 +139,7 @@ async function write(transport: Transport, request: ApiRequest, options: WriteOp
 }
 
 /** A guarded patch and an apply can be sent twice: the second is refused, or changes nothing. */
-function patchOf(patch: Patch): Partial<ApiRequest> {
+function getPatch(patch: Patch): Partial<ApiRequest> {
   switch (patch.kind) {
     case 'json': {
       const repeatable = patch.operations.some(({ op, path }) => op === 'replace' && path === guardPath);

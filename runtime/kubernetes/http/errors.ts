@@ -104,14 +104,14 @@ interface Refusal {
 }
 
 /** Quotes only a Status of the API server: a proxy's page may hold anything, also the request's credentials. */
-export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
+export function toApiError(body: unknown, refusal: Refusal): ApiError {
   const status = (typeof body === 'object' && body !== null ? body : {}) as Status;
   const code = typeof status.code === 'number' ? status.code : refusal.status;
   return new ApiError({
     status: code,
-    reason: textOf(status.reason) ?? '',
+    reason: toText(status.reason) ?? '',
     message:
-      quoted(textOf(status.message)) ??
+      quoted(toText(status.message)) ??
       `${refusal.subject} failed with status ${String(code)} and no Kubernetes Status; check that no proxy answers for the API server`,
     retryAfterSeconds: refusal.retryAfterSeconds ?? status.details?.retryAfterSeconds,
     causes: status.details?.causes,
@@ -128,4 +128,4 @@ const quoted = (message: string | undefined): string | undefined =>
     ? undefined
     : Buffer.from(printable(withoutTokens(message.slice(0, MAX_SEARCHED))).slice(0, MAX_QUOTED)).toString();
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const toText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

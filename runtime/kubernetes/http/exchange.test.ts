@@ -6,12 +6,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { bounds } from './byte-budget.ts';
 import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
-import { linesOf } from './reading.ts';
+import { toLines } from './reading.ts';
 
 async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise<string[]> {
   const lines: string[] = [];
   const bytes = Readable.from(chunks, { objectMode: false });
-  for await (const line of linesOf(bytes as AsyncIterable<Buffer>, (length) => skipped.push(length))) lines.push(line);
+  for await (const line of toLines(bytes as AsyncIterable<Buffer>, (length) => skipped.push(length))) lines.push(line);
   return lines;
 }
 

@@ -2,7 +2,7 @@ import { type Agent, type ClientRequest, type IncomingMessage, request as overHt
 import { request as overHttps } from 'node:https';
 import { bounds } from './byte-budget.ts';
 import { AnswerTooLargeError, ConnectionError } from './errors.ts';
-import { textOf, Whole } from './reading.ts';
+import { toText, Whole } from './reading.ts';
 
 export interface Exchange {
   readonly server: URL;
@@ -59,7 +59,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   }, asked.timeoutMs);
   const releaseTimeout = (): void => clearTimeout(timer);
   try {
-    const message = await headOf(request, asked);
+    const message = await getHead(request, asked);
     const reading = {
       explain: (error: unknown) => explained(error, asked, { timedOut, isStale: false }),
       releaseTimeout,
@@ -69,7 +69,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
       message,
       releaseTimeout,
       whole: (use) => useWhole(new Whole(message, maxBytes, asked.path), reading, use),
-      bytes: () => bytesOf(message, reading),
+      bytes: () => getBytes(message, reading),
     };
   } catch (error) {
     releaseTimeout();
@@ -77,7 +77,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   }
 }
 
-function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<IncomingMessage> {
+function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
     // A late error without a listener would end the process.
@@ -137,14 +137,14 @@ async function useWhole<T>(
 ): Promise<T> {
   try {
     const pieces = await whole.read().catch((error: unknown) => Promise.reject(explain(error) as Error));
-    return use(textOf(pieces), whole.length);
+    return use(toText(pieces), whole.length);
   } finally {
     whole.release();
     releaseTimeout();
   }
 }
 
-async function* bytesOf(
+async function* getBytes(
   message: IncomingMessage,
   { explain, releaseTimeout }: Reading,
 ): AsyncGenerator<Buffer, void, undefined> {

@@ -27,7 +27,7 @@ export async function fromKubeconfig({ path, context }: KubeconfigSource): Promi
   const chosen = context ?? (config.getCurrentContext() as string | undefined) ?? '';
   if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
   config.setCurrentContext(chosen);
-  return connectionOf(config, `context '${chosen}' of ${origin}`);
+  return connect(config, `context '${chosen}' of ${origin}`);
 }
 
 /** Without a file the library would silently use http://localhost:8080, and its error would mislead. */
@@ -48,7 +48,7 @@ function unknownContext(origin: string, chosen: string, names: readonly string[]
     : `${origin} has no context '${chosen}'. ${choice}`;
 }
 
-async function connectionOf(config: KubeConfig, origin: string): Promise<Connection> {
+async function connect(config: KubeConfig, origin: string): Promise<Connection> {
   const cluster = config.getCurrentCluster();
   if (cluster === null)
     throw new ConfigError([

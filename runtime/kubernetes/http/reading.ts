@@ -49,7 +49,7 @@ export class Whole {
 const NEWLINE = 0x0a;
 
 /** `onSkipped` gets the length of a line above `bounds.lineBytes`. Each line becomes a string once, to save garbage. */
-export async function* linesOf(
+export async function* toLines(
   chunks: AsyncIterable<Buffer>,
   onSkipped: (bytes: number) => void,
 ): AsyncGenerator<string, void, undefined> {
@@ -99,7 +99,7 @@ class Line {
 
   private end(): string {
     if (this.length > bounds.lineBytes) this.onSkipped(this.length);
-    const text = textOf(this.pieces);
+    const text = toText(this.pieces);
     [this.pieces, this.length] = [[], 0];
     return text;
   }
@@ -110,5 +110,5 @@ class Line {
   }
 }
 
-export const textOf = (pieces: readonly Buffer[]): string =>
+export const toText = (pieces: readonly Buffer[]): string =>
   (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))?.toString() ?? '';

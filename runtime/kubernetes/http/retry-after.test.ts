@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { apiErrorOf } from './errors.ts';
+import { toApiError } from './errors.ts';
 import { StaleSocketError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 const first = { attempts: 1, random: 0 };
 const post = { method: 'POST' } as const;
 const answered = (status: number, retryAfterSeconds?: number) =>
-  apiErrorOf({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
+  toApiError({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
 const stale = new StaleSocketError('closed', 'ECONNRESET');
 
 describe('retryAfterMs', () => {

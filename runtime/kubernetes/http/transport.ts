@@ -5,9 +5,9 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
-import { apiErrorOf, isFailure, isUnauthorized } from './errors.ts';
+import { toApiError, isFailure, isUnauthorized } from './errors.ts';
 import { type Answer, type Exchange, exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
-import { linesOf } from './reading.ts';
+import { toLines } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { retryAfterMs, type Repetition } from './retry-after.ts';
 
@@ -74,17 +74,17 @@ const idleSocketMs = 60_000;
 
 /** Returns the only way to the API server: JSON over kept-alive TLS connections (docs/contributing/adr/0003). */
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
-  const pools = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
+  const pools = { work: createAgent(connection, options.maxSockets ?? 8), standing: createAgent(connection, Infinity) };
 
-  const open = openBy(attemptBy(connection, pools, options), options.logger);
+  const open = openBy(createAttempt(connection, pools, options), options.logger);
   const skipped = skippedReporter(options);
 
   return {
     async request(request) {
       const answer = await open(request);
       const { headersDistinct: headers, statusCode = 0 } = answer.message;
-      const { body, bytes } = await bodyOf(answer);
-      if (isFailure(body)) throw apiErrorOf(body, { status: statusCode, subject: `${request.method} ${request.path}` });
+      const { body, bytes } = await getBody(answer);
+      if (isFailure(body)) throw toApiError(body, { status: statusCode, subject: `${request.method} ${request.path}` });
       return { body, bytes, warnings: parseWarnings(headers.warning ?? []) };
     },
     async stream({ onOpen, onValue, onSkipped, ...request }) {
@@ -95,7 +95,7 @@ export function createTransport(connection: Connection, options: TransportOption
         skipped(requestKind('GET', request.path, true).resource, bytes);
         onSkipped?.();
       };
-      for await (const line of linesOf(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
+      for await (const line of toLines(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
     },
     close() {
       pools.work.destroy();
@@ -105,10 +105,10 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 type Attempt = (request: ApiRequest, refused: boolean) => Promise<Answer>;
-type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof agentOf>>>;
+type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof createAgent>>>;
 
 /** `refused`: the server answered 401 to the last attempt. */
-const attemptBy =
+const createAttempt =
   (connection: Connection, pools: Pools, options: TransportOptions): Attempt =>
   async (request, refused) => {
     const { path, query, method, body } = request;
@@ -123,7 +123,7 @@ const attemptBy =
         agent: pools[request.pool ?? 'work'],
         method,
         path: basePath(connection.server) + path + queryString(query),
-        headers: { ...connection.headers, ...headersOf(request, text), 'user-agent': options.userAgent, ...login },
+        headers: { ...connection.headers, ...toHeaders(request, text), 'user-agent': options.userAgent, ...login },
         body: text,
         signal: request.signal,
         fence: request.fence,
@@ -169,7 +169,7 @@ function skippedReporter({ onSkipped, logger }: TransportOptions) {
 }
 
 /** Returns the transport with bounds for each request: an end, a fence, or other credentials. */
-export const within = (
+export const withBounds = (
   transport: Transport,
   bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization'>,
 ): Transport => ({
@@ -178,7 +178,7 @@ export const within = (
   close: () => undefined,
 });
 
-function headersOf({ accept, contentType }: ApiRequest, text: string | undefined): Record<string, string | number> {
+function toHeaders({ accept, contentType }: ApiRequest, text: string | undefined): Record<string, string | number> {
   const json = 'application/json';
   if (text === undefined) return { accept: accept ?? json };
   return { accept: accept ?? json, 'content-type': contentType ?? json, 'content-length': Buffer.byteLength(text) };
@@ -188,11 +188,11 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   const { statusCode: status = 0, headers } = answer.message;
   if (status < 400) return answer;
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
-  throw apiErrorOf((await bodyOf(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
+  throw toApiError((await getBody(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
 /** Parses inside `whole`, while the answer counts in the budget. */
-function bodyOf({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
+function getBody({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
   const isJson = message.headers['content-type']?.includes('json') === true;
   const parse = (text: string): unknown => (text === '' ? undefined : isJson ? JSON.parse(text) : text);
   return whole((text, bytes) => ({ body: parse(text), bytes }));
@@ -201,7 +201,7 @@ function bodyOf({ message, whole }: Answer): Promise<{ readonly body: unknown; r
 /** A kubeconfig's server may have a path (Rancher, `kubectl proxy --api-prefix`). */
 const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 
-function agentOf(connection: Connection, maxSockets: number): HttpAgent {
+function createAgent(connection: Connection, maxSockets: number): HttpAgent {
   const common = { keepAlive: true, maxSockets, timeout: idleSocketMs, scheduling: 'lifo' as const };
   if (connection.server.protocol === 'http:') return new HttpAgent(common);
   const { ca, cert, key, serverName } = connection;

@@ -93,7 +93,7 @@ function standLooking(identity: string): Candidate & { readonly hasLooked: (time
 const leads = (candidate: Candidate, count = 1): Promise<void> =>
   eventually(() => expect(candidate.terms).toHaveLength(count));
 
-function termOf({ terms }: Candidate, index = 0): Term {
+function getTerm({ terms }: Candidate, index = 0): Term {
   const term = terms[index];
   if (term === undefined) throw new Error(`there is no term ${index} yet`);
   return term;
@@ -141,7 +141,7 @@ describe('two candidates', () => {
     await first.stop();
     expect((await read()).spec).toMatchObject({ holderIdentity: '' });
     await leads(second);
-    const [before, after] = [termOf(first), termOf(second)];
+    const [before, after] = [getTerm(first), getTerm(second)];
     expect(after.from).toBeGreaterThan(before.until);
     expect(after.from - before.until).toBeLessThan(lasts / 2);
     expect(before.previousRenewTime).toBeUndefined();
@@ -156,7 +156,7 @@ describe('two candidates', () => {
     await kill(leader);
     const killed = performance.now();
     await leads(successor);
-    const waited = termOf(successor).from - killed;
+    const waited = getTerm(successor).from - killed;
     expect(waited).toBeGreaterThan(lasts - times.retryPeriodMs - 250);
     expect(waited).toBeLessThan(lasts + times.retryPeriodMs + 1_500);
   });
@@ -171,11 +171,11 @@ describe('two candidates', () => {
     proxy.freeze(true);
     await leads(other);
     expect(cutOff.terms).toHaveLength(1);
-    expect(termOf(cutOff).until).toBeLessThan(termOf(other).from);
+    expect(getTerm(cutOff).until).toBeLessThan(getTerm(other).from);
     proxy.freeze(false);
     await other.stop();
     await leads(cutOff, 2);
-    expect(termOf(cutOff, 1).from).toBeGreaterThan(termOf(other).until);
+    expect(getTerm(cutOff, 1).from).toBeGreaterThan(getTerm(other).until);
   });
 
   it('replace a leader whose work fails', async () => {
@@ -202,8 +202,8 @@ describe('one candidate', () => {
     const started = performance.now();
     const again = stand('pod-0');
     await leads(again);
-    expect(termOf(again).from - started).toBeLessThan(1_000);
-    expect(termOf(again).previousRenewTime).toMatch(/^\d{4}-/);
+    expect(getTerm(again).from - started).toBeLessThan(1_000);
+    expect(getTerm(again).previousRenewTime).toMatch(/^\d{4}-/);
     expect((await read()).spec).toMatchObject({ leaseTransitions: 0 });
   });
 
@@ -212,7 +212,7 @@ describe('one candidate', () => {
     const leader = stand('modest', { transport: transportTo(new URL(cluster.server).port, requests) });
     await leads(leader);
     await eventually(() => expect(requests.length).toBeGreaterThanOrEqual(6), { intervalMs: 10 });
-    const periods = (performance.now() - termOf(leader).from) / times.retryPeriodMs;
+    const periods = (performance.now() - getTerm(leader).from) / times.retryPeriodMs;
     expect(requests.slice(0, 2)).toEqual(['get leases', 'create leases']);
     const renewals = requests.slice(2);
     expect(new Set(renewals)).toEqual(new Set(['update leases']));

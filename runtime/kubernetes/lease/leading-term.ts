@@ -6,7 +6,7 @@ import { createClient, type Client } from '../http/client.ts';
 import { FencedError } from '../http/exchange.ts';
 import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
 import type { ElectionTimes, Lease } from './plan-lease.ts';
-import { within, type Transport } from '../http/transport.ts';
+import { withBounds, type Transport } from '../http/transport.ts';
 
 export interface LeadingContext {
   /** Aborted before another replica can lead. */
@@ -19,7 +19,7 @@ export interface LeadingContext {
 
 /** Returns a client whose requests end with the term, and fail once another replica can lead. */
 export const termClient = (transport: Transport, { signal, fence }: LeadingContext): Client =>
-  createClient(within(transport, { signal, fence }));
+  createClient(withBounds(transport, { signal, fence }));
 
 export interface TakenLease {
   readonly lease: Lease;

@@ -15,7 +15,7 @@ const event = (namespace: string, uid: string, key: string): QueuedEvent => ({
 });
 
 /** The API server refuses posts of the namespace `refuses`. */
-function queueOf({ refuses = '' }: { refuses?: string } = {}) {
+function toQueue({ refuses = '' }: { refuses?: string } = {}) {
   const posted: string[] = [];
   const drained: string[] = [];
   const under = { way: 0, most: 0 };
@@ -49,7 +49,7 @@ describe('the queue of events', () => {
     ['more', 'few changes', 10, 6],
     ['as many as the work', 'none', 0, 16],
   ])('posts in order for each object, and %s at once beside %s', async (_few, _beside, changes, most) => {
-    const { queue, add, post, posted, under } = queueOf();
+    const { queue, add, post, posted, under } = toQueue();
     for (let other = 0; other < 20; other += 1) add('shop', `o${other}`, '0');
     for (let key = 0; key < 5; key += 1) for (const uid of ['a', 'b', 'c', 'd', 'e', 'f']) add('shop', uid, `${key}`);
     const end = new AbortController();
@@ -63,7 +63,7 @@ describe('the queue of events', () => {
   });
 
   it('posts the events of other namespaces while one refuses them [F7]', async () => {
-    const { queue, add, post, posted } = queueOf({ refuses: 'closed' });
+    const { queue, add, post, posted } = toQueue({ refuses: 'closed' });
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
     const end = new AbortController();
@@ -78,14 +78,14 @@ describe('the queue of events', () => {
   });
 
   it('drops events beyond 20,000 that wait', async () => {
-    const { queue, add, dropped } = queueOf();
+    const { queue, add, dropped } = toQueue();
     for (let index = 0; index < 20_010; index += 1) add('shop', `o${index}`, '1');
     expect(queue.pending('shop')).toBe(20_000);
     expect((await dropped.get()).values).toMatchObject([{ value: 10 }]);
   });
 
   it('releases the callers that wait for a namespace when its first event fails', async () => {
-    const { queue, add, post, posted, drained } = queueOf({ refuses: 'closed' });
+    const { queue, add, post, posted, drained } = toQueue({ refuses: 'closed' });
     const end = new AbortController();
     const running = queue.run(end.signal, post, idle);
     add('closed', 'a', '1');
@@ -100,7 +100,7 @@ describe('the queue of events', () => {
     ['posts an event ahead of the queue', '', ['b/1', 'a/1'], 1],
     ['queues an event that it cannot post ahead', 'shop', [], 2],
   ])('%s', async (_what, refuses, expected, left) => {
-    const { queue, add, post, posted } = queueOf({ refuses });
+    const { queue, add, post, posted } = toQueue({ refuses });
     const end = new AbortController();
     const running = queue.run(end.signal, post, idle);
     await queue.postFirst(event('shop', 'b', '1'));
@@ -113,7 +113,7 @@ describe('the queue of events', () => {
   });
 
   it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
-    const { queue, add, post, posted, drained } = queueOf();
+    const { queue, add, post, posted, drained } = toQueue();
     add('shop', 'a', '1');
     await turn();
     expect(posted).toEqual([]);
@@ -128,7 +128,7 @@ describe('the queue of events', () => {
 
   it('retries although timers run up to a millisecond early', async () => {
     const end = new AbortController();
-    const queues = Array.from({ length: 30 }, () => queueOf());
+    const queues = Array.from({ length: 30 }, () => toQueue());
     for (const { queue, add, post } of queues) {
       let failed = false;
       const breakOnce = async (event: QueuedEvent): Promise<void> => {

@@ -20,7 +20,7 @@ const details = {
   instance: 'manager-0',
 } as const;
 
-const nameOf = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
+const getName = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
   eventObject({ ...details, ...changes }).metadata.name ?? '';
 
 describe('eventObject', () => {
@@ -40,15 +40,15 @@ describe('eventObject', () => {
   });
 
   it('has the same name for the same change, from each replica and at any time', () =>
-    expect(nameOf({ now: new Date(0), version: '2', instance: 'other', message: 'else' })).toBe(nameOf({})));
+    expect(getName({ now: new Date(0), version: '2', instance: 'other', message: 'else' })).toBe(getName({})));
 
   it.each([
     ['change', { key: 'added/2' }],
     ['reason', { reason: 'LumigoRemovedInstrumentation' }],
     ['life of the object', { regarding: { ...details.regarding, uid: 'another' } }],
-  ])('has another name for another %s', (_what, changes) => expect(nameOf(changes)).not.toBe(nameOf({})));
+  ])('has another name for another %s', (_what, changes) => expect(getName(changes)).not.toBe(getName({})));
 
-  it('contains the name of the object', () => expect(nameOf({})).toMatch(/^cart\.[0-9a-f]{16}$/));
+  it('contains the name of the object', () => expect(getName({})).toMatch(/^cart\.[0-9a-f]{16}$/));
 
   it('always has a name that the API server accepts', () => {
     const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -60,7 +60,7 @@ describe('eventObject', () => {
     );
     fc.assert(
       fc.property(subdomain, (name) => {
-        const event = nameOf({ regarding: { ...details.regarding, name } });
+        const event = getName({ regarding: { ...details.regarding, name } });
         expect(event.length).toBeLessThanOrEqual(253);
         expect(event).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
       }),

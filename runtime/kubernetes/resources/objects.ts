@@ -23,7 +23,7 @@ export interface Manifest extends ChangedObject {
   readonly kind: string;
 }
 
-export const dataOf = (object: KubernetesObject): Readonly<Record<string, string>> =>
+export const toData = (object: KubernetesObject): Readonly<Record<string, string>> =>
   (object as { readonly data?: Readonly<Record<string, string>> }).data ?? {};
 
 /** A tenth of the bytes, and no pod template in memory. */

@@ -39,17 +39,17 @@ const finders: Readonly<Record<string, Find>> = {
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
   let newest: Metadata | undefined;
-  const options = { metadataOnly: true, labelSelector: selectorOf(workload) };
+  const options = { metadataOnly: true, labelSelector: getSelector(workload) };
   for await (const { items } of client.pages({ ...replicaSets, namespace }, options))
     for (const { metadata } of items)
-      if (isOwnedBy(metadata, uid) && revisionOf(metadata) > revisionOf(newest)) newest = metadata;
+      if (isOwnedBy(metadata, uid) && getRevision(metadata) > getRevision(newest)) newest = metadata;
   const hash = newest?.labels?.['pod-template-hash'];
   return newest === undefined || hash === undefined
     ? undefined
     : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
 }
 
-export const selectorOf = (workload: Workload): string =>
+export const getSelector = (workload: Workload): string =>
   Object.entries(mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'))
     .map(([key, value]) => `${key}=${String(value)}`)
     .join(',');
@@ -57,11 +57,11 @@ export const selectorOf = (workload: Workload): string =>
 export const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | undefined): boolean =>
   ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
 
-const revisionOf = (metadata: Metadata | undefined): number =>
+const getRevision = (metadata: Metadata | undefined): number =>
   Number(metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? -1);
 
 /** Returns undefined if the controller has not seen the generation yet. */
-export async function podIdentityOf(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
+export async function getPodIdentity(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { generation = 0 } = workload.metadata;
   // Argo Rollouts write the generation as a string.
   const isSeen = Number(mapAt(workload, 'status')['observedGeneration'] ?? 0) >= generation;

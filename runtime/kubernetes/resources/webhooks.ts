@@ -11,5 +11,5 @@ export const webhooksRef = ({ operatorName }: { readonly operatorName: string })
   name: `${operatorName}${suffixes.injectorWebhook}`,
 });
 
-export const webhooksOf = (configuration: KubernetesObject): readonly Webhook[] =>
+export const getWebhooks = (configuration: KubernetesObject): readonly Webhook[] =>
   (configuration as { readonly webhooks?: readonly Webhook[] }).webhooks ?? [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Minimum time between a failure and the next try, also if callers hurry. */
-const CALM_MS = 250;
+const QUIET_PERIOD_MS = 250;
 
 /** A disconnected store may have objects that were deleted, or that a restored backup does not have. */
 export class CatchUp {
@@ -13,14 +13,14 @@ export class CatchUp {
     return this.isUpToDate;
   }
 
-  note(isCurrent: boolean): void {
+  record(isCurrent: boolean): void {
     this.isUpToDate = isCurrent;
     for (const goOn of this.waiting) goOn();
   }
 
   async rest(ms: number, signal: AbortSignal): Promise<void> {
     const cut = new AbortController();
-    const calmUntil = performance.now() + CALM_MS;
+    const calmUntil = performance.now() + QUIET_PERIOD_MS;
     this.hurry = () => void setTimeout(() => cut.abort(), Math.max(0, calmUntil - performance.now()));
     await sleep(ms, undefined, { signal: AbortSignal.any([signal, cut.signal]) }).catch(() => undefined);
   }

@@ -261,7 +261,7 @@ describe('an idle list-watch', () => {
 
   it('keeps its one connection over an hour’s number of bookmarks', async () => {
     const quiet = { group: '', version: 'v1', plural: 'secrets', namespace: 'default' };
-    const seen = Array.from({ length: streams }, () => streamsOf(transport));
+    const seen = Array.from({ length: streams }, () => recordStreams(transport));
     const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
     await Promise.all(watches.map(({ synced }) => synced));
     const began = Number((await client.pages(quiet).next()).value?.resourceVersion);
@@ -286,7 +286,7 @@ describe('an idle list-watch', () => {
     for (const { told } of watches) expect(told).toEqual(['synced']);
   });
 
-  function streamsOf(way: Transport) {
+  function recordStreams(way: Transport) {
     const from: unknown[] = [];
     let open = 0;
     const stream: Transport['stream'] = (request) => {

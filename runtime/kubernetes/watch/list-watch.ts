@@ -62,7 +62,7 @@ class Watcher {
     let onSynced = (): void => undefined;
     this.synced = new Promise((resolve) => {
       onSynced = () => {
-        catchUp.note(true);
+        catchUp.record(true);
         resolve();
       };
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -114,7 +114,7 @@ class Watcher {
     this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
     if (this.failures === 0) return;
     // A kind without a definition has no objects, so the empty store is current.
-    this.catchUp.note(isNotFound(error));
+    this.catchUp.record(isNotFound(error));
     const retryInMs = this.retryInMs(error);
     if (!this.isUndefined(error))
       this.report(cause, { resource: this.subject, cause, problem: describeError(error), retryInMs });
@@ -159,7 +159,7 @@ class Watcher {
   }
 
   private opened(): void {
-    if (!this.position.listing) this.catchUp.note(true);
+    if (!this.position.listing) this.catchUp.record(true);
     if (this.failures > 0) this.options.logger?.info({ resource: this.subject }, 'watch resumed');
   }
 

@@ -34,7 +34,7 @@ const listSilenceMs = 15_000;
 export async function watchOnce(options: WatchOnceOptions): Promise<void> {
   const { transport, subject, position, metadataOnly, streamSeconds = 900 } = options;
   const { labelSelector, fieldSelector } = options;
-  const watchdog = watchdogOf(options);
+  const watchdog = createWatchdog(options);
   const from = position.listing
     ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
     : { resourceVersion: position.version };
@@ -64,7 +64,7 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
   }
 }
 
-function watchdogOf({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
+function createWatchdog({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
   const silence = new AbortController();
   const onSilence = (): void =>
     silence.abort(new SilenceError(`The watch of ${subject} received no data in time.`, 'SILENT'));

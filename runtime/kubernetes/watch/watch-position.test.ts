@@ -23,9 +23,9 @@ const identity = fc.record({
   name: fc.constantFrom('x', 'y', 'z'),
   uid: fc.constantFrom('1', '2', '3'),
 });
-const keyOf = ({ namespace, name }: Identity): string => `${namespace}/${name}`;
-const textOf = (each: Identity): string => `${keyOf(each)}/${each.uid}`;
-const oneOfEachName = fc.uniqueArray(identity, { selector: keyOf });
+const toKey = ({ namespace, name }: Identity): string => `${namespace}/${name}`;
+const toText = (each: Identity): string => `${toKey(each)}/${each.uid}`;
+const oneOfEachName = fc.uniqueArray(identity, { selector: toKey });
 
 describe('a list', () => {
   it('reports the held objects that it lacks: at the end, or just before a successor', () => {
@@ -35,12 +35,12 @@ describe('a list', () => {
         position.beginList();
         for (const each of shown) position.show({ metadata: { ...each, resourceVersion: '1' } });
         position.completeList('9');
-        const gone = held.filter((one) => !shown.some((each) => textOf(each) === textOf(one)));
-        expect(told.filter((each) => each.startsWith('-')).sort()).toEqual(gone.map((one) => `-${textOf(one)}`).sort());
+        const gone = held.filter((one) => !shown.some((each) => toText(each) === toText(one)));
+        expect(told.filter((each) => each.startsWith('-')).sort()).toEqual(gone.map((one) => `-${toText(one)}`).sort());
         for (const before of gone) {
-          const successor = shown.find((each) => keyOf(each) === keyOf(before));
+          const successor = shown.find((each) => toKey(each) === toKey(before));
           if (successor === undefined) continue;
-          expect(told.indexOf(`+${textOf(successor)}`)).toBe(told.indexOf(`-${textOf(before)}`) + 1);
+          expect(told.indexOf(`+${toText(successor)}`)).toBe(told.indexOf(`-${toText(before)}`) + 1);
         }
         expect([told.at(-1), position.version]).toEqual(['synced', '9']);
       }),
@@ -76,7 +76,7 @@ describe('a line of a watch', () => {
     expect([told, position.version, position.listing]).toEqual([['+/a/1', '-/b/2', 'synced'], '12', false]);
   });
 
-  const failureOf = (line: unknown): unknown => {
+  const getFailure = (line: unknown): unknown => {
     try {
       return void positionOver().position.receive(line);
     } catch (error) {
@@ -86,7 +86,7 @@ describe('a line of a watch', () => {
 
   it('throws the Status of an ERROR', () => {
     const status = { kind: 'Status', metadata: {}, code: 410, reason: 'Expired', message: 'too old' };
-    expect(failureOf({ type: 'ERROR', object: status })).toMatchObject({
+    expect(getFailure({ type: 'ERROR', object: status })).toMatchObject({
       status: 410,
       reason: 'Expired',
       message: 'too old',
@@ -95,6 +95,6 @@ describe('a line of a watch', () => {
 
   it.each([[null], [{}], [{ type: 'NEW', object }], [{ type: 'ADDED' }], ['text']])(
     'throws if it cannot be parsed: %j',
-    (line) => expect(failureOf(line)).toMatchObject({ name: 'ApiError', status: 500 }),
+    (line) => expect(getFailure(line)).toMatchObject({ name: 'ApiError', status: 500 }),
   );
 });

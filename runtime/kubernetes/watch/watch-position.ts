@@ -1,4 +1,4 @@
-import { apiErrorOf } from '../http/errors.ts';
+import { toApiError } from '../http/errors.ts';
 import type { KubernetesObject } from '../resources/objects.ts';
 
 export interface Identity {
@@ -51,7 +51,7 @@ export class WatchPosition {
 
   beginList(): void {
     this.unseen = new Map();
-    for (const identity of this.options.handler.known()) this.unseen.set(keyOf(identity), identity);
+    for (const identity of this.options.handler.known()) this.unseen.set(toKey(identity), identity);
   }
 
   abandonList(): void {
@@ -89,7 +89,7 @@ export class WatchPosition {
   }
 
   private see({ metadata }: KubernetesObject): Identity | undefined {
-    const key = keyOf(metadata);
+    const key = toKey(metadata);
     const before = this.unseen?.get(key);
     this.unseen?.delete(key);
     return before;
@@ -112,7 +112,7 @@ export class WatchPosition {
 function eventIn(line: unknown, subject: string): { readonly type: unknown; readonly object: KubernetesObject } {
   const { type, object } = (line ?? {}) as { type?: unknown; object?: KubernetesObject };
   if (object?.metadata !== undefined && eventTypes.has(type)) return { type, object };
-  throw apiErrorOf(object, { status: 500, subject: `The watch of ${subject}` });
+  throw toApiError(object, { status: 500, subject: `The watch of ${subject}` });
 }
 
-const keyOf = ({ namespace = '', name = '' }: Partial<Identity>): string => `${namespace}/${name}`;
+const toKey = ({ namespace = '', name = '' }: Partial<Identity>): string => `${namespace}/${name}`;

@@ -30,7 +30,7 @@ export const watchNamed = (
 const pause = { quietMs: 20, atMostMs: 100 };
 
 /** Returns a signal of each creation, change and deletion of these objects. While idle it costs no request. */
-export function changesOf(objects: readonly NamedRef[], watching: Watching): Debounce {
+export function watchChanges(objects: readonly NamedRef[], watching: Watching): Debounce {
   const changes = new Debounce(pause);
   const touch = () => changes.touch();
   for (const object of objects) watchNamed(object, new Kept(() => true, touch), watching);
@@ -47,6 +47,6 @@ export function watchKind(
   return listWatch({
     ...options,
     resource: kind,
-    definition: addOn === undefined ? undefined : changesOf([definition], options),
+    definition: addOn === undefined ? undefined : watchChanges([definition], options),
   });
 }

@@ -23,7 +23,7 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
 }
 
 /** Returns a container's request and limit as numbers. A limit alone is a request as well. */
-export function amountsOf({ resources }: Container, resource: string) {
+export function getAmounts({ resources }: Container, resource: string) {
   const limit = parseQuantity(resources?.limits?.[resource]);
   return { request: parseQuantity(resources?.requests?.[resource]) ?? limit, limit };
 }
@@ -35,7 +35,7 @@ export const effectiveRequest = (spec: PodSpec, resource: string): number => eff
 export const effectiveLimit = (spec: PodSpec, resource: string): number => effective(spec, resource, 'limit');
 
 function effective(spec: PodSpec, resource: string, which: 'request' | 'limit'): number {
-  const amount = (container: Container) => amountsOf(container, resource)[which] ?? 0;
+  const amount = (container: Container) => getAmounts(container, resource)[which] ?? 0;
   let sidecars = 0;
   let peak = 0;
   for (const container of spec.initContainers ?? [])
@@ -90,7 +90,7 @@ export function lowered(spec: PodSpec, factor: number, least: Readonly<Record<st
     const scaled = (list: 'requests' | 'limits') =>
       Object.fromEntries(
         Object.entries(resources[list] ?? {}).map(([resource, quantity]) => {
-          const { request = 0, limit = 0 } = amountsOf(container, resource);
+          const { request = 0, limit = 0 } = getAmounts(container, resource);
           const floor = least[resource];
           if (floor === undefined || request <= floor) return [resource, quantity];
           const target = Math.max(floor, request * factor);

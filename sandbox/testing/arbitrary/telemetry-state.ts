@@ -34,7 +34,7 @@ const name = fc.oneof(
 const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
 
 /** Some of the namespaces share a token. */
-export const collectionOf = (most: number): fc.Arbitrary<Collection> =>
+export const getCollection = (most: number): fc.Arbitrary<Collection> =>
   fc
     .tuple(
       fc.uniqueArray(name, { maxLength: most }),
@@ -51,4 +51,4 @@ export const collectionOf = (most: number): fc.Arbitrary<Collection> =>
       key: 'key',
     }));
 
-export const collection = collectionOf(12);
+export const collection = getCollection(12);

@@ -2,7 +2,7 @@ import { environment, injector as names, labels, lumigo } from '../../../runtime
 import { isPlainObject } from '../../../runtime/json/values.ts';
 import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
-import { kindOf } from './guarded-cluster.ts';
+import { getKind } from './guarded-cluster.ts';
 
 export interface ForeignChange {
   readonly name: string;
@@ -196,6 +196,6 @@ const makers: readonly Maker[] = [
 
 /** Returns one of all foreign changes, chosen by a number. The API server may find it invalid. */
 export function foreignChange(workload: Workload, pick: number): ForeignChange {
-  const { template } = kindOf(workload);
+  const { template } = getKind(workload);
   return from(makers, pick)({ workload, template }, Math.floor(pick / makers.length));
 }

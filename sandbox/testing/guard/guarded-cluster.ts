@@ -1,7 +1,7 @@
 import { operatorUser } from '../../../infra/constructs/access.ts';
 import { runtimeConfig } from '../../../infra/constructs/runtime-environment.ts';
 import { workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
-import { injectorOf } from '../../../runtime/config/config.ts';
+import { toInjector } from '../../../runtime/config/config.ts';
 import type { Workload } from '../../../runtime/api/objects.ts';
 import type { InjectorSettings } from '../../../runtime/injection/types.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
@@ -10,17 +10,17 @@ import { connectTo } from '../../control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../control-plane/control-plane.ts';
 import { apply } from '../../manager/apply.ts';
 import { install, type Installation } from '../../manager/install.ts';
-import { definitionsOf } from '../../programs/definitions.ts';
+import { getDefinitions } from '../../programs/definitions.ts';
 import { TestCluster } from '../test-cluster.ts';
 import { eventually } from '../eventually.ts';
-import { workloadOf } from '../workloads.ts';
+import { createWorkload } from '../workloads.ts';
 
 export const DENIED = 'The guard lets the Lumigo operator';
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
 export interface GuardedCluster {
   readonly cluster: ControlPlane;
-  readonly bench: TestCluster;
+  readonly testCluster: TestCluster;
   readonly installation: Installation;
   readonly manager: Client;
   readonly injector: InjectorSettings;
@@ -31,18 +31,18 @@ export interface GuardedCluster {
 export async function startGuarded(settings: object = {}): Promise<GuardedCluster> {
   const cluster = await startControlPlane({ controllerManager: false });
   try {
-    for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(cluster.client, definition);
+    for (const definition of getDefinitions('argo', ['rollout-crd'])) await apply(cluster.client, definition);
     const installation = await install(cluster.client, { settings });
     const transport = connectTo(cluster, { as: operatorUser(installation.settings) });
     const guardedCluster = {
-      ...{ cluster, installation, bench: new TestCluster(cluster.client), manager: createClient(transport) },
-      injector: injectorOf(runtimeConfig(installation.settings, 'Manifests')),
+      ...{ cluster, installation, testCluster: new TestCluster(cluster.client), manager: createClient(transport) },
+      injector: toInjector(runtimeConfig(installation.settings, 'Manifests')),
       async stop() {
         transport.close();
         await cluster.stop();
       },
     };
-    if (installation.settings.guard === 'Deny') await whenEnforced(guardedCluster);
+    if (installation.settings.guard === 'Deny') await waitForEnforced(guardedCluster);
     return guardedCluster;
   } catch (error) {
     await cluster.stop();
@@ -52,10 +52,10 @@ export async function startGuarded(settings: object = {}): Promise<GuardedCluste
 
 const { deployment } = workloadKinds;
 
-async function whenEnforced({ bench, manager }: GuardedCluster): Promise<void> {
-  const namespace = await bench.namespace('guard');
+async function waitForEnforced({ testCluster, manager }: GuardedCluster): Promise<void> {
+  const namespace = await testCluster.namespace('guard');
   const ref = { ...deployment, namespace, name: 'probe' };
-  await bench.create(workloadOf(deployment, namespace, ref.name));
+  await testCluster.create(createWorkload(deployment, namespace, ref.name));
   await eventually(async () => {
     const answer = await refusal(
       manager.patch(ref, { kind: 'merge', body: { spec: { paused: true } } }, { dryRun: true }),
@@ -71,7 +71,7 @@ export const refusal = (write: Promise<unknown>): Promise<string | undefined> =>
   );
 
 export async function write(client: Client, before: Workload, after: Workload): Promise<Workload> {
-  const kind = kindOf(before);
+  const kind = getKind(before);
   const { namespace, name = '', resourceVersion = '' } = before.metadata;
   const patch = workloadPatch(before, after);
   if (patch.length === 0) return before;
@@ -79,7 +79,7 @@ export async function write(client: Client, before: Workload, after: Workload): 
   return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
-export function kindOf({ kind }: Workload): WorkloadKind {
+export function getKind({ kind }: Workload): WorkloadKind {
   const found = workloads.find((each) => each.kind === kind);
   if (found === undefined) throw new Error(`${kind} is no kind of workload`);
   return found;

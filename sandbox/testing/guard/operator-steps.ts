@@ -5,7 +5,7 @@ import { inject } from '../../../runtime/injection/inject.ts';
 import { uninstrument } from '../../../runtime/injection/remove.ts';
 import type { PodTemplate, Workload } from '../../../runtime/api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../../runtime/injection/types.ts';
-import { templateOf, withTemplate } from '../../../runtime/injection/workload.ts';
+import { toTemplate, withTemplate } from '../../../runtime/injection/workload.ts';
 import { instrumentedByOriginal } from '../../original/injected.ts';
 import { activePolicy } from '../injection.ts';
 
@@ -60,7 +60,7 @@ const operator: readonly Step[] = [
 const inTemplate = (name: string, change: (template: PodTemplate) => PodTemplate): Step => ({
   ...{ name, by: 'user' },
   change(workload) {
-    const template = templateOf(workload);
+    const template = toTemplate(workload);
     return template && withTemplate(workload, change(template));
   },
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
-import { podsOf } from '../node/operator.ts';
+import { getPods } from '../node/operator.ts';
 import type { NodeTest } from './node-test.ts';
 
 /** The programs' lines before they serve. `ready` is the readiness, and `injected` is true with the injection. */
@@ -17,7 +17,7 @@ const behaviors = {
 export type Behavior = keyof typeof behaviors;
 
 /** `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared memory. */
-const touchy = (how: Behavior): string => `
+const strictApp = (how: Behavior): string => `
   const fs = require('node:fs');
   const injected = process.env.LD_PRELOAD !== undefined;
   let ready = () => true;
@@ -31,11 +31,11 @@ const touchy = (how: Behavior): string => `
   }).listen(8080);
   process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
 
-export function touchyDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
+export function strictDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
   const template = podTemplate(name, { image: nodeImage });
   const containers = template.spec.containers.map((container) => ({
     ...container,
-    command: ['/nodejs/bin/node', '-e', touchy(how)],
+    command: ['/nodejs/bin/node', '-e', strictApp(how)],
     terminationMessagePolicy: 'FallbackToLogsOnError',
   }));
   const made = deployment(namespace, name, { replicas: 2 });
@@ -44,7 +44,7 @@ export function touchyDeployment(namespace: string, name: string, how: Behavior,
 }
 
 /** Sends requests until it is stopped. Resolves with the failures, and keeps the pods that were ever injected. */
-export function follow(bench: NodeTest, namespace: string, urls: readonly string[]) {
+export function follow(nodeTest: NodeTest, namespace: string, urls: readonly string[]) {
   const failures: string[] = [];
   const injected = new Set<string>();
   let [asked, stopped] = [0, false];
@@ -59,7 +59,7 @@ export function follow(bench: NodeTest, namespace: string, urls: readonly string
   };
   const poll = async (): Promise<void> => {
     for (; !stopped; await sleep(500))
-      for (const pod of await podsOf(bench.system.node, namespace))
+      for (const pod of await getPods(nodeTest.system.node, namespace))
         if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
   };
   const all = Promise.all([poll(), ...urls.map(keepAsking)]);
@@ -77,17 +77,17 @@ export async function stopFollowing(): Promise<void> {
   for (const stop of toStop.splice(0)) await stop().catch(() => undefined);
 }
 
-export async function prepareTouchy(
-  bench: NodeTest,
+export async function prepareStrictApps(
+  nodeTest: NodeTest,
   namespace: string,
   apps: Readonly<Record<string, Behavior>>,
   more: object = {},
 ): Promise<string[]> {
-  await bench.apply(restrictedNamespace(namespace));
+  await nodeTest.apply(restrictedNamespace(namespace));
   for (const [name, how] of Object.entries(apps))
-    await bench.apply(touchyDeployment(namespace, name, how, more), service(namespace, name));
+    await nodeTest.apply(strictDeployment(namespace, name, how, more), service(namespace, name));
   const replicas = (more as { replicas?: number }).replicas ?? 2;
   for (const name of Object.keys(apps))
-    await bench.whenRunning(namespace, name, { instrumented: false, replicas, timeoutMs: 120_000 });
-  return Promise.all(Object.keys(apps).map((name) => bench.addressOf(namespace, name)));
+    await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas, timeoutMs: 120_000 });
+  return Promise.all(Object.keys(apps).map((name) => nodeTest.getAddress(namespace, name)));
 }

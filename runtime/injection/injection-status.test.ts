@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations, labels } from '../contract.ts';
 import { optedOut } from './label.ts';
-import { labelOf, parseStamp, stamp, unstamp } from './stamp.ts';
+import { toLabel, parseInjectionStatus, injectionStatus, removeInjectionStatus } from './injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 
 /** Kubernetes accepts these as values of a label, and as names and keys of a Secret. */
@@ -33,14 +33,14 @@ const metadata: fc.Arbitrary<Metadata> = fc
   )
   .filter(({ labels: own }) => own?.[labels.autoTrace]?.startsWith('lumigo-operator.v') !== true);
 
-describe('the stamp', () => {
+describe('the injection status', () => {
   it('is read as it was written', () => {
     fc.assert(
       fc.property(told, fc.boolean(), fc.option(labelText, { nil: undefined }), (content, keep, userLabel) => {
         const kept = keep ? { ...content, keep: true as const } : content;
         const whole = userLabel === undefined ? kept : { ...kept, userLabel };
-        const text = stamp({}, 'lumigo-operator.v1', whole).annotations?.[annotations.instrumentation];
-        expect(parseStamp(text)).toEqual(whole);
+        const text = injectionStatus({}, 'lumigo-operator.v1', whole).annotations?.[annotations.instrumentation];
+        expect(parseInjectionStatus(text)).toEqual(whole);
         expect(text).not.toContain('\n');
       }),
       { numRuns: 500 },
@@ -51,39 +51,39 @@ describe('the stamp', () => {
     fc.assert(
       fc.property(metadata, told, told, (own, first, second) => {
         const remembered = () => {
-          const userLabel = labelOf(own);
+          const userLabel = toLabel(own);
           return userLabel === undefined ? {} : { userLabel };
         };
-        const once = stamp(own, 'lumigo-operator.v1.0.0', { ...first, ...remembered() });
-        expect(labelOf(once)).toBe(labelOf(own));
-        expect(unstamp(once)).toEqual(own);
-        const twice = stamp(once, 'lumigo-operator.v2.0.0', { ...second, ...remembered() });
-        expect(unstamp(twice)).toEqual(own);
-        expect(unstamp(unstamp(once))).toEqual(own);
+        const once = injectionStatus(own, 'lumigo-operator.v1.0.0', { ...first, ...remembered() });
+        expect(toLabel(once)).toBe(toLabel(own));
+        expect(removeInjectionStatus(once)).toEqual(own);
+        const twice = injectionStatus(once, 'lumigo-operator.v2.0.0', { ...second, ...remembered() });
+        expect(removeInjectionStatus(twice)).toEqual(own);
+        expect(removeInjectionStatus(removeInjectionStatus(once))).toEqual(own);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('does not change metadata without a stamp', () => {
+  it('does not change metadata without an injection status', () => {
     fc.assert(
-      fc.property(metadata, (own) => expect(unstamp(own)).toEqual(own)),
+      fc.property(metadata, (own) => expect(removeInjectionStatus(own)).toEqual(own)),
       { numRuns: 300 },
     );
   });
 
   it('belongs to the user if a label only begins like ours [F12]', () => {
     const own = { labels: { [labels.autoTrace]: 'lumigo-operator.mine' } };
-    expect(labelOf(own)).toBe('lumigo-operator.mine');
-    expect(unstamp(own)).toEqual(own);
+    expect(toLabel(own)).toBe('lumigo-operator.mine');
+    expect(removeInjectionStatus(own)).toEqual(own);
   });
 
   it('is ignored if another author wrote it', () => {
     fc.assert(
-      fc.property(someText, (text) => expect(parseStamp(text)).toBeUndefined()),
+      fc.property(someText, (text) => expect(parseInjectionStatus(text)).toBeUndefined()),
       { numRuns: 300 },
     );
-    expect(unstamp({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
+    expect(removeInjectionStatus({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
   });
 
   it.each(['false', 'False', 'FALSE'])('the label %s opts out [D19]', (value) => {

@@ -4,7 +4,7 @@ import { type Check, flag, form, listOf, mapOf, text } from '../json/form.ts';
 import { withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
-import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from './variables.ts';
+import { currentFormat, getVariables, type InjectedVariable, type Recorded } from './variables.ts';
 
 export interface Kept {
   readonly env?: readonly EnvVar[];
@@ -12,7 +12,7 @@ export interface Kept {
 }
 
 /** The annotation for `remove`. It has no version and no time, because a change of it would roll out the workload. */
-export interface InjectionRecord extends Recorded {
+export interface OriginalState extends Recorded {
   readonly format?: number;
   /** Names of variables of later formats. An older version of the operator removes them by name. */
   readonly variables?: readonly string[];
@@ -27,26 +27,25 @@ export interface InjectionRecord extends Recorded {
 
 const FIRST_FORMAT = 1;
 
-export const formatOf = (record: InjectionRecord | undefined): number => record?.format ?? FIRST_FORMAT;
+export const getFormat = (originalState: OriginalState | undefined): number => originalState?.format ?? FIRST_FORMAT;
 
 /** Returns the variables that an injection wrote; undefined rows for those of a later version, before a rollback. */
 export function writtenVariables(
-  record: InjectionRecord | undefined,
+  originalState: OriginalState | undefined,
 ): ReadonlyMap<string, InjectedVariable | undefined> {
-  const format = formatOf(record);
-  const rows = new Map<string, InjectedVariable | undefined>(variablesOf(format).map((row) => [row.name, row]));
-  if (format > currentFormat) for (const name of record?.variables ?? []) rows.set(name, undefined);
+  const format = getFormat(originalState);
+  const rows = new Map<string, InjectedVariable | undefined>(getVariables(format).map((row) => [row.name, row]));
+  if (format > currentFormat) for (const name of originalState?.variables ?? []) rows.set(name, undefined);
   return rows;
 }
 
 type Findings = {
-  readonly [K in Exclude<keyof InjectionRecord, keyof Recorded | 'format' | 'variables'>]:
-    InjectionRecord[K] | undefined;
+  readonly [K in Exclude<keyof OriginalState, keyof Recorded | 'format' | 'variables'>]: OriginalState[K] | undefined;
 };
 
-export function writeRecord(recorded: Recorded, format: number, found: Findings): string {
+export function formatOriginalState(recorded: Recorded, format: number, found: Findings): string {
   const { endpoint, secretName, secretKey, traces, logs } = recorded;
-  const added = variablesOf(format).filter(({ since }) => since > FIRST_FORMAT);
+  const added = getVariables(format).filter(({ since }) => since > FIRST_FORMAT);
   const record = {
     ...{ endpoint, secretName, secretKey, traces, logs, ...found },
     format: format === FIRST_FORMAT ? undefined : format,
@@ -56,22 +55,23 @@ export function writeRecord(recorded: Recorded, format: number, found: Findings)
 }
 
 /** Characters. A tenant can write a longer one. Reading one of this length takes 1 ms. */
-export const LONGEST_RECORD = 64 * 1024;
+export const MAX_ORIGINAL_STATE_LENGTH = 64 * 1024;
 
-const known = new WeakMap<PodTemplate, InjectionRecord | undefined>();
+const known = new WeakMap<PodTemplate, OriginalState | undefined>();
 
-/** Returns the record on a pod template; undefined if this operator could not have written it. */
-export function readRecord(template: PodTemplate): InjectionRecord | undefined {
-  // A cache, because templates never change and one decision reads the record many times.
-  if (!known.has(template)) known.set(template, parseRecord(template.metadata?.annotations?.[annotations.injection]));
+/** Returns the original state on a pod template; undefined if this operator could not have written it. */
+export function getOriginalState(template: PodTemplate): OriginalState | undefined {
+  // A cache, because templates never change and one decision reads it many times.
+  if (!known.has(template))
+    known.set(template, parseAnnotation(template.metadata?.annotations?.[annotations.injection]));
   return known.get(template);
 }
 
-function parseRecord(annotation: string | undefined): InjectionRecord | undefined {
-  if (typeof annotation !== 'string' || annotation.length > LONGEST_RECORD) return undefined;
+function parseAnnotation(annotation: string | undefined): OriginalState | undefined {
+  if (typeof annotation !== 'string' || annotation.length > MAX_ORIGINAL_STATE_LENGTH) return undefined;
   try {
-    const record: unknown = JSON.parse(annotation);
-    return isRecord(record) ? (record as InjectionRecord) : undefined;
+    const state: unknown = JSON.parse(annotation);
+    return isOriginalState(state) ? (state as OriginalState) : undefined;
   } catch {
     return undefined;
   }
@@ -94,7 +94,7 @@ const optional = {
   safeToEvict: text,
   leftAlone: listOf(text),
   emptyMetadata: flag,
-} satisfies Record<Exclude<keyof InjectionRecord, keyof Recorded>, Check>;
+} satisfies Record<Exclude<keyof OriginalState, keyof Recorded>, Check>;
 
 /** Checks everything that `remove` uses, because a tenant can write the annotation. */
-const isRecord = form(required, optional);
+const isOriginalState = form(required, optional);

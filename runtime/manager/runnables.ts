@@ -15,7 +15,7 @@ import { HealthServer } from '../serving/health.ts';
 import { MetricsServer } from '../serving/metrics-server.ts';
 import { ScrapeAccess, tokenReviewer } from '../serving/scrape-access.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
-import { whenEnded } from '../telemetry-proxy/collector.ts';
+import { waitForEnd } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { PodCounts } from '../pod-mode/pod-counts.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
@@ -25,9 +25,9 @@ import { AdmissionServer } from '../webhook/admission.ts';
 import { probeWebhook } from '../webhook/probe.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling, Reports } from './reconciling.ts';
-import type { LeaderRunnable, Part, Runnable, Shared } from './runnable.ts';
+import type { LeaderRunnable, ManagerRunnable, Runnable, Shared } from './runnable.ts';
 
-interface PartsOptions extends Shared {
+interface RunnablesOptions extends Shared {
   /** It has the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly authority: Connection['ca'];
@@ -41,7 +41,7 @@ interface PartsOptions extends Shared {
 const COLLECTOR_END_MS = 10_000;
 
 /** Parts start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
-export function createParts(options: PartsOptions): readonly Part[] {
+export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
   const { config, transport, authority, metrics, logger, certificates, stopping, standby } = options;
   const client = createClient(transport);
   const reports = new Reports();
@@ -54,11 +54,12 @@ export function createParts(options: PartsOptions): readonly Part[] {
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
-  const parts: readonly Part[] = [
+  const parts: readonly ManagerRunnable[] = [
     metricsServer,
     new HealthServer({ config, unready: () => [...parts.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])] }),
     atTheEnd('telemetry proxy shutdown', async () => {
-      if (await whenEnded(config, COLLECTOR_END_MS)) logger.warn({}, 'telemetry proxy did not stop in time, killed it');
+      if (await waitForEnd(config, COLLECTOR_END_MS))
+        logger.warn({}, 'telemetry proxy did not stop in time, killed it');
     }),
     atTheEnd('final cleanup', () => {
       const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
@@ -101,7 +102,8 @@ export function createParts(options: PartsOptions): readonly Part[] {
   return parts;
 }
 
-const unready = (part: Part): readonly string[] => (part.needsToLead === true ? [] : (part.unready?.() ?? []));
+const unready = (part: ManagerRunnable): readonly string[] =>
+  part.needsToLead === true ? [] : (part.unready?.() ?? []);
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });
 const atTheEnd = (name: string, work: () => Promise<void>): Runnable => ({
   name,

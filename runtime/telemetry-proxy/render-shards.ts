@@ -5,55 +5,55 @@ import type { CollectorConfiguration, Components, ProxySettings } from './types.
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
   Pick<CollectorConfiguration['service'], 'pipelines'>;
 
-/** The first digit of a token's hash names its lane. */
-const lanes = '0123456789abcdef';
+/** The first digit of a token's hash names its shard. */
+const shards = '0123456789abcdef';
 
 /** A batch has this attribute only between the two processors. */
-const attribute = 'lumigo.lane';
+const attribute = 'lumigo.shard';
 
-/** This processor must be the last one before the lanes, except `batch`, which keeps tokens apart. */
-export const intoLanes = 'resource/into-lanes';
-const outOfLanes = 'resource/out-of-lanes';
+/** This processor must be the last one before the shards, except `batch`, which keeps tokens apart. */
+export const shardingProcessors = 'resource/into-shards';
+const shardExporters = 'resource/out-of-shards';
 
-export const lanesOf = (signal: 'traces' | 'logs'): string => `routing/${signal}-lanes`;
+export const renderShards = (signal: 'traces' | 'logs'): string => `routing/${signal}-shards`;
 
-/** A throttled token blocks its queue, so a token's hash selects one of 16 lanes (docs/contributing/adr/0027). */
+/** A throttled token blocks its queue, so a token's hash selects one of 16 shards (docs/contributing/adr/0027). */
 export function renderLanes(settings: ProxySettings): Rendered {
-  const lane = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${lanes[index]}`}`;
-  const indices = [...lanes].map((_, index) => index);
+  const shardName = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${shards[index]}`}`;
+  const indices = [...shards].map((_, index) => index);
   const each = <T>(entry: (index: number) => readonly (readonly [string, T])[]) =>
     Object.fromEntries(indices.flatMap(entry));
   const signals = ['traces', 'logs'] as const;
   return {
     processors: {
-      [intoLanes]: {
+      [shardingProcessors]: {
         attributes: [
           { key: attribute, action: 'upsert', from_context: 'metadata.authorization' },
           { key: attribute, action: 'hash' },
         ],
       },
-      [outOfLanes]: { attributes: [{ key: attribute, action: 'delete' }] },
+      [shardExporters]: { attributes: [{ key: attribute, action: 'delete' }] },
     },
-    connectors: Object.fromEntries(signals.map((signal) => [lanesOf(signal), switchOf(signal)])),
-    exporters: each((index) => [[lane(index), exporter(settings)]]),
+    connectors: Object.fromEntries(signals.map((signal) => [renderShards(signal), toSwitch(signal)])),
+    exporters: each((index) => [[shardName(index), exporter(settings)]]),
     pipelines: each((index) =>
       signals.map((signal) => [
-        `${signal}/lane/${lanes[index]}`,
-        { receivers: [lanesOf(signal)], processors: [outOfLanes], exporters: [lane(index)] },
+        `${signal}/shard/${shards[index]}`,
+        { receivers: [renderShards(signal)], processors: [shardExporters], exporters: [shardName(index)] },
       ]),
     ),
   };
 }
 
-const switchOf = (signal: 'traces' | 'logs') => ({
-  table: [...lanes].map((digit) => ({
+const toSwitch = (signal: 'traces' | 'logs') => ({
+  table: [...shards].map((digit) => ({
     context: 'resource',
     condition: `Substring(attributes["${attribute}"], 0, 1) == "${digit}"`,
-    pipelines: [`${signal}/lane/${digit}`],
+    pipelines: [`${signal}/shard/${digit}`],
   })),
 });
 
-/** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other lanes. */
+/** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other shards. */
 const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueLaneSize }: ProxySettings): Components[string] => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { injectorOf } from '../../runtime/config/config.ts';
+import { toInjector } from '../../runtime/config/config.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Manager } from '../manager/manager.ts';
 import { isAlive } from '../run.ts';
@@ -16,7 +16,7 @@ export interface Verdict {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-interface TrialOptions {
+interface FaultRunOptions {
   readonly running: number;
   /** The longest time from the fault until the state is correct. */
   readonly boundMs: number;
@@ -27,7 +27,7 @@ const POLL_MS = 400;
 /** After this time without a write, no other follows. */
 const QUIET_MS = 2_000;
 
-export class Trial {
+export class FaultRun {
   readonly random: Random;
   readonly figures: Record<string, number> = {};
   private readonly fleets: Fleet[] = [];
@@ -39,16 +39,16 @@ export class Trial {
 
   constructor(
     readonly testbed: Testbed,
-    private readonly options: TrialOptions,
+    private readonly options: FaultRunOptions,
   ) {
     this.random = options.random;
   }
 
   /** Creates a namespace with Deployments, which the verdict is about, and the Secret of a `Lumigo`. */
   async fleet(count: number, workload?: WorkloadOptions): Promise<Fleet> {
-    const { bench } = this.testbed.operator;
-    const fleet = new Fleet(bench, await bench.namespace('fault'));
-    await bench.secret(fleet.namespace);
+    const { testCluster } = this.testbed.operator;
+    const fleet = new Fleet(testCluster, await testCluster.namespace('fault'));
+    await testCluster.secret(fleet.namespace);
     this.fleets.push(fleet);
     const running = Math.min(count, this.options.running);
     if (running > 0) await fleet.run(running);
@@ -124,7 +124,7 @@ export class Trial {
     history.refresh();
     return this.fleets.flatMap((fleet) => {
       const [start = nothingYet, now = nothingYet] = [this.start, this.now].map((all) => all.get(fleet.namespace));
-      const injector = injectorOf(operator.installation.config);
+      const injector = toInjector(operator.installation.config);
       return [...inspect(fleet, now, injector), ...countBetween(start, now, fleet, history)];
     });
   }

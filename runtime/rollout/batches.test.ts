@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { inOrder, nextTurns, riskOf, wavesOf, type Risk, type Waiting } from './turns.ts';
+import { inOrder, nextBatch, getRisk, getBatches, type Risk, type Waiting } from './batches.ts';
 
 const { deployment, daemonSet, statefulSet, replicaSet, cronJob } = workloadKinds;
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
@@ -23,20 +23,20 @@ describe('the risk of a workload', () => {
     ['OnDelete', of(statefulSet, { replicas: 3, updateStrategy: { type: 'OnDelete' } }), 4],
     ['a bare ReplicaSet', of(replicaSet, { replicas: 3 }), 4],
     ['a CronJob', of(cronJob, {}), 4],
-  ])('%s', (_title, workload, rank) => expect(riskOf(workload).rank).toBe(rank));
+  ])('%s', (_title, workload, rank) => expect(getRisk(workload).rank).toBe(rank));
 });
 
 const waiting = (name: string, rank: Risk['rank'], pods = 2): Waiting => ({ name, kind: 'X', risk: { rank, pods } });
 const many = (count: number, rank: Risk['rank'] = 0): Waiting[] =>
   Array.from({ length: count }, (_, index) => waiting(`app-${String(index).padStart(4, '0')}`, rank));
 const none = { verified: 0, untested: 0 };
-const turns = (standing: Partial<typeof none>, all = many(100)) => nextTurns(all, { ...none, ...standing }, 50).length;
+const turns = (standing: Partial<typeof none>, all = many(100)) => nextBatch(all, { ...none, ...standing }, 50).length;
 
 describe('the next turns', () => {
   it.each([
     ['one is the first', {}, 1],
     ['twice as many as are verified follow', { verified: 3 }, 6],
-    ['at most the largest wave follows', { verified: 99 }, 50],
+    ['at most the largest batch follows', { verified: 99 }, 50],
   ] as const)('%s', (_title, standing, expected) => expect(turns(standing)).toBe(expected));
 
   it.each([
@@ -46,22 +46,22 @@ describe('the next turns', () => {
   ] as const)('%s', (_title, standing, expected) => expect(turns(standing, many(100, 4))).toBe(expected));
 
   it('skip those without pods until the others had theirs [F67]', () =>
-    expect(nextTurns([waiting('cron', 4), waiting('shop', 0)], none, 50).map(({ name }) => name)).toEqual(['shop']));
+    expect(nextBatch([waiting('cron', 4), waiting('shop', 0)], none, 50).map(({ name }) => name)).toEqual(['shop']));
 
   it('are those with the least risk: by rank, then by pods, then by name', () => {
     const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];
     expect(inOrder(seen).map(({ name }) => name)).toEqual(['a', 'b', 'big', 'c', 'd']);
   });
 
-  it('reach each workload in few waves', () => {
-    expect(wavesOf(10, 50)).toEqual([1, 2, 6, 1]);
-    expect(wavesOf(100, 50)).toEqual([1, 2, 6, 18, 50, 23]);
-    expect(wavesOf(1_000, 50)).toHaveLength(24);
+  it('reach each workload in few batches', () => {
+    expect(getBatches(10, 50)).toEqual([1, 2, 6, 1]);
+    expect(getBatches(100, 50)).toEqual([1, 2, 6, 18, 50, 23]);
+    expect(getBatches(1_000, 50)).toHaveLength(24);
     fc.assert(
       fc.property(fc.nat(2_000), fc.integer({ min: 1, max: 100 }), (count, largest) => {
-        const waves = wavesOf(count, largest);
-        expect(waves.reduce((sum, each) => sum + each, 0)).toBe(count);
-        expect(Math.max(0, ...waves)).toBeLessThanOrEqual(largest);
+        const batches = getBatches(count, largest);
+        expect(batches.reduce((sum, each) => sum + each, 0)).toBe(count);
+        expect(Math.max(0, ...batches)).toBeLessThanOrEqual(largest);
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { mapAt, numberAt } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
-import { kindOf } from '../injection/workload.ts';
-import { completionOf } from './completion.ts';
+import { findKind } from '../injection/workload.ts';
+import { getCompletion } from './completion.ts';
 import type { NamespaceTally } from './injector-health.ts';
 
 export interface Risk {
@@ -12,11 +12,11 @@ export interface Risk {
 
 const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
-export function riskOf(workload: Workload): Risk {
+export function getRisk(workload: Workload): Risk {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
-  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  const form = findKind(workload.apiVersion, workload.kind)?.pods;
   const pods = form === 'nodes' ? numberAt(status, 'desiredNumberScheduled') : numberAt(spec, 'replicas', 1);
-  if (form === undefined || completionOf(workload).kind === 'no-pods') return { rank: 4, pods };
+  if (form === undefined || getCompletion(workload).kind === 'no-pods') return { rank: 4, pods };
   return { rank: pods < 2 || endsAll(spec, pods) ? 3 : ranks[form], pods };
 }
 
@@ -37,25 +37,25 @@ export interface Waiting {
 }
 
 /** Returns the size of the next batch: one first, then at most twice the number of verified workloads. */
-const waveAfter = (verified: number, largest: number): number => Math.min(largest, Math.max(1, 2 * verified));
+const batchSizeAfter = (verified: number, largest: number): number => Math.min(largest, Math.max(1, 2 * verified));
 
-export function wavesOf(workloads: number, largest: number): number[] {
-  const waves: number[] = [];
-  for (let verified = 0; verified < workloads; verified += waves.at(-1) ?? 0)
-    waves.push(Math.min(waveAfter(verified, largest), workloads - verified));
-  return waves;
+export function getBatches(workloads: number, largest: number): number[] {
+  const batches: number[] = [];
+  for (let verified = 0; verified < workloads; verified += batches.at(-1) ?? 0)
+    batches.push(Math.min(batchSizeAfter(verified, largest), workloads - verified));
+  return batches;
 }
 
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
-  waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(nameOf(a), nameOf(b)));
+  waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(getName(a), getName(b)));
 
-const nameOf = ({ name, kind }: Waiting): string => `${name}/${kind}`;
+const getName = ({ name, kind }: Waiting): string => `${name}/${kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Returns the next batch. Workloads without pods to judge go last: one, then all, since nothing restarts. */
-export function nextTurns<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
+export function nextBatch<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
-  if (judged.length > 0) return inOrder(judged).slice(0, waveAfter(standing.verified, largest));
+  if (judged.length > 0) return inOrder(judged).slice(0, batchSizeAfter(standing.verified, largest));
   const isTried = standing.verified + standing.untested > 0;
   return isTried ? [...waiting] : inOrder(waiting).slice(0, 1);
 }
