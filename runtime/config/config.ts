@@ -68,7 +68,7 @@ export const managerKinds = {
   /** The manager writes the telemetry proxy's API token there. */
   telemetryProxyAccountDirectory: text,
   telemetryProxyQueueDirectory: text,
-  telemetryProxyQueueLaneSize: setting('controllerManager.telemetryProxy.queue.shardSize', text),
+  telemetryProxyQueueShardSize: setting('controllerManager.telemetryProxy.queue.shardSize', text),
   otlpHttpPort: setting('ports.otlpHttp', wholeNumber),
   otlpGrpcPort: setting('ports.otlpGrpc', wholeNumber),
   telemetryHealthPort: setting('ports.telemetryHealth', wholeNumber),

@@ -54,7 +54,7 @@ const toSwitch = (signal: 'traces' | 'logs') => ({
 });
 
 /** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other shards. */
-const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueLaneSize }: ProxySettings): Components[string] => ({
+const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueShardSize }: ProxySettings): Components[string] => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
   auth: { authenticator: 'headers_setter' },
@@ -63,7 +63,7 @@ const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueLaneSize }: Proxy
   sending_queue: {
     storage: 'file_storage',
     sizer: 'bytes',
-    queue_size: Math.floor(parseQuantity(telemetryProxyQueueLaneSize) ?? 0),
+    queue_size: Math.floor(parseQuantity(telemetryProxyQueueShardSize) ?? 0),
     num_consumers: 4,
   },
 });

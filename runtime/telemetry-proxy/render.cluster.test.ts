@@ -57,6 +57,6 @@ describe('otelcol validate', () => {
   it('refuses an invalid configuration, so that its consent is meaningful', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
-    expect(validate({ ...given, telemetryProxyQueueLaneSize: '0' }, undefined)).toContain('queue_size');
+    expect(validate({ ...given, telemetryProxyQueueShardSize: '0' }, undefined)).toContain('queue_size');
   });
 });

@@ -19,7 +19,7 @@ const quiet = others.filter((token) => getShard(token) !== getShard(noisy)).slic
 beforeAll(async () => {
   telemetry = await startTelemetry({
     controllerManager: false,
-    config: { telemetryProxyQueueLaneSize: '64Ki' },
+    config: { telemetryProxyQueueShardSize: '64Ki' },
   });
   for (const [index, token] of [noisy, ...quiet].entries())
     namespace = await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });

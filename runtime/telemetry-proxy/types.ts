@@ -16,7 +16,7 @@ type ConfigKeys =
   | 'logsEndpoint'
   | `otlp${'Http' | 'Grpc'}Port`
   | `telemetry${'Health' | 'Metrics' | 'Loop'}Port`
-  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
+  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
 
 export interface Collection {
   readonly namespaces: readonly CollectedNamespace[];

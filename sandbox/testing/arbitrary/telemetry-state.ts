@@ -23,7 +23,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   telemetryLoopPort: port,
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
-  telemetryProxyQueueLaneSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
+  telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
   telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
 });
 
