@@ -4,8 +4,8 @@ import { dnsSubdomain, image, opaqueMap, orEmpty, quantity, section, wholeNumber
 
 /** The release that the configuration is tested with, and its digest for all architectures. */
 export const collectorImage = {
-  tag: '0.130.0',
-  digest: 'sha256:867d1074c2f750936fb9358ec9eefa009308053cf156b2c7ca1761ba5ef78452',
+  tag: '0.152.0',
+  digest: 'sha256:f41d7995565df3733b7568702073a9c490792f9c6ac60684fe6a4da21a313f8d',
 } as const;
 
 export const controllerManager = section({

@@ -1,10 +1,12 @@
-// Command collector is the OpenTelemetry Collector with the components that the telemetry proxy uses, and no others.
+// Command collector is the OpenTelemetry Collector with the components that the operator's configurations use, and no others.
 package main
 
 import (
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/countconnector"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusexporter"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/headerssetterextension"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension"
@@ -13,7 +15,9 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/k8sattributesprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/resourceprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/filelogreceiver"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/k8sobjectsreceiver"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/prometheusreceiver"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
@@ -37,7 +41,8 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	receivers, err := otelcol.MakeFactoryMap[receiver.Factory](k8sobjectsreceiver.NewFactory(), otlpreceiver.NewFactory())
+	receivers, err := otelcol.MakeFactoryMap[receiver.Factory](
+		filelogreceiver.NewFactory(), k8sobjectsreceiver.NewFactory(), otlpreceiver.NewFactory(), prometheusreceiver.NewFactory())
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
@@ -47,17 +52,18 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](debugexporter.NewFactory(), otlphttpexporter.NewFactory())
+	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](
+		debugexporter.NewFactory(), otlphttpexporter.NewFactory(), prometheusexporter.NewFactory())
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	connectors, err := otelcol.MakeFactoryMap[connector.Factory](routingconnector.NewFactory())
+	connectors, err := otelcol.MakeFactoryMap[connector.Factory](countconnector.NewFactory(), routingconnector.NewFactory())
 	all := otelcol.Factories{Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors}
 	addTelemetry(&all)
 	return all, err
 }
 
-// addTelemetry is set by a file beside this one where a version wants to be told how the collector's own telemetry is made.
+// addTelemetry is set by a file beside this one for versions that need a factory of their own telemetry.
 var addTelemetry = func(*otelcol.Factories) {}
 
 // version is set by the linker.
