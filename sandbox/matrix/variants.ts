@@ -17,7 +17,7 @@ const POD_MODE_SINCE = 36;
 const podMode = ['/pod-mode\\.cluster', '/pod-rules\\.cluster'];
 
 const helm4 = 'v4.3.1';
-const formerCollector = 'v0.130.0';
+const formerCollector = 'v0.142.0';
 
 export const variants: readonly Variant[] = [
   ...triedKubernetes.map(({ minor, ...each }) => ({
@@ -39,8 +39,8 @@ export const variants: readonly Variant[] = [
     tests: ['infra/helm', 'infra/constructs/apply.cluster'],
   },
   {
-    ...{ name: 'collector-0.130', program: 'OpenTelemetry Collector', version: formerCollector },
-    components: [collector(formerCollector.slice(1), 'collector-0.130')],
+    ...{ name: 'collector-0.142', program: 'OpenTelemetry Collector', version: formerCollector },
+    components: [collector(formerCollector.slice(1), 'collector-0.142')],
     tests: ['runtime/telemetry-proxy', 'sandbox/sandbox.cluster'],
   },
 ];

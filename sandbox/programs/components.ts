@@ -46,12 +46,12 @@ export const kubernetes = (
   expectedSeconds,
 });
 
-/** The OpenTelemetry Collector. One program lists the components for all versions, some with an additional file. */
-export const collector = (version: string, module: string, sources: readonly string[] = []): Component => ({
+/** The OpenTelemetry Collector. One program lists the components for all versions. */
+export const collector = (version: string, module: string): Component => ({
   name: 'otelcol',
   module,
   goPackage: '.',
-  sources: ['../collector/main.go', ...sources],
+  sources: ['../collector/main.go'],
   ldflags: `-s -w -X main.version=${version}`,
   // Without Prometheus' clients of clouds, 200 packages.
   tags: 'remove_all_sd',
@@ -64,7 +64,7 @@ export const components: readonly Component[] = [
   kubernetes('kube-apiserver', 230),
   kubernetes('kube-controller-manager', 60),
   kubernetes('kubectl', 25),
-  collector(collectorImage.tag, 'collector', ['telemetry.go']),
+  collector(collectorImage.tag, 'collector'),
   { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmFlags, expectedSeconds: 80 },
 ];
 

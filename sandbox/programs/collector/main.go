@@ -33,6 +33,7 @@ import (
 	"go.opentelemetry.io/collector/processor/memorylimiterprocessor"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
 func factories() (otelcol.Factories, error) {
@@ -58,13 +59,11 @@ func factories() (otelcol.Factories, error) {
 		return otelcol.Factories{}, err
 	}
 	connectors, err := otelcol.MakeFactoryMap[connector.Factory](countconnector.NewFactory(), routingconnector.NewFactory())
-	all := otelcol.Factories{Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors}
-	addTelemetry(&all)
-	return all, err
+	return otelcol.Factories{
+		Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors,
+		Telemetry: otelconftelemetry.NewFactory(),
+	}, err
 }
-
-// addTelemetry is set by a file beside this one for versions that need a factory of their own telemetry.
-var addTelemetry = func(*otelcol.Factories) {}
 
 // version is set by the linker.
 var version = "unknown"
