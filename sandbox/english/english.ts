@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatKnown, lowered, outdated, overdrawn, parseKnown, type Counts } from './known.ts';
 import { passagesOfPage } from './page.ts';
 import type { Finding } from './passage.ts';
 import { getFindings } from './rules.ts';
@@ -10,11 +9,10 @@ import { findingsOfSubject, subjectsToCheck } from './subjects.ts';
 import { SKIPPED, USER_PAGES } from './words.ts';
 
 /**
- * Checks the English of pages, programs and commit subjects (CONTRIBUTING.md, section "Style"). Exits with 1 if a file has more or fewer
- * findings than sandbox/english/known.txt lists. `--update` lowers its numbers, `--file FILE` and `--all` print findings.
+ * Checks the English of pages, programs and commit subjects (CONTRIBUTING.md, section "Style"). Prints the findings, and exits with 1 if
+ * there are any. `--file FILE` checks one file.
  */
 
-const LIST = join('sandbox', 'english', 'known.txt');
 const FOLDERS = ['runtime', 'infra', 'sandbox', 'bench', 'docs'];
 
 const isUserPage = (file: string): boolean =>
@@ -41,40 +39,15 @@ const shown = (where: string, { found, instead, rule }: Omit<Finding, 'line'>): 
 const inFile = (file: string, findings: readonly Finding[]): readonly string[] =>
   findings.map((finding) => shown(`${file}:${finding.line}`, finding));
 
-const print = (lines: readonly string[]): number => {
-  process.stdout.write(lines.join(''));
-  return lines.length > 0 ? 1 : 0;
-};
-
-function checkTree(mayUpdate: boolean): number {
-  const findings = new Map(filesToCheck().map((file) => [file, check(file)]));
-  const counts: Counts = new Map([...findings].map(([file, { length }]) => [file, length]));
-  const listed = parseKnown(readFileSync(LIST, 'utf8'));
-  const known = mayUpdate ? lowered(listed, counts) : listed;
-  if (mayUpdate) writeFileSync(LIST, formatKnown(known));
-  const subjects = subjectsToCheck().flatMap(([hash, subject]) =>
+const subjects = (): readonly string[] =>
+  subjectsToCheck().flatMap(([hash, subject]) =>
     findingsOfSubject(subject).map((finding) => shown(`commit ${hash}`, finding)),
   );
-  const [more, fewer] = [overdrawn(known, counts), outdated(known, counts)];
-  const difference = (file: string): string =>
-    `${file}: ${counts.get(file) ?? 0} found, ${known.get(file) ?? 0} listed`;
-  const lines = [
-    ...more.flatMap((file) => inFile(file, findings.get(file) ?? [])),
-    ...subjects,
-    ...more.map((file) => `${difference(file)}: fix what this change added\n`),
-    ...fewer.map((file) => `${difference(file)}: run \`npm run english -- --update\` and commit ${LIST}\n`),
-  ];
-  const [files, commits] = [more.length + fewer.length, subjects.length];
-  return print(files + commits > 0 ? [...lines, `files: ${files}, commit subjects: ${commits}\n`] : []);
-}
 
-function checkFiles(files: readonly string[]): number {
-  const lines = files.flatMap((file) => inFile(file, check(file)));
-  return print(lines.length > 0 ? [...lines, `findings: ${lines.length}\n`] : []);
+const { file } = parseArgs({ options: { file: { type: 'string' } } }).values;
+const lines = (file === undefined ? filesToCheck() : [file]).flatMap((each) => inFile(each, check(each)));
+const all = file === undefined ? [...lines, ...subjects()] : lines;
+if (all.length > 0) {
+  process.stdout.write(`${all.join('')}findings: ${all.length}\n`);
+  process.exitCode = 1;
 }
-
-const { values } = parseArgs({
-  options: { file: { type: 'string' }, all: { type: 'boolean' }, update: { type: 'boolean', default: false } },
-});
-if (values.file !== undefined) process.exitCode = checkFiles([values.file]);
-else process.exitCode = values.all ? checkFiles(filesToCheck()) : checkTree(values.update);

