@@ -15,7 +15,7 @@ const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
 const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
 export const environmentVariables: Readonly<Record<string, Cel>> = {
-  injectedNames: `${texts(names)} + variables.recordedVariablesBefore`,
+  injectedNames: `${texts(names)} + variables.originalStateVariablesBefore`,
 };
 
 /** The names of list variables, to which users may add entries. */

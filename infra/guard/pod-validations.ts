@@ -17,7 +17,7 @@ const [secrets, secretsBefore] = pair('imagePullSecrets');
 const isOurVolume = (volume: Cel): Cel => `(${volume}.name == ${text(injector.volume)})`;
 const getName = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
 const isAddedSecret = (secret: Cel): Cel =>
-  `(${getName(secret)} in variables.pullSecrets || ${getName(secret)} in variables.recordedPullSecretsBefore)`;
+  `(${getName(secret)} in variables.pullSecrets || ${getName(secret)} in variables.originalStatePullSecretsBefore)`;
 
 export const podValidations: readonly Validation[] = [
   {

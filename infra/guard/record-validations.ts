@@ -35,8 +35,8 @@ export const originalStateValidations: readonly Validation[] = [
       all(
         replaced,
         replacedMounts,
-        names('recordedVariables', 'variables.injectedNames'),
-        names('recordedPullSecrets', 'variables.pullSecrets'),
+        names('originalStateVariables', 'variables.injectedNames'),
+        names('originalStatePullSecrets', 'variables.pullSecrets'),
       ),
     ),
   },
