@@ -59,7 +59,7 @@ function parseFlags(mark = ''): Flags {
 
 /**
  * Plans the next step in a monitored namespace. An existing `Lumigo` gets the flags of the entry. Existing Secrets, and
- * a `Lumigo` of another name, never change. `mark`: the flags that the namespace got before, by `flagsOf`. With a mark,
+ * a `Lumigo` of another name, never change. `mark`: the flags that the namespace got before, by `getFlags`. With a mark,
  * only later changes of the entry apply.
  */
 export function planMonitoring(

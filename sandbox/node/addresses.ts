@@ -18,7 +18,7 @@ export interface Slot {
 const SLOTS = 50;
 const LOCKS = '/run/lumigo-sandbox';
 
-/** Takes the lowest free number on this machine. The cleanup of the node releases its lock (`cleanupOf`). */
+/** Takes the lowest free number on this machine. The cleanup of the node releases its lock (`getCleanup`). */
 export function takeSlot(): Slot {
   mkdirSync(LOCKS, { recursive: true });
   for (let number = 0; number < SLOTS; number += 1) {
