@@ -40,7 +40,7 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
     // The heap fills in the first tenths.
     ...grown(resident.slice(3 * tenth, 5 * tenth), resident.slice(-2 * tenth)),
     { name: 'soak: restarts of the watch', value: (await restarts()) - before, unit: '', target: 0 },
-    ...(await told(client, namespace)),
+    ...(await readFigures(client, namespace)),
   ];
 }
 
@@ -63,7 +63,7 @@ async function change(client: Client, namespace: string, index: number): Promise
 }
 
 /** Each created Deployment must be instrumented once. */
-async function told(client: Client, namespace: string): Promise<Figure[]> {
+async function readFigures(client: Client, namespace: string): Promise<Figure[]> {
   const seen = new Set<string>();
   let twice = 0;
   for (const { reason, involvedObject } of await new TestCluster(client).events(namespace)) {

@@ -17,7 +17,7 @@ const why = {
   objects: 'to upgrade and roll back objects of the release, also new ones of these kinds',
   release: 'to read and write the release itself, which Helm keeps in Secrets',
   progress: 'to see if the new version is ready',
-  told: 'to report the result',
+  report: 'to report the result',
   about: 'to find the object of the events',
   missing: 'to create missing objects of the release. RBAC cannot restrict their names.',
   changed: 'to upgrade and roll back objects of the release, by name',
@@ -29,7 +29,7 @@ const why = {
 /** Returns the rights to check and report. An updater that cannot upgrade has no others. */
 export const checkRules = (name: string): readonly UpdaterRule[] => [
   { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
-  rule('', ['events'], ['create'], why.told),
+  rule('', ['events'], ['create'], why.report),
 ];
 
 const change = ['get', 'patch', 'update', 'delete'];
@@ -46,7 +46,7 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       rule('', ['secrets'], ['list', 'create', ...change], why.release),
       rule('', ['pods'], ['get', 'list', 'watch'], why.progress),
       rule('apps', ['replicasets'], ['get', 'list', 'watch'], why.progress),
-      rule('', ['events'], ['create'], why.told),
+      rule('', ['events'], ['create'], why.report),
       ...grants(own),
     ],
     cluster: [

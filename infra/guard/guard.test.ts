@@ -27,7 +27,7 @@ const unlimited: Readonly<Record<string, string>> = {
   'clusterrolebindings/finalizers': 'the same',
 };
 
-const operationOf: Readonly<Record<string, string>> = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE' };
+const getOperation: Readonly<Record<string, string>> = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE' };
 
 const managers: readonly Permission[] = Object.entries(permissions)
   .filter(([group]) => group !== 'telemetryProxy')
@@ -38,7 +38,7 @@ describe('the guard', () => {
     const open = managers.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((resource) =>
         verbs
-          .flatMap((verb) => operationOf[verb] ?? [])
+          .flatMap((verb) => getOperation[verb] ?? [])
           .filter((operation) => {
             const isMet = ({ apiGroups: groups, resources: plurals, operations }: Rule) =>
               groups.some((group) => apiGroups.includes(group)) &&

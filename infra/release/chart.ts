@@ -61,8 +61,8 @@ async function presentIndex(url: string): Promise<string | undefined> {
 export async function pushChart({ chart, publisher }: Release, archive: string, insecure = false): Promise<string> {
   const target = [`oci://${publisher.charts.oci}`, ...(insecure ? ['--plain-http'] : [])];
   // Helm prints the digest to standard output or standard error, depending on its version.
-  const said = await program('helm', ['push', archive, ...target], { both: true });
-  const [digest] = /sha256:[0-9a-f]{64}/.exec(said) ?? [];
+  const output = await program('helm', ['push', archive, ...target], { both: true });
+  const [digest] = /sha256:[0-9a-f]{64}/.exec(output) ?? [];
   if (digest === undefined) throw new Error(`helm pushed ${chart} but did not print its digest`);
   return digest;
 }

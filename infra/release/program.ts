@@ -17,17 +17,17 @@ export async function program(name: string, args: readonly string[], options: Pr
     env: { ...process.env, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
   // If a program exits without reading its input, its exit code reports the problem.
   child.stdin.on('error', () => undefined).end(options.input);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', () => reject(new Error(`${name} is not installed, but \`${step}\` needs it`)));
     child.on('close', resolve);
   });
-  if (code === 0) return options.both === true ? said.stdout + said.stderr : said.stdout;
-  throw new Error(`${step} failed: ${getLastLine(said.stderr) ?? getLastLine(said.stdout) ?? `exit code ${code}`}`);
+  if (code === 0) return options.both === true ? output.stdout + output.stderr : output.stdout;
+  throw new Error(`${step} failed: ${getLastLine(output.stderr) ?? getLastLine(output.stdout) ?? `exit code ${code}`}`);
 }
 
 const getLastLine = (text: string): string | undefined =>

@@ -91,12 +91,12 @@ const at = (given: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isPlainObject(value) ? value[key] : undefined), given);
 
 /** Returns true unless a value is empty. Empty values cause no warning. */
-const isSaid = (value: unknown): boolean =>
+const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(isPlainObject(value) && Object.keys(value).length === 0);
 
 export const getWarnings = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) =>
-    'warned' in row && isSaid(at(given, row.path)) ? [`${row.path}: ${row.warned}`] : [],
+    'warned' in row && isGiven(at(given, row.path)) ? [`${row.path}: ${row.warned}`] : [],
   );
 
 export const getRefusals = (given: unknown): readonly string[] =>
@@ -116,7 +116,7 @@ export function withoutOriginal(given: unknown): unknown {
     if ('warned' in row) return without(rest, row.path.split('.'));
     const as = 'as' in row ? row.as : undefined;
     const value = as === undefined ? undefined : at(rest, row.path);
-    const renamed = isSaid(value) && isPlainObject(rest) ? { ...rest, [as ?? '']: value } : rest;
+    const renamed = isGiven(value) && isPlainObject(rest) ? { ...rest, [as ?? '']: value } : rest;
     return as === undefined ? rest : without(renamed, row.path.split('.'));
   }, given);
 }

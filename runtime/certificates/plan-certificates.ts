@@ -27,7 +27,7 @@ export function isPairDue(pair: CertificateFiles | undefined, dnsName: string, n
   const { notBefore, renewalDueAt } = getLifetime(pair.certificate);
   if (now >= renewalDueAt || now < notBefore - SKEW_MS) return true;
   const name = isIP(dnsName) === 0 ? certificate.checkHost(dnsName) : certificate.checkIP(dnsName);
-  return name === undefined || findSigner(pair) === undefined || !isKeyOf(pair.key, certificate);
+  return name === undefined || findSigner(pair) === undefined || !matchesKey(pair.key, certificate);
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -53,7 +53,7 @@ export function findSigner({ certificate, authority }: CertificateFiles): string
   });
 }
 
-const isKeyOf = (key: string, certificate: X509Certificate): boolean =>
+const matchesKey = (key: string, certificate: X509Certificate): boolean =>
   orUndefined(() => certificate.checkPrivateKey(createPrivateKey(key))) === true;
 
 export function withAuthority(bundle: string, authority: string, now: number): string {

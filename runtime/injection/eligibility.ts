@@ -74,8 +74,8 @@ export function otherNodes({ os, nodeSelector = {}, affinity }: PodSpec): 'windo
 
 const otherThanNeeded = (requirements: readonly Requirement[]) =>
   needs.find(({ label, values }) => {
-    const said = requirements.filter(({ key }) => key === label);
-    return !values.some((value) => said.every((requirement) => allows(requirement, value)));
+    const matching = requirements.filter(({ key }) => key === label);
+    return !values.some((value) => matching.every((requirement) => allows(requirement, value)));
   })?.other;
 
 function allows({ operator, values = [] }: Requirement, value: string): boolean {

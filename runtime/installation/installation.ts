@@ -111,10 +111,10 @@ async function configOfOriginal(client: Client): Promise<InjectionConfig | undef
 
 function getConfigInPlace({ metadata, spec }: ManagerDeployment): InjectionConfig {
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
-  const told = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
+  const getVariable = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
   const operatorName = metadata.name.slice(0, -suffixes.manager.length);
   return assumedConfig(
     { operatorName, operatorNamespace: metadata.namespace ?? '' },
-    { image: told('LUMIGO_INJECTOR_IMAGE'), endpoint: told('TELEMETRY_PROXY_OTLP_SERVICE') },
+    { image: getVariable('LUMIGO_INJECTOR_IMAGE'), endpoint: getVariable('TELEMETRY_PROXY_OTLP_SERVICE') },
   );
 }

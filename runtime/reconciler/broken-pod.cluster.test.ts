@@ -35,7 +35,7 @@ const evictions = (namespace: string) =>
 const waitForRecovery = ({ kubelet }: RolloutStage): Promise<void> =>
   eventually(
     () => {
-      const seen = kubelet.seen('db').map(({ name, injector, said }) => [name, injector, said]);
+      const seen = kubelet.seen('db').map(({ name, injector, ordered: said }) => [name, injector, said]);
       expect(seen.sort()).toEqual(['db-0', 'db-1', 'db-2'].map((name) => [name, undefined, 'ready']));
     },
     { timeoutMs: 40_000 },

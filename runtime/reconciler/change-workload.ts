@@ -18,7 +18,7 @@ import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import { readingOf } from './observations.ts';
+import { classifyWorkload } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -91,7 +91,7 @@ export class WorkloadChanger {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
     if (equal(toTemplate(seen), toTemplate(decision.workload))) return undefined;
-    const reading = readingOf(seen, this.rollouts.installed(workload));
+    const reading = classifyWorkload(seen, this.rollouts.installed(workload));
     const waits = whyWaits(strategy, seen);
     const isNow =
       waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;
@@ -118,9 +118,9 @@ export class WorkloadChanger {
     const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
-    const noted = store.update(of, { inFlight: undefined, ...facts });
+    const updated = store.update(of, { inFlight: undefined, ...facts });
     this.log(before, change, result);
-    if (noted !== undefined) this.recorder.result(noted, before, policy, result);
+    if (updated !== undefined) this.recorder.result(updated, before, policy, result);
   }
 
   private log(before: ObservedWorkload, { policy, reason }: WorkloadChange, result: ChangeResult): void {

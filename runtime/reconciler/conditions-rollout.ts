@@ -22,12 +22,12 @@ const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary)
   ['PodsWithoutInjection', ({ pods }) => pods !== undefined && pods.without > 0],
 ];
 
-export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Untimed | undefined {
+export function rolloutCondition(summary: RolloutSummary, wasReported: boolean): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = toSentences(summary).filter((each) => each !== '');
   if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
   const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
-  return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
+  return wasReported ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
 }
 
 export const workloads = (number: number, one: string, many: string): string =>

@@ -71,9 +71,9 @@ export class LumigoWriter {
     for (const workload of store.in(namespace)) {
       const instrumentedVersion = versions.get(workload.uid);
       if (instrumentedVersion === undefined) continue;
-      const noted = store.update(workload, { instrumentedVersion });
-      const isClean = noted?.injectionStatus === undefined && noted?.label === undefined;
-      if (noted !== undefined && isClean) this.recorder.removed(noted, lumigoes.policy(namespace));
+      const updated = store.update(workload, { instrumentedVersion });
+      const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
+      if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
     }
     this.note(uid, { listed });
   }
@@ -82,16 +82,16 @@ export class LumigoWriter {
     const { api, lumigoes, events, logger } = this.term;
     if (repeats === 1)
       logger.warn(toFields(lumigo), 'another client changes the status of the Lumigo resource, writing it less often');
-    const { instrumentedResources: listed = [], ...said } = status;
+    const { instrumentedResources: listed = [], ...lastStatus } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
-    const answer = await api.mergeStatus(lumigo, { ...(withList ? status : said), ...ended });
+    const answer = await api.mergeStatus(lumigo, { ...(withList ? status : lastStatus), ...ended });
     lumigoes.upsert(answer);
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
     const list = withList ? { listed, listedAt: statusAt } : {};
-    this.note(lumigo.metadata.uid, { dropsSecretVersion, statusAt, said, repeats, ...list });
+    this.note(lumigo.metadata.uid, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {

@@ -19,7 +19,7 @@ export interface Installed extends Pick<Reading, 'injector'> {
   readonly image: string;
 }
 
-export function readingOf(workload: Workload, { injector, image }: Installed): Reading {
+export function classifyWorkload(workload: Workload, { injector, image }: Installed): Reading {
   const template = toTemplate(workload);
   const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
   const isCurrent = own?.image === image;
@@ -42,7 +42,7 @@ export function observe(
   }
   const template = toTemplate(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
-  const reading = readingOf(workload, installed);
+  const reading = classifyWorkload(workload, installed);
   const injectionStatus = getInjectionStatus(metadata);
   const isNew =
     known.judged !== injectionStatusText(metadata) &&

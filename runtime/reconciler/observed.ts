@@ -69,7 +69,7 @@ export interface ObservedLumigo {
   readonly dropsSecretVersion: boolean;
   readonly statusAt: number;
   readonly listedAt: number;
-  readonly said?: LumigoStatus;
+  readonly lastStatus?: LumigoStatus;
   /** Consecutive writes of the same status after another writer changed it. */
   readonly repeats?: number;
 }

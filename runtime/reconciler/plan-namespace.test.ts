@@ -163,11 +163,14 @@ describe('a Lumigo', () => {
     const said = first?.do === 'write-status' ? first.status : {};
     const other = { ...said, instrumentedResourcesCount: 7 };
     const waits = [0, 1, 2, 20].map((repeats) => {
-      const contested = known(lumigo({}, other), { statusAt: 5_000, said, repeats });
+      const contested = known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats });
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
-    const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), pendingEvents: 0 };
+    const news = {
+      ...observed([known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats: 20 })]),
+      pendingEvents: 0,
+    };
     const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });

@@ -63,10 +63,10 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   };
   const planned = planWorkloads(observed, NOW);
   const done = planned.changes.map(({ workload: { name }, task }) => `${task ?? 'read'} ${name}`);
-  const noted = planned.rollout.noted.map(({ name, state: to = idle }) =>
+  const stateChanges = planned.rollout.stateChanges.map(({ name, state: to = idle }) =>
     to.kind === 'queued' && to.isNext ? `${name} is next` : `${name} is ${to.kind}`,
   );
-  return { ...planned, does: [...done, ...noted] };
+  return { ...planned, does: [...done, ...stateChanges] };
 }
 
 const cases: readonly [string, readonly ObservedWorkload[], readonly string[], Partial<ObservedRollout>?][] = [

@@ -21,7 +21,7 @@ type In<K extends WorkloadState['kind']> = ObservedWorkload & { readonly state: 
 
 export interface RolloutPlan {
   readonly changes: readonly WorkloadChange[];
-  readonly noted: readonly ObservedWorkload[];
+  readonly stateChanges: readonly ObservedWorkload[];
   readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
   readonly report: InjectorReport | undefined;
@@ -85,7 +85,7 @@ export function planRollout(
       const step = action ?? (isNext(workload) ? 'inject' : undefined);
       return step === undefined || !isFree(workload) ? [] : { workload, policy: observed.policy, ...steps[step] };
     }),
-    noted: [
+    stateChanges: [
       ...moved.flatMap(({ workload, isMoved }) => (isMoved ? workload : [])),
       ...turns.map(({ workload }) => ({ ...workload, state: observe(workload.state, { kind: 'next' }).state })),
     ],

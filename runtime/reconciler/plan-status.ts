@@ -60,14 +60,14 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
 }
 
 function countRepeats(
-  { said, repeats = 0, statusAt }: ObservedLumigo,
+  { lastStatus, repeats = 0, statusAt }: ObservedLumigo,
   status: LumigoStatus,
   withList: boolean,
   now: Now,
 ) {
-  if (said === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
-  const isSaid = ['list', undefined].includes(findDifference(said, status));
-  return !isSaid || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
+  if (lastStatus === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
+  const isRepeated = ['list', undefined].includes(findDifference(lastStatus, status));
+  return !isRepeated || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
 }
 
 /** Returns the new list if it must be written now, otherwise the present one and when to write. */

@@ -71,9 +71,9 @@ export class Rollouts {
     return store.latest(workload)?.state !== state;
   }
 
-  act(namespace: string, { noted, wantsSlot, summary, tally }: RolloutPlan): void {
+  act(namespace: string, { stateChanges, wantsSlot, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
-    for (const workload of noted) store.update(workload, { state: workload.state });
+    for (const workload of stateChanges) store.update(workload, { state: workload.state });
     this.turns.want(namespace, wantsSlot);
     this.count(namespace, tally);
     const { underWay, queued, blocked, reverted, halted } = summary;
@@ -81,7 +81,7 @@ export class Rollouts {
     for (const [state, number] of Object.entries(states))
       setUnlessZero(metrics.rolloutWorkloads, { namespace, state }, number);
     setUnlessZero(metrics.rolloutHalted, { namespace }, halted === undefined ? 0 : 1);
-    if (noted.length > 0) enqueue(namespace);
+    if (stateChanges.length > 0) enqueue(namespace);
   }
 
   private count(namespace: string, tally: NamespaceTally): void {

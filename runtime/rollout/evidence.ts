@@ -111,8 +111,8 @@ function inWords(status: ContainerStatus): string {
   const { state, name, restartCount = 0 } = status;
   const end = findTermination(status);
   const ended = end === undefined ? [state?.waiting?.message] : endInWords(end, restartCount);
-  const said = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
-  return `container '${name}': ${shown(said.join(', '))}`;
+  const details = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
+  return `container '${name}': ${shown(details.join(', '))}`;
 }
 
 const endInWords = ({ reason = 'ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [

@@ -159,8 +159,8 @@ const revert = ({ attempt }: Probation, evidence: Evidence, now: number): Transi
   action: 'revert',
 });
 
-const refusal = (said: string): Evidence => ({
-  ...{ cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(said)}` },
+const refusal = (text: string): Evidence => ({
+  ...{ cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(text)}` },
 });
 
 function notAvailable({ available, wanted }: Progressing, { deadlineMs }: JudgeSettings): Evidence {

@@ -28,7 +28,7 @@ const core = { group: '', version: 'v1' };
 const forbidden = { status: 403 };
 const { deployment } = workloadKinds;
 
-const firstOf = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
+const listFirst = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
 
 const whoIs = async (client: Client): Promise<unknown> => {
   const ref = { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews' };
@@ -47,8 +47,8 @@ describe("the collector's identity [F26]", () => {
   });
 
   it('sees pods and events, as collection and enrichment need', async () => {
-    expect((await firstOf(collector, 'pods'))?.resourceVersion).toMatch(/^\d+$/);
-    expect((await firstOf(collector, 'events'))?.resourceVersion).toMatch(/^\d+$/);
+    expect((await listFirst(collector, 'pods'))?.resourceVersion).toMatch(/^\d+$/);
+    expect((await listFirst(collector, 'events'))?.resourceVersion).toMatch(/^\d+$/);
     await telemetry.waitForCollecting(namespace);
   });
 
@@ -67,7 +67,7 @@ describe("the collector's identity [F26]", () => {
   it('replaces rights of the manager that only the collector needs', async () => {
     const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
     const manager = clientWith(() => readFileSync(file, 'utf8'));
-    await expect(firstOf(manager, 'events')).rejects.toMatchObject(forbidden);
+    await expect(listFirst(manager, 'events')).rejects.toMatchObject(forbidden);
   });
 });
 

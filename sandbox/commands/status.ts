@@ -11,7 +11,7 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
   const processes = state.processes.map((each) => ({ ...each, running: isRunning(each) }));
   const ready = await isReady(state.server, readFileSync(join(dir, 'ca.crt'), 'utf8'), state.token);
   const well = ready && processes.every(({ running }) => running);
-  const said = json
+  const lines = json
     ? [JSON.stringify({ ...summary(state), ready: well, startedAt: state.startedAt, processes })]
     : [
         `The sandbox in ${dir} was started at ${state.startedAt}. Its API server ${ready ? 'answers' : 'does not answer'} at ${state.server}.`,
@@ -19,7 +19,7 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
           ({ name, pid, running }) => `  ${name.padEnd(18)} ${String(pid).padEnd(8)} ${running ? 'runs' : 'stopped'}`,
         ),
       ];
-  process.stdout.write(`${said.join('\n')}\n`);
+  process.stdout.write(`${lines.join('\n')}\n`);
   process.exitCode = well ? 0 : 1;
 }
 

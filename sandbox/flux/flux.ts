@@ -57,9 +57,9 @@ export class Flux {
 
   async sync(...names: readonly string[]): Promise<readonly Synced[]> {
     await this.handled('gitrepository', 'clusters');
-    const said: Synced[] = [];
-    for (const name of names) said.push(await this.handled('kustomization', name));
-    return said;
+    const synced: Synced[] = [];
+    for (const name of names) synced.push(await this.handled('kustomization', name));
+    return synced;
   }
 
   async stop(): Promise<void> {

@@ -34,21 +34,21 @@ const toHeaders = ({ headers }: IncomingMessage): Record<string, string | undefi
 });
 
 /** The output of a CGI program begins with headers, maybe with a status. An empty line ends them. */
-function answer(said: NodeJS.ReadableStream, response: ServerResponse): void {
+function answer(body: NodeJS.ReadableStream, response: ServerResponse): void {
   let head = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf('\r\n\r\n');
     if (end === -1) return;
-    said.off('data', take).off('end', refuse);
+    body.off('data', take).off('end', refuse);
     const lines = head.toString('latin1', 0, end).split('\r\n');
     const headers = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
     );
     const { Status: status = '200', ...others } = headers;
     response.writeHead(Number.parseInt(status, 10), others).write(head.subarray(end + 4));
-    said.pipe(response);
+    body.pipe(response);
   };
   const refuse = (): void => void response.writeHead(500).end();
-  said.on('data', take).on('end', refuse);
+  body.on('data', take).on('end', refuse);
 }

@@ -95,7 +95,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     readiness: (): Promise<Answer> => get(healthPort, paths.ready),
     /** Returns the sum of a metric over its labels, or over series with a label such as `kind="Job"`. */
     metric: async (metric: string, label = ''): Promise<number> =>
-      sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),
+      sumMetric(metric, label, (await get(metricsPort, paths.metrics)).text),
   };
 }
 
@@ -133,7 +133,7 @@ const waitForReady = (running: Running, port: number): Promise<void> =>
 
 const get = (port: number, path: string): Promise<Answer> => answerTo(request({ host: '127.0.0.1', port, path }).end());
 
-function sumOf(name: string, label: string, exposition: string): number {
+function sumMetric(name: string, label: string, exposition: string): number {
   const lines = exposition
     .split('\n')
     .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label));

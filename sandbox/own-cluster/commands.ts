@@ -24,8 +24,8 @@ export async function runStep({ title, argv, hint }: Command, printer: Printer):
   if (code === 0) return stdout;
   const install = INSTALL_HINTS[argv[0] ?? ''] ?? 'install it first';
   const advice = stderr.endsWith('is not installed') ? install : hint;
-  const said = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
-  throw new Error(`\`${argv.join(' ')}\` failed: ${said}${advice === undefined ? '' : ` (${advice})`}`);
+  const output = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
+  throw new Error(`\`${argv.join(' ')}\` failed: ${output}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
 /** Returns the first engine that can build here. @throws Error that names the engines */

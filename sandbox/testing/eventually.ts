@@ -20,7 +20,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const began = Date.now();
   let dead: string | undefined;
-  for (const { died } of processes) void died.then((said) => (dead ??= said));
+  for (const { died } of processes) void died.then((reason) => (dead ??= reason));
   for (;;) {
     try {
       return await attempt();

@@ -16,7 +16,7 @@ export interface HandledPod {
   readonly image: string;
   /** The controller distinguishes pods of different templates by this hash. */
   readonly hash: string;
-  readonly said: Outcome | undefined;
+  readonly ordered: Outcome | undefined;
 }
 
 const POLL_MS = 100;
@@ -26,7 +26,7 @@ const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-p
 
 /** Writes the statuses of a namespace's pods as a kubelet would, until it is stopped. Real controllers create the pods. */
 export class KubeletByHand {
-  private said: ReadonlyMap<string, HandledPod> = new Map();
+  private ordered: ReadonlyMap<string, HandledPod> = new Map();
   private readonly fewest = new Map<string, number>();
   private readonly ending = new AbortController();
   private readonly running: Promise<void>;
@@ -45,7 +45,8 @@ export class KubeletByHand {
     return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  seen = (app?: string): HandledPod[] => [...this.said.values()].filter((pod) => app === undefined || pod.app === app);
+  seen = (app?: string): HandledPod[] =>
+    [...this.ordered.values()].filter((pod) => app === undefined || pod.app === app);
 
   count(app: string): void {
     this.fewest.set(app, this.ready(app));
@@ -68,7 +69,7 @@ export class KubeletByHand {
 
   private async look(): Promise<void> {
     const found = await this.pods();
-    this.said = new Map(
+    this.ordered = new Map(
       await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
     );
     for (const [app, least] of this.fewest) this.fewest.set(app, Math.min(least, this.ready(app)));
@@ -78,16 +79,16 @@ export class KubeletByHand {
 
   private async say(pod: KubernetesObject): Promise<HandledPod> {
     const { name, uid = '' } = pod.metadata;
-    const before: HandledPod = { ...handled(pod), said: this.said.get(uid)?.said };
+    const before: HandledPod = { ...handled(pod), ordered: this.ordered.get(uid)?.ordered };
     const outcome = this.outcome(before);
-    if (outcome === before.said || (isReady(before) && startsOnly.has(outcome))) return before;
+    if (outcome === before.ordered || (isReady(before) && startsOnly.has(outcome))) return before;
     const ref = { ...pods, namespace: this.namespace, name };
     await this.testCluster.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
-    return { ...before, said: outcome };
+    return { ...before, ordered: outcome };
   }
 }
 
-export const isReady = ({ said }: HandledPod): boolean => said === 'ready' || said === 'restarted';
+export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready' || ordered === 'restarted';
 
 function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'said'> {
   const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;

@@ -20,7 +20,7 @@ const seen = (name: string, shown: Shown): Seen => ({
 });
 
 const getPod = (app: string, said: Outcome): HandledPod => ({
-  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', said },
+  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', ordered: said },
 });
 
 type Scene = Readonly<Record<string, readonly [Shown, Outcome?]>>;

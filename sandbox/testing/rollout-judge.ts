@@ -92,11 +92,11 @@ export class RolloutJudge {
     const own = pods.filter(({ app }) => app === seen.name);
     const injected = own.filter(({ injector }) => injector !== undefined);
     const hash = injected.find(({ uid }) => !this.uids.has(uid))?.hash ?? before?.hash;
-    const newest = injected.filter((pod) => pod.hash === hash && pod.said !== undefined);
+    const newest = injected.filter((pod) => pod.hash === hash && pod.ordered !== undefined);
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
-    const told = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
-    if (newest.length === 0) return { ...kept, ...told };
-    return { ...told, ...readiness(newest, injected.length === own.length, kept, now) };
+    const common = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
+    if (newest.length === 0) return { ...kept, ...common };
+    return { ...common, ...readiness(newest, injected.length === own.length, kept, now) };
   }
 
   private revertedAt(seen: Seen, before: Memory | undefined, now: number): number | undefined {
