@@ -90,7 +90,7 @@ export class KubeletByHand {
 
 export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready' || ordered === 'restarted';
 
-function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'said'> {
+function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'ordered'> {
   const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
   const { name, uid = '', labels, annotations: own } = { labels: {}, annotations: {}, ...metadata };
   const image = initContainers.find((each) => each.name === injector.container)?.image;
