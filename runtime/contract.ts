@@ -69,7 +69,9 @@ export const environment = {
   endpoint: 'LUMIGO_ENDPOINT',
 } as const;
 
-export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs' } as const;
+export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs', metrics: '/v1/metrics' } as const;
+export type Signal = keyof typeof otlpPaths;
+export const signals = Object.keys(otlpPaths) as readonly Signal[];
 
 export interface WorkloadKind {
   readonly group: string;

@@ -95,6 +95,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'cluster.name': 'production: "1e3" {a} <&> \\ {{.}} %v # \n\té\u2028',
   'endpoint.otlp.url': 'http://collector.example:4318',
   'endpoint.otlp.logs_url': 'http://logs.example:4318',
+  'endpoint.otlp.metrics_url': 'http://metrics.example:4318',
   instance: 'tracing',
   'controllerManager.replicas': 3,
   'controllerManager.manager.image.repository': 'registry.example:5000/operator',

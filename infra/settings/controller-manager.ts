@@ -35,7 +35,7 @@ export const controllerManager = section({
       shardSize: quantity()
         .default('512Mi')
         .describe(
-          'Disk space of one shard, for traces and for logs each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
+          'Disk space of one shard, for traces, logs and metrics each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
             'sixteen shards. A thousand spans take about 0.5 MB. If a shard is full, new data is dropped.',
         ),
       sizeLimit: quantity()

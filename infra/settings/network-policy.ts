@@ -21,7 +21,7 @@ export const networkPolicy = section({
     from: opaqueList()
       .default([{ namespaceSelector: {} }])
       .describe(
-        `Sources of traces and logs, ${peers} For pods with \`hostNetwork\`, ` +
+        `Sources of telemetry, ${peers} For pods with \`hostNetwork\`, ` +
           'add an `ipBlock` with the addresses of the nodes.',
       ),
   }),

@@ -26,6 +26,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'injectorWebhook.lumigoInjector.image': { tag: 'v1' },
   'endpoint.otlp.url': 'https://lumigo.example',
   'endpoint.otlp.logs_url': 'https://logs.example',
+  'endpoint.otlp.metrics_url': 'https://metrics.example',
   lumigoToken: { value: `t_${'1'.repeat(21)}` },
   monitoredNamespaces: [{ namespace: 'shop', loggingEnabled: true }],
 };

@@ -78,7 +78,7 @@ export const originalValues: readonly OriginalValue[] = [
   warned('metricsService', 'metrics have their own Service. Set ports.metrics for the port of the pods'),
   acts('endpoint.otlp.url'),
   acts('endpoint.otlp.logs_url'),
-  warned('endpoint.otlp.metrics_url', noMetrics),
+  acts('endpoint.otlp.metrics_url'),
   acts('lumigoToken'),
   acts('monitoredNamespaces'),
   warned('clusterCollection', noMetrics),

@@ -9,8 +9,8 @@ export type PortName = keyof typeof defaults;
 /** The ports of the operator's pods. docs/security/README.md has its table from here. */
 export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
   webhook: { purpose: 'admission calls of the API server, over TLS', by: 'webhook' },
-  otlpHttp: { purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
-  otlpGrpc: { purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
+  otlpHttp: { purpose: 'traces, logs and metrics, OTLP over HTTP, with a token', by: 'otlp' },
+  otlpGrpc: { purpose: 'traces, logs and metrics, OTLP over gRPC, with a token', by: 'otlp' },
   metrics: {
     purpose: 'metrics of the manager; with `metrics.secure` over TLS with a token, also those of the telemetry proxy',
     by: 'metrics',

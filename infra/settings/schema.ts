@@ -77,10 +77,14 @@ export const settingsSchema = fields({
     otlp: section({
       url: httpUrl()
         .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
-        .describe('OTLP/HTTP endpoint for traces and logs.'),
+        .describe('OTLP/HTTP endpoint for telemetry.'),
       logs_url: orEmpty(httpUrl(), 'must be an http:// or https:// URL without a slash at its end, or empty').describe(
         'OTLP/HTTP endpoint for logs, Kubernetes events and objects. Empty: `endpoint.otlp.url`.',
       ),
+      metrics_url: orEmpty(
+        httpUrl(),
+        'must be an http:// or https:// URL without a slash at its end, or empty',
+      ).describe('OTLP/HTTP endpoint for metrics. Empty: `endpoint.otlp.url`.'),
     }),
   }),
   controllerManager,

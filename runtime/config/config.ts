@@ -61,6 +61,7 @@ export const managerKinds = {
   clusterName: setting('cluster.name', text),
   endpoint: setting('endpoint.otlp.url', text),
   logsEndpoint: setting('endpoint.otlp.logs_url', text),
+  metricsEndpoint: setting('endpoint.otlp.metrics_url', text),
   monitoredNamespaces: setting('monitoredNamespaces', maps<MonitoredEntry>()),
   tokenSecret: setting('lumigoToken.secretName', text),
   tokenKey: setting('lumigoToken.secretKey', text),

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { labels, workloadKinds } from '../contract.ts';
+import { labels, workloadKinds, type Signal } from '../contract.ts';
 import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
-import { toLog, post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
+import { toLog, toMetric, post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -29,7 +29,7 @@ let counter = 0x1000;
 const ids = (count: number): string[] => Array.from({ length: count }, () => spanId(counter++));
 
 /** Retries without an answer as an SDK does, because a reload closes connections. */
-const sendTo = (path: 'traces' | 'logs', token: string | undefined, body: object) =>
+const sendTo = (path: Signal, token: string | undefined, body: object) =>
   eventually(() => post(`${telemetry.collector().url}/v1/${path}`, body, { token }), within5s);
 
 const send = (token: string | undefined, spans: readonly string[], resource: Readonly<Record<string, string>> = {}) =>
@@ -54,6 +54,7 @@ describe('senders', () => {
   ])('with %s for a token are refused with 401', async (_case, token) => {
     expect((await send(token, ids(1))).status).toBe(401);
     expect((await sendTo('logs', token, toLog({}, 'x'))).status).toBe(401);
+    expect((await sendTo('metrics', token, toMetric({}, 'x', 1))).status).toBe(401);
   });
 
   it('with the token of an active Lumigo are accepted, each under its own [D37]', async () => {
@@ -88,6 +89,31 @@ describe('senders', () => {
     await eventually(() => {
       const line = sink.received.find(({ item }) => 'body' in item && item.body === 'a line of the log');
       expect(line?.authorization).toBe(`LumigoToken ${getToken(1)}`);
+    }, within5s);
+  });
+
+  it('can send metrics as well, by HTTP and by gRPC', async () => {
+    const { sink, collector } = telemetry;
+    const byGrpc = (token?: string) =>
+      postByGrpc(collector().grpcPort, toMetric({}, 'queue.length', 8), token, 'metrics');
+    expect(await byGrpc()).toMatchObject({ status: 16 });
+    expect(await byGrpc(getToken(2))).toMatchObject({ status: 0 });
+    const sent = await sendTo(
+      'metrics',
+      getToken(1),
+      toMetric({ 'service.name': 'unknown_service:node' }, 'queue.length', 7),
+    );
+    expect(sent.status).toBe(200);
+    await eventually(() => {
+      const received = sink.received.filter(({ signal }) => signal === 'metrics');
+      expect(received.map(({ authorization, item }) => [authorization, item])).toEqual(
+        expect.arrayContaining([
+          [`LumigoToken ${getToken(1)}`, { name: 'queue.length', value: 7, attributes: {} }],
+          [`LumigoToken ${getToken(2)}`, { name: 'queue.length', value: 8, attributes: {} }],
+        ]),
+      );
+      expect(received.every(({ resource }) => 'k8s.cluster.uid' in resource)).toBe(true);
+      expect(JSON.stringify(received)).not.toContain('unknown_service');
     }, within5s);
   });
 

@@ -1,5 +1,5 @@
 import { lumigo, pods, telemetryProxyFiles, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
-import { shardingProcessors, renderShards } from './render-shards.ts';
+import { intoShard, getShardRouter } from './render-shards.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
@@ -49,8 +49,8 @@ export function renderCollection(settings: ProxySettings, collection: Collection
       ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
       'logs/loop': {
         receivers: ['otlp/loop'],
-        processors: [shardingProcessors, 'batch'],
-        exporters: [renderShards('logs')],
+        processors: [intoShard, 'batch'],
+        exporters: [getShardRouter('logs')],
       },
     },
   };

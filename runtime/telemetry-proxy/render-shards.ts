@@ -1,4 +1,4 @@
-import { otlpPaths } from '../contract.ts';
+import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
@@ -12,40 +12,39 @@ const shards = '0123456789abcdef';
 const attribute = 'lumigo.shard';
 
 /** This processor must be the last one before the shards, except `batch`, which keeps tokens apart. */
-export const shardingProcessors = 'resource/into-shards';
-const shardExporters = 'resource/out-of-shards';
+export const intoShard = 'resource/into-shard';
+const outOfShard = 'resource/out-of-shard';
 
-export const renderShards = (signal: 'traces' | 'logs'): string => `routing/${signal}-shards`;
+export const getShardRouter = (signal: Signal): string => `routing/${signal}-shards`;
 
 /** A throttled token blocks its queue, so a token's hash selects one of 16 shards (docs/contributing/adr/0027). */
-export function renderLanes(settings: ProxySettings): Rendered {
+export function renderShards(settings: ProxySettings): Rendered {
   const shardName = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${shards[index]}`}`;
   const indices = [...shards].map((_, index) => index);
   const each = <T>(entry: (index: number) => readonly (readonly [string, T])[]) =>
     Object.fromEntries(indices.flatMap(entry));
-  const signals = ['traces', 'logs'] as const;
   return {
     processors: {
-      [shardingProcessors]: {
+      [intoShard]: {
         attributes: [
           { key: attribute, action: 'upsert', from_context: 'metadata.authorization' },
           { key: attribute, action: 'hash' },
         ],
       },
-      [shardExporters]: { attributes: [{ key: attribute, action: 'delete' }] },
+      [outOfShard]: { attributes: [{ key: attribute, action: 'delete' }] },
     },
-    connectors: Object.fromEntries(signals.map((signal) => [renderShards(signal), toSwitch(signal)])),
+    connectors: Object.fromEntries(signals.map((signal) => [getShardRouter(signal), toSwitch(signal)])),
     exporters: each((index) => [[shardName(index), exporter(settings)]]),
     pipelines: each((index) =>
       signals.map((signal) => [
         `${signal}/shard/${shards[index]}`,
-        { receivers: [renderShards(signal)], processors: [shardExporters], exporters: [shardName(index)] },
+        { receivers: [getShardRouter(signal)], processors: [outOfShard], exporters: [shardName(index)] },
       ]),
     ),
   };
 }
 
-const toSwitch = (signal: 'traces' | 'logs') => ({
+const toSwitch = (signal: Signal) => ({
   table: [...shards].map((digit) => ({
     context: 'resource',
     condition: `Substring(attributes["${attribute}"], 0, 1) == "${digit}"`,
@@ -54,9 +53,15 @@ const toSwitch = (signal: 'traces' | 'logs') => ({
 });
 
 /** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other shards. */
-const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueShardSize }: ProxySettings): Components[string] => ({
+const exporter = ({
+  endpoint,
+  logsEndpoint,
+  metricsEndpoint,
+  telemetryProxyQueueShardSize,
+}: ProxySettings): Components[string] => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
+  ...(metricsEndpoint === '' ? {} : { metrics_endpoint: metricsEndpoint + otlpPaths.metrics }),
   auth: { authenticator: 'headers_setter' },
   timeout: '10s',
   retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },

@@ -84,6 +84,13 @@ describe("the collector's configuration", () => {
     const at = (logsEndpoint: string) => render({ ...given, logsEndpoint }, undefined).exporters['otlphttp/lumigo'];
     expect(at('')).not.toHaveProperty('logs_endpoint');
     expect(at('https://logs.example')).toHaveProperty('logs_endpoint', 'https://logs.example/v1/logs');
+    const metricsAt = (metricsEndpoint: string) =>
+      render({ ...given, metricsEndpoint }, undefined).exporters['otlphttp/lumigo'];
+    expect(metricsAt('')).not.toHaveProperty('metrics_endpoint');
+    expect(metricsAt('https://metrics.example')).toHaveProperty(
+      'metrics_endpoint',
+      'https://metrics.example/v1/metrics',
+    );
     expect(render(given, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(given, undefined));
   });
 

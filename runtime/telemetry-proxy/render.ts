@@ -1,6 +1,6 @@
-import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
+import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
-import { shardingProcessors, renderShards, renderLanes } from './render-shards.ts';
+import { intoShard, getShardRouter, renderShards } from './render-shards.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
@@ -40,26 +40,21 @@ const batch = {
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
-  const ways = renderLanes(settings);
+  const shards = renderShards(settings);
   const extensions = { ...ownExtensions(settings), ...collected?.extensions };
-  const forward = (signal: 'traces' | 'logs') => ({
+  const forward = (signal: Signal) => ({
     receivers: ['otlp'],
-    processors: [
-      'memory_limiter',
-      'transform/service',
-      'k8sattributes',
-      'resource/operator',
-      shardingProcessors,
-      'batch',
-    ],
-    exporters: [renderShards(signal)],
+    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', intoShard, 'batch'],
+    exporters: [getShardRouter(signal)],
   });
   return {
     extensions,
     receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
     processors: {
       memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
-      'transform/service': { error_mode: 'ignore', trace_statements: unnamed, log_statements: unnamed },
+      'transform/service': {
+        ...{ error_mode: 'ignore', trace_statements: unnamed, log_statements: unnamed, metric_statements: unnamed },
+      },
       k8sattributes: {
         auth_type: settings.telemetryProxyCredentials,
         extract: { metadata: podAttributes },
@@ -69,15 +64,19 @@ export function render(settings: ProxySettings, collection: Collection | undefin
       },
       'resource/operator': { attributes: operatorAttributes(settings) },
       batch,
-      ...ways.processors,
+      ...shards.processors,
       ...collected?.processors,
     },
-    exporters: { ...ways.exporters, ...collected?.exporters },
-    connectors: { ...ways.connectors, ...collected?.connectors },
+    exporters: { ...shards.exporters, ...collected?.exporters },
+    connectors: { ...shards.connectors, ...collected?.connectors },
     service: {
       extensions: Object.keys(extensions),
       telemetry: telemetry(settings),
-      pipelines: { traces: forward('traces'), logs: forward('logs'), ...ways.pipelines, ...collected?.pipelines },
+      pipelines: {
+        ...Object.fromEntries(signals.map((signal) => [signal, forward(signal)])),
+        ...shards.pipelines,
+        ...collected?.pipelines,
+      },
     },
   };
 }

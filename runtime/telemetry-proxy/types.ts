@@ -14,6 +14,7 @@ type ConfigKeys =
   | 'metricsSecure'
   | 'endpoint'
   | 'logsEndpoint'
+  | 'metricsEndpoint'
   | `otlp${'Http' | 'Grpc'}Port`
   | `telemetry${'Health' | 'Metrics' | 'Loop'}Port`
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;

@@ -1,5 +1,6 @@
 import { connect } from 'node:http2';
-import { encodeTraces } from './decode.ts';
+import type { Signal } from '../../runtime/contract.ts';
+import { encode } from './decode.ts';
 
 /** The status of a gRPC call: 0 is OK, 16 is Unauthenticated. */
 export interface GrpcAnswer {
@@ -7,9 +8,15 @@ export interface GrpcAnswer {
   readonly message: string;
 }
 
-export function postByGrpc(port: number, body: object, token?: string): Promise<GrpcAnswer> {
+const services: Readonly<Record<Signal, string>> = {
+  traces: 'trace.v1.TraceService',
+  logs: 'logs.v1.LogsService',
+  metrics: 'metrics.v1.MetricsService',
+};
+
+export function postByGrpc(port: number, body: object, token?: string, signal: Signal = 'traces'): Promise<GrpcAnswer> {
   const session = connect(`http://127.0.0.1:${port}`);
-  const message = encodeTraces(body);
+  const message = encode(signal, body);
   // One uncompressed message, preceded by its length.
   const frame = Buffer.alloc(5);
   frame.writeUInt32BE(message.length, 1);
@@ -17,7 +24,7 @@ export function postByGrpc(port: number, body: object, token?: string): Promise<
     session.on('error', reject);
     const stream = session.request({
       ':method': 'POST',
-      ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+      ':path': `/opentelemetry.proto.collector.${services[signal]}/Export`,
       'content-type': 'application/grpc',
       te: 'trailers',
       ...(token === undefined ? {} : { authorization: `LumigoToken ${token}` }),

@@ -50,6 +50,21 @@ export const toLog = (resource: Readonly<Record<string, string>>, text: string):
   ],
 });
 
+/** One gauge with one value. */
+export const toMetric = (resource: Readonly<Record<string, string>>, name: string, value: number): object => ({
+  resourceMetrics: [
+    {
+      resource: { attributes: attributes(resource) },
+      scopeMetrics: [
+        {
+          scope: { name: 'test' },
+          metrics: [{ name, gauge: { dataPoints: [{ timeUnixNano: '1700000000000000000', asDouble: value }] } }],
+        },
+      ],
+    },
+  ],
+});
+
 const attributes = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, value]) => ({ key, value: { stringValue: value } }));
 

@@ -3,15 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { decode, type Attributes, type Group, type LogItem, type SpanItem } from './decode.ts';
+import { otlpPaths, signals, type Signal } from '../../runtime/contract.ts';
+import { decode, type Attributes, type Group, type LogItem, type MetricItem, type SpanItem } from './decode.ts';
 
 export interface Received {
-  readonly signal: 'traces' | 'logs';
+  readonly signal: Signal;
   /** The whole Authorization header. */
   readonly authorization: string;
   readonly resource: Attributes;
   readonly scope: string;
-  readonly item: SpanItem | LogItem;
+  readonly item: SpanItem | LogItem | MetricItem;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
@@ -95,7 +96,7 @@ export class OtlpSink {
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
     const complaint = this.findComplaint(headers);
     if (complaint !== undefined) return complaint;
-    const signal = signals[url];
+    const signal = signals.find((each) => otlpPaths[each] === url);
     if (signal === undefined) return 404;
     const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
     this.keepAll(signal, headers.authorization ?? '', decode(signal, plain, headers['content-type'] ?? ''));
@@ -108,7 +109,7 @@ export class OtlpSink {
     return this.throttled.has(token) ? 429 : undefined;
   }
 
-  private keepAll(signal: Received['signal'], authorization: string, groups: readonly Group[]): void {
+  private keepAll(signal: Signal, authorization: string, groups: readonly Group[]): void {
     const at = Date.now();
     for (const { resource, scope, items } of groups)
       for (const item of items) {
@@ -120,8 +121,6 @@ export class OtlpSink {
 }
 
 export const controlPath = '/sandbox/';
-
-const signals: Readonly<Record<string, Received['signal']>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' };
 
 export interface CollectedObject {
   /** The plural: `pods`, `events` … */

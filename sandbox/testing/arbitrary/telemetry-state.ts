@@ -13,6 +13,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   clusterUid: fc.option(fc.uuid(), { nil: undefined }),
   endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
   logsEndpoint: fc.constantFrom('', 'https://logs.example'),
+  metricsEndpoint: fc.constantFrom('', 'https://metrics.example'),
   logLevel: fc.constantFrom('info', 'debug'),
   listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
   otlpHttpPort: port,
