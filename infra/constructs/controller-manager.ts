@@ -4,7 +4,14 @@ import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, optOut, ownedBy, selectorLabels } from './labels.ts';
-import { managerAccountMount, managerAccountVolume, operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
+import {
+  managerAccountMount,
+  managerAccountVolume,
+  operatorContainer,
+  operatorPod,
+  probes,
+  type JsonObject,
+} from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
 
@@ -102,7 +109,10 @@ function strategy({ controllerManager, hostNetwork }: Settings) {
   return { type: 'RollingUpdate', rollingUpdate };
 }
 
-function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
+function podSpec(
+  { settings, delivery, telemetryProxy }: ControllerManagerProps,
+  priorityClassName: string,
+): JsonObject {
   return {
     ...operatorPod(settings, 'controllerManager'),
     // The telemetry proxy parses data of each workload, so it must not find the manager's token.
@@ -126,7 +136,7 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
   };
 }
 
-function managerContainer(settings: Settings, delivery: Delivery): Raw {
+function managerContainer(settings: Settings, delivery: Delivery): JsonObject {
   const { webhook, health, metrics } = settings.ports;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {

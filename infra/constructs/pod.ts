@@ -7,7 +7,7 @@ import { imageReference } from './image.ts';
 import { runtimeConfig, type Delivery } from './runtime-environment.ts';
 
 /** The API server checks the fields, and tests apply everything with strict validation. */
-export type Raw = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Both containers run as this user, so the manager may signal the telemetry proxy and read its files. */
 const user = 65_532;
@@ -26,7 +26,7 @@ export const containerSecurity = {
   readOnlyRootFilesystem: true,
 };
 
-export const operatorPod = (settings: Settings, pod: PodOfInstallation): Raw => ({
+export const operatorPod = (settings: Settings, pod: PodOfInstallation): JsonObject => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,
   // Kubernetes would add variables for each Service of the namespace, which no program here reads.
@@ -64,7 +64,7 @@ export const managerAccountVolume = {
   },
 };
 
-export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
+export function operatorContainer(settings: Settings, delivery: Delivery): JsonObject {
   const { image, resources } = settings.controllerManager.manager;
   return {
     image: imageReference(image, settings.imagePrefix),

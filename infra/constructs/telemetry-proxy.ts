@@ -4,7 +4,7 @@ import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/cont
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, managerAccountMount, operatorContainer, probes, type Raw } from './pod.ts';
+import { containerSecurity, managerAccountMount, operatorContainer, probes, type JsonObject } from './pod.ts';
 import { drainSeconds, telemetryProxyUrl, type Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
@@ -26,9 +26,9 @@ export interface TelemetryProxyProps {
 export class TelemetryProxy extends Construct {
   readonly serviceName: string;
   readonly url: string;
-  readonly initContainer: Raw;
-  readonly container: Raw;
-  readonly volumes: readonly Raw[];
+  readonly initContainer: JsonObject;
+  readonly container: JsonObject;
+  readonly volumes: readonly JsonObject[];
 
   constructor(scope: Construct, id: string, props: TelemetryProxyProps) {
     super(scope, id);
@@ -54,7 +54,7 @@ export class TelemetryProxy extends Construct {
   }
 }
 
-function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
+function initContainer({ settings, delivery }: TelemetryProxyProps): JsonObject {
   return {
     name: 'telemetry-proxy-configuration',
     ...operatorContainer(settings, delivery),
@@ -63,7 +63,7 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
   };
 }
 
-function container(settings: Settings): Raw {
+function container(settings: Settings): JsonObject {
   const { image, resources } = settings.controllerManager.telemetryProxy;
   const { otlpHttp, otlpGrpc, telemetryHealth, telemetryMetrics } = settings.ports;
   const port = (portName: string, containerPort: number) => ({ name: portName, containerPort, protocol: 'TCP' });
@@ -105,7 +105,7 @@ const memory = [
   { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
 ];
 
-function volumes(settings: Settings): Raw[] {
+function volumes(settings: Settings): JsonObject[] {
   const { claimName, sizeLimit } = settings.controllerManager.telemetryProxy.queue;
   return [
     // The files contain tokens, so they are only in memory.

@@ -1,12 +1,12 @@
 import type * as api from '@kubernetes/client-node';
 
 /** Raw JSON of the API server with times as text. Fields of later Kubernetes versions pass through unchanged. */
-export type Raw<T> = T extends Date
+export type Frozen<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
-    ? readonly Raw<Item>[]
+    ? readonly Frozen<Item>[]
     : T extends object
-      ? { readonly [K in keyof T]: Raw<T[K]> } & { readonly [field: string]: unknown }
+      ? { readonly [K in keyof T]: Frozen<T[K]> } & { readonly [field: string]: unknown }
       : T;
 
 /** The same with every field optional, for objects that are only read. */
@@ -18,16 +18,16 @@ export type DeepPartial<T> = T extends Date
       ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
       : T;
 
-export type Container = Raw<api.V1Container>;
+export type Container = Frozen<api.V1Container>;
 export type EnvVar = NonNullable<Container['env']>[number];
 export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 export type Resources = NonNullable<Container['resources']>;
-export type PodSpec = Raw<api.V1PodSpec>;
+export type PodSpec = Frozen<api.V1PodSpec>;
 export type Volume = NonNullable<PodSpec['volumes']>[number];
-export type Metadata = Raw<api.V1ObjectMeta>;
+export type Metadata = Frozen<api.V1ObjectMeta>;
 
-export type JobStatus = Raw<api.V1JobStatus>;
-export type PodTemplate = Raw<api.V1PodTemplateSpec> & { readonly spec: PodSpec };
+export type JobStatus = Frozen<api.V1JobStatus>;
+export type PodTemplate = Frozen<api.V1PodTemplateSpec> & { readonly spec: PodSpec };
 
 export interface Workload {
   readonly apiVersion: string;
