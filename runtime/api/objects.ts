@@ -1,6 +1,6 @@
 import type * as api from '@kubernetes/client-node';
 
-/** Raw JSON of the API server with times as text. Fields of later Kubernetes versions pass through unchanged. */
+/** JSON of the API server: read-only, with times as text. Fields of later Kubernetes versions pass through unchanged. */
 export type Frozen<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]

@@ -2,7 +2,7 @@ import type * as api from '@kubernetes/client-node';
 import { followers } from '../contract.ts';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
-import type { JobStatus, Metadata, Workload, PodSpec, Raw } from '../api/objects.ts';
+import type { JobStatus, Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 import { findKind, toTemplate } from './workload.ts';
 
@@ -61,7 +61,7 @@ export const needs = [
   { label: 'beta.kubernetes.io/arch', values: ['amd64', 'arm64'], other: 'architecture' },
 ] as const;
 
-type Requirement = Raw<api.V1NodeSelectorRequirement>;
+type Requirement = Frozen<api.V1NodeSelectorRequirement>;
 
 /** Returns why no node for the pods suits the injection. The scheduler may ignore preferences, so they do not count. */
 export function otherNodes({ os, nodeSelector = {}, affinity }: PodSpec): 'windows' | 'architecture' | undefined {

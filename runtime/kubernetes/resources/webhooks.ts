@@ -1,10 +1,10 @@
 import type * as api from '@kubernetes/client-node';
 import { suffixes } from '../../contract.ts';
-import type { Raw } from '../../api/objects.ts';
+import type { Frozen } from '../../api/objects.ts';
 import { kinds } from './kinds.ts';
 import type { KubernetesObject } from './objects.ts';
 
-export type Webhook = Raw<api.V1MutatingWebhook>;
+export type Webhook = Frozen<api.V1MutatingWebhook>;
 
 export const webhooksRef = ({ operatorName }: { readonly operatorName: string }) => ({
   ...kinds.webhooks,
