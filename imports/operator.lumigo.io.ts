@@ -249,6 +249,13 @@ export interface LumigoSpecTracing {
   readonly enabled?: boolean;
 
   /**
+   * Settings for the tracers of this namespace, as variables of each injected container. A variable of the container itself wins. At most 32, with 4096 characters in total.
+   *
+   * @schema LumigoSpecTracing#env
+   */
+  readonly env?: LumigoSpecTracingEnv[];
+
+  /**
    * The injection of the Lumigo tracers into workloads.
    *
    * @schema LumigoSpecTracing#injection
@@ -264,6 +271,7 @@ export function toJson_LumigoSpecTracing(obj: LumigoSpecTracing | undefined): Re
   if (obj === undefined) { return undefined; }
   const result = {
     'enabled': obj.enabled,
+    'env': obj.env?.map(y => toJson_LumigoSpecTracingEnv(y)),
     'injection': toJson_LumigoSpecTracingInjection(obj.injection),
   };
   // filter undefined values
@@ -336,6 +344,48 @@ export function toJson_LumigoSpecLumigoTokenSecretRef(obj: LumigoSpecLumigoToken
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * @schema LumigoSpecTracingEnv
+ */
+export interface LumigoSpecTracingEnv {
+  /**
+   * The name of the variable, which begins with LUMIGO_ or OTEL_.
+   *
+   * @schema LumigoSpecTracingEnv#name
+   */
+  readonly name: string;
+
+  /**
+   * The value, without control characters.
+   *
+   * @schema LumigoSpecTracingEnv#value
+   */
+  readonly value?: string;
+
+  /**
+   * A reference to the value.
+   *
+   * @schema LumigoSpecTracingEnv#valueFrom
+   */
+  readonly valueFrom?: LumigoSpecTracingEnvValueFrom;
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingEnv' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingEnv(obj: LumigoSpecTracingEnv | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'value': obj.value,
+    'valueFrom': toJson_LumigoSpecTracingEnvValueFrom(obj.valueFrom),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The injection of the Lumigo tracers into workloads.
  *
  * @schema LumigoSpecTracingInjection
@@ -388,6 +438,42 @@ export function toJson_LumigoSpecTracingInjection(obj: LumigoSpecTracingInjectio
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A reference to the value.
+ *
+ * @schema LumigoSpecTracingEnvValueFrom
+ */
+export interface LumigoSpecTracingEnvValueFrom {
+  /**
+   * A key of a ConfigMap in the same namespace. If it does not exist, the variable is not set.
+   *
+   * @schema LumigoSpecTracingEnvValueFrom#configMapKeyRef
+   */
+  readonly configMapKeyRef?: LumigoSpecTracingEnvValueFromConfigMapKeyRef;
+
+  /**
+   * A key of a Secret in the same namespace. If it does not exist, the variable is not set.
+   *
+   * @schema LumigoSpecTracingEnvValueFrom#secretKeyRef
+   */
+  readonly secretKeyRef?: LumigoSpecTracingEnvValueFromSecretKeyRef;
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingEnvValueFrom' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingEnvValueFrom(obj: LumigoSpecTracingEnvValueFrom | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'configMapKeyRef': toJson_LumigoSpecTracingEnvValueFromConfigMapKeyRef(obj.configMapKeyRef),
+    'secretKeyRef': toJson_LumigoSpecTracingEnvValueFromSecretKeyRef(obj.secretKeyRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator, and Kubernetes 1.36.
  *
  * @schema LumigoSpecTracingInjectionMode
@@ -398,4 +484,76 @@ export enum LumigoSpecTracingInjectionMode {
   /** Pod */
   POD = "Pod",
 }
+
+/**
+ * A key of a ConfigMap in the same namespace. If it does not exist, the variable is not set.
+ *
+ * @schema LumigoSpecTracingEnvValueFromConfigMapKeyRef
+ */
+export interface LumigoSpecTracingEnvValueFromConfigMapKeyRef {
+  /**
+   * The key in the ConfigMap.
+   *
+   * @schema LumigoSpecTracingEnvValueFromConfigMapKeyRef#key
+   */
+  readonly key: string;
+
+  /**
+   * The name of the ConfigMap.
+   *
+   * @schema LumigoSpecTracingEnvValueFromConfigMapKeyRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingEnvValueFromConfigMapKeyRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingEnvValueFromConfigMapKeyRef(obj: LumigoSpecTracingEnvValueFromConfigMapKeyRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * A key of a Secret in the same namespace. If it does not exist, the variable is not set.
+ *
+ * @schema LumigoSpecTracingEnvValueFromSecretKeyRef
+ */
+export interface LumigoSpecTracingEnvValueFromSecretKeyRef {
+  /**
+   * The key in the Secret.
+   *
+   * @schema LumigoSpecTracingEnvValueFromSecretKeyRef#key
+   */
+  readonly key: string;
+
+  /**
+   * The name of the Secret.
+   *
+   * @schema LumigoSpecTracingEnvValueFromSecretKeyRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingEnvValueFromSecretKeyRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingEnvValueFromSecretKeyRef(obj: LumigoSpecTracingEnvValueFromSecretKeyRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 

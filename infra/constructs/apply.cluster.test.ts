@@ -215,6 +215,36 @@ describe('a Lumigo', () => {
     await expect(stored({ lumigoToken: { secretRef: reference } })).rejects.toThrow(words);
   });
 
+  const setting = { name: 'OTEL_SERVICE_NAME', value: 'shop' };
+  const key = { name: 'settings', key: 'key' };
+  const many = (length: number, value: string) =>
+    Array.from({ length }, (_, index) => ({ name: `OTEL_${index}`, value }));
+
+  it('accepts settings for tracers, as values and as references', async () => {
+    const valueFrom = [{ secretKeyRef: key }, { configMapKeyRef: key }];
+    const references = valueFrom.map((each, index) => ({ name: `LUMIGO_SETTING_${index}`, valueFrom: each }));
+    const spec = await stored({ tracing: { env: [setting, ...references] } });
+    expect(spec).toMatchObject({ tracing: { env: [setting, ...references] } });
+  });
+
+  it.each<[string, readonly object[], string]>([
+    ['of another name', [{ ...setting, name: 'PATH' }], "should match '^(LUMIGO|OTEL)_"],
+    ['that the injection sets', [{ ...setting, name: 'LUMIGO_ENDPOINT' }], 'that the injection sets itself'],
+    ['with a value and a reference', [{ ...setting, valueFrom: { secretKeyRef: key } }], 'value or valueFrom'],
+    ['without a value', [{ name: 'OTEL_A' }], 'value or valueFrom'],
+    ['with an empty value', [{ name: 'OTEL_A', value: '' }], 'env[0].value'],
+    ['with a line break', [{ name: 'OTEL_A', value: 'a\nb' }], 'env[0].value'],
+    ['from nothing', [{ name: 'OTEL_A', valueFrom: {} }], 'secretKeyRef or configMapKeyRef'],
+    ['from a field', [{ name: 'OTEL_A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }], 'fieldRef'],
+    ['from an invalid name', [{ name: 'OTEL_A', valueFrom: { secretKeyRef: { name: 'A b', key: 'k' } } }], 'name'],
+    ['from an invalid key', [{ name: 'OTEL_A', valueFrom: { secretKeyRef: { name: 'a', key: '..' } } }], 'key'],
+    ['that is there twice', [setting, setting], 'Duplicate value'],
+    ['too many times', many(33, 'x'), 'Too many'],
+    ['that is too long together', many(2, 'x'.repeat(3_000)), 'in total'],
+  ])('refuses a setting for tracers %s', async (_case, env, words) => {
+    await expect(stored({ tracing: { env } })).rejects.toThrow(words);
+  });
+
   it('without a token is refused', async () => {
     await expect(client.create(lumigoes, manifest({}), { dryRun: true })).rejects.toThrow(
       'spec.lumigoToken: Required value',

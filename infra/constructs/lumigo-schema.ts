@@ -1,3 +1,5 @@
+import { tracerSettingsSchema } from './tracer-settings-schema.ts';
+
 /** The API server sets the defaults, so they need no webhook. A parent's default `{}` makes the defaults of its children apply. */
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -47,6 +49,7 @@ const spec: Schema = {
     },
     tracing: section('Distributed tracing of the workloads in this namespace.', {
       enabled: flag(true, 'Instrumented workloads send traces. Default: true.'),
+      env: tracerSettingsSchema,
       injection: section('The injection of the Lumigo tracers into workloads.', {
         enabled: flag(true, 'The operator instruments workloads. Default: true.'),
         mode: {

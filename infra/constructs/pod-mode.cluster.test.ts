@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations } from '../../runtime/contract.ts';
 import { decidePod } from '../../runtime/injection/decide-pod.ts';
+import { getTracerVariables } from '../../runtime/injection/tracer-settings.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import { pod } from '../../sandbox/testing/arbitrary/pod.ts';
+import { settingValues } from '../../sandbox/testing/arbitrary/tracer-settings.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
 import { podsPolicy } from '../../sandbox/testing/injection.ts';
@@ -27,14 +29,25 @@ afterAll(async () => {
 
 const secret = { lumigoToken: { secretRef: { name: 'other.secret', key: '_the.Key-1' } } };
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
+const env = [
+  { name: 'LUMIGO_SECRET_MASKING_REGEX', value: settingValues[1] },
+  { name: 'OTEL_SERVICE_NAME', valueFrom: { configMapKeyRef: { name: 'settings', key: 'key' } } },
+  { name: 'OTEL_RESOURCE_ATTRIBUTES', valueFrom: { secretKeyRef: { name: 'other.one', key: '.hidden' } } },
+];
 const openShift = { annotations: { 'openshift.io/sa.scc.uid-range': '1000650000/10000' } };
 
 const namespaces = [
   { spec: podMode, metadata: {}, tracing: usual, platform: 'kubernetes' },
   {
-    spec: { ...secret, tracing: { enabled: false, ...podMode.tracing }, logging: { enabled: true } },
+    spec: { ...secret, tracing: { enabled: false, env, ...podMode.tracing }, logging: { enabled: true } },
     metadata: {},
-    tracing: { secretName: 'other.secret', secretKey: '_the.Key-1', traces: false, logs: true },
+    tracing: {
+      secretName: 'other.secret',
+      secretKey: '_the.Key-1',
+      traces: false,
+      logs: true,
+      env: getTracerVariables(env),
+    },
     platform: 'kubernetes',
   },
   { spec: podMode, metadata: openShift, tracing: usual, platform: 'openshift' },
@@ -76,10 +89,13 @@ describe('the policy for pods', () => {
     ['one container with 2,000 variables', 1, 2_000],
     ['100 containers with 20 variables each', 100, 20],
   ])("stays within the API server's cost limits: %s", async (_what, containers, variables) => {
-    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on)];
+    const manySettings = range(32, (index) => ({ name: `OTEL_SETTING_NUMBER_${index}`, value: 'x'.repeat(100) }));
+    const spec = { tracing: { ...podMode.tracing, env: manySettings } };
+    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on, spec)];
     const given = largePod(containers, variables);
+    const tracing = { ...usual, env: getTracerVariables(manySettings) };
     const wanted = decidePod({
-      ...{ pod: await on.dryRun(given, plain), policy: podsPolicy(usual) },
+      ...{ pod: await on.dryRun(given, plain), policy: podsPolicy(tracing) },
       injector: on.injector,
     });
     if (wanted.action !== 'inject') throw new Error(wanted.message);

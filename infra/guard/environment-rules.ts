@@ -4,6 +4,7 @@ import {
   type InjectedVariable,
   type Recorded,
 } from '../../runtime/injection/variables.ts';
+import { tracerSettings } from '../../runtime/injection/tracer-settings.ts';
 import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from '../constructs/cel.ts';
 import { isVariable, STRING } from './record-rules.ts';
 import { anything, hasShape, type Shape } from './shape.ts';
@@ -21,7 +22,24 @@ export const environmentVariables: Readonly<Record<string, Cel>> = {
 /** The names of list variables, to which users may add entries. */
 export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) => name);
 
-const isInjected = (variable: Cel): Cel => `(${variable}.name in variables.injectedNames)`;
+const isSettingName = (variable: Cel): Cel => `${variable}.name.matches(${text(tracerSettings.name)})`;
+
+/** A workload does not show the settings of its namespace, so any name that they may have counts. */
+export const isInjected = (variable: Cel): Cel =>
+  `(${variable}.name in variables.injectedNames || ${isSettingName(variable)})`;
+
+const reference = { name: anything, key: anything, optional: true };
+const settingForms: readonly { readonly [key: string]: Shape }[] = [
+  { value: anything },
+  ...['secretKeyRef', 'configMapKeyRef'].map((source) => ({ valueFrom: { [source]: reference } })),
+];
+
+const isSetting = (variable: Cel): Cel =>
+  all(
+    `!(${variable}.name in ${texts(names)})`,
+    isSettingName(variable),
+    any(...settingForms.map((form) => hasShape(variable, { name: anything, ...form }))),
+  );
 
 export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env', '[]');
 
@@ -31,8 +49,9 @@ export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => 
   const joined = rows.filter((row) => 'joined' in row);
   return [
     sameItemsBut(env, former, isInjected),
-    `${env}.filter(variable, variable.name in variables.injectedNames && !(variable.name in ${texts(joinedNames)})).all(variable, ${any(
+    `${env}.filter(variable, ${isInjected('variable')} && !(variable.name in ${texts(joinedNames)})).all(variable, ${any(
       `variable in ${former}`,
+      isSetting('variable'),
       ...rows.flatMap((row) => isWritten('variable', row, `${container}.name`)),
       `variables.replacedBefore.exists(json, ${isVariable('json', 'variable')})`,
     )})`,

@@ -15,6 +15,7 @@ import { tracing } from '../../sandbox/testing/injection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
+const SETTING = 'OTEL_SERVICE_NAME';
 const users = { name: 'users', mountPath: '/opt/lumigo' };
 const pod = {
   containers: [
@@ -50,7 +51,7 @@ async function created(namespace: string): Promise<Workload> {
 const asWorkload = (object: object): Workload => ({ ...object, apiVersion: 'apps/v1', kind: 'Deployment' }) as Workload;
 
 function injected(workload: Workload): Workload {
-  const result = inject(clean(workload), { ...guarded.injector, ...tracing });
+  const result = inject(clean(workload), { ...guarded.injector, ...tracing, env: { [SETTING]: { value: 'a' } } });
   if (result.refused !== undefined) throw new Error(result.refused);
   return withTemplate(workload, result.template);
 }
@@ -73,6 +74,8 @@ const withVariable = (variable: { readonly name: string; readonly [field: string
     ...rest,
     env: env.map((each) => (each.name === variable.name ? variable : each)),
   }));
+const adding = (variable: { readonly name: string; readonly value: string }): Change =>
+  inApp(({ env = [], ...rest }) => ({ ...rest, env: [...env, variable] }));
 const withVolume =
   (source: object): Change =>
   ({ spec, ...rest }) => ({
@@ -146,6 +149,13 @@ const attacks: readonly (readonly [string, Change])[] = [
   ['a token as text', withVariable({ name: environment.token, value: 't_evil' })],
   ['a token that must exist', withVariable({ name: environment.token, ...getSecret('other') })],
   ['another name of the container', withVariable({ name: 'LUMIGO_CONTAINER_NAME', value: 'other' })],
+  ['a setting from a field', withVariable({ name: SETTING, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } })],
+  ['a setting that must exist', withVariable({ name: SETTING, ...getSecret('other') })],
+  [
+    'a setting of another name',
+    (template) =>
+      withRecord({ env: { NODE_OPTIONS: { value: 'x' } } })(adding({ name: 'NODE_OPTIONS', value: 'x' })(template)),
+  ],
   ['a flag that is none', withVariable({ name: 'LUMIGO_ENABLE_TRACES', value: 'evil' })],
   ['a record of another value', keeping({ env: [{ name: environment.endpoint, value: 'http://evil' }] })],
   ['a record of another reference', keeping({ env: [{ name: 'LUMIGO_ENABLE_LOGS', ...getSecret('other') }] })],

@@ -1,6 +1,6 @@
 import { any, all, text, type Cel } from '../constructs/cel.ts';
 import { isOnOurPath, getMounts } from '../constructs/injected.ts';
-import { getEnvironment, joinedNames, writtenReferences } from './environment-rules.ts';
+import { getEnvironment, isInjected, joinedNames, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';
 
@@ -14,7 +14,7 @@ const replaced: Cel = `variables.replaced.all(json, ${any(
   'json in variables.replacedBefore',
   ...writtenReferences.map((pattern) => `json.matches(${text(pattern)})`),
   inContainersBefore(
-    `${getEnvironment('before')}.exists(variable, variable.name in variables.injectedNames && ${isVariable('json', 'variable')})`,
+    `${getEnvironment('before')}.exists(variable, ${isInjected('variable')} && ${isVariable('json', 'variable')})`,
   ),
 )})`;
 

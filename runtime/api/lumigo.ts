@@ -19,6 +19,7 @@ export interface LumigoSpec {
   readonly lumigoToken?: { readonly secretRef?: { readonly name?: string; readonly key?: string } };
   readonly tracing?: {
     readonly enabled?: boolean;
+    readonly env?: readonly TracerSetting[];
     readonly injection?: {
       readonly enabled?: boolean;
       readonly mode?: 'Workload' | 'Pod';
@@ -28,6 +29,17 @@ export interface LumigoSpec {
   };
   readonly logging?: { readonly enabled?: boolean };
   readonly infrastructure?: { readonly enabled?: boolean; readonly kubeEvents?: { readonly enabled?: boolean } };
+}
+
+export interface TracerSetting {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: Readonly<Partial<Record<'secretKeyRef' | 'configMapKeyRef', KeyReference>>>;
+}
+
+interface KeyReference {
+  readonly name: string;
+  readonly key: string;
 }
 
 export interface Problem {

@@ -10,7 +10,7 @@ import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
 import { checks } from './checks.ts';
 import { runChecks } from './finding.ts';
-import { redactOwn, redactWorkload } from './redact.ts';
+import { redactLumigo, redactOwn, redactWorkload } from './redact.ts';
 
 interface BundleOptions extends CheckContext {
   readonly version: string;
@@ -94,7 +94,7 @@ async function getNamespaces(options: BundleOptions, attempt: Attempt): Promise<
     const redacted = async (ref: ResourceRef, kind: { readonly apiVersion: string; readonly kind: string }) =>
       (await list(ref)).map((each) => redactWorkload({ ...each, ...kind } as Workload));
     const parts: Record<string, unknown> = {
-      [contract.plural]: lumigoes.filter(({ metadata }) => metadata.namespace === name).map(redactOwn),
+      [contract.plural]: lumigoes.filter(({ metadata }) => metadata.namespace === name).map(redactLumigo),
       events: await attempt(`events in ${name}`, async () =>
         (await list(kinds.events)).filter(({ reason }) => String(reason).startsWith('Lumigo')).map(redactOwn),
       ),

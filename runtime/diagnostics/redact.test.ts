@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { activePolicy, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { redactOwn, redactWorkload, scrub } from './redact.ts';
+import { redactLumigo, redactOwn, redactWorkload, scrub } from './redact.ts';
 
 describe('a bundle for support', () => {
   it('has names and images of a workload, and no value that its user wrote', () => {
@@ -20,6 +21,16 @@ describe('a bundle for support', () => {
     const text = JSON.stringify(redactWorkload(workload));
     expect(text).not.toMatch(/hunter2|t_0123/);
     expect(text).toContain('"PASSWORD","LUMIGO_TRACER_TOKEN","LD_PRELOAD=/own.so"');
+  });
+
+  it('has the names of replaced variables and of settings for tracers, and no value of them', () => {
+    const env = [{ name: 'LUMIGO_ENDPOINT', value: 'hunter2' }];
+    const policy = activePolicy({ ...tracing, env: { OTEL_SERVICE_NAME: { value: 'hunter2' } } });
+    const workload = instrumented(made({ pod: { containers: [{ name: 'app', image: 'app:1', env }] } }), { policy });
+    const spec = { tracing: { env: [{ name: 'OTEL_SERVICE_NAME', value: 'hunter2' }] } };
+    const text = JSON.stringify([redactWorkload(workload), redactLumigo({ spec })]);
+    expect(text).not.toContain('hunter2');
+    expect(text.match(/OTEL_SERVICE_NAME/g)).toHaveLength(3);
   });
 
   it('has no token, neither as text nor in base64', () => {

@@ -1,4 +1,4 @@
-import { environment, injector, labels } from '../contract.ts';
+import { annotations, environment, injector, labels } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { withoutTokens } from '../wording/token.ts';
@@ -6,7 +6,23 @@ import { withoutTokens } from '../wording/token.ts';
 /** The values of other labels and annotations may be secrets of users. */
 const OURS = /^(lumigo[./]|operator\.lumigo\.io\/|app\.kubernetes\.io\/)/;
 const onlyOurs = (found: Readonly<Record<string, string>> = {}) =>
-  Object.fromEntries(Object.entries(found).filter(([key]) => OURS.test(key)));
+  Object.fromEntries(
+    Object.entries(found)
+      .filter(([key]) => OURS.test(key))
+      .map(([key, text]) => [key, key === annotations.injection ? redactRecord(text) : text]),
+  );
+
+/** Hides the values of variables, which users wrote, in a record or a `Lumigo` resource. */
+const hideValues = (json: unknown): string =>
+  JSON.stringify(json, (key, value: unknown) => (key === 'value' ? '…' : value));
+
+function redactRecord(text: string): string {
+  try {
+    return hideValues(JSON.parse(text));
+  } catch {
+    return '…';
+  }
+}
 
 const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
   ...{ name, namespace, uid, generation, resourceVersion },
@@ -60,6 +76,8 @@ export function redactOwn(value: unknown): unknown {
   const entries = Object.entries(value).filter(([key]) => !DROPPED.has(key));
   return Object.fromEntries(entries.map(([key, each]) => [key, redactOwn(each)]));
 }
+
+export const redactLumigo = (lumigo: object): unknown => redactOwn(JSON.parse(hideValues(lumigo)));
 
 /** Removes tokens, also in base64, as Secrets have them. */
 export const scrub = (text: string): string => withoutTokens(text).replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…');

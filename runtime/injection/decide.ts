@@ -17,7 +17,7 @@ import { standingRevert } from './decide-revert.ts';
 import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert, withoutRevert } from './revert.ts';
-import { LARGEST, mayOutgrow, getSize, tooLarge } from './size.ts';
+import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, injectionStatus, getInjectionStatus } from './injection-status.ts';
 import { asItOptedIn, leaveAsItIs, metadataWithStatus, standingTemplate } from './standing.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
@@ -121,12 +121,11 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
-  const size = getSize(workload, old);
-  if (size > LARGEST) return tooLargeToInject(workload, injected);
+  if (getSize(workload, old) > LARGEST) return tooLargeToInject(workload, injected);
   const waiting = injected ? undefined : notYet(input, template);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
-  if (typeof decision !== 'string') return ifNotGrown(input, injected, size, decision);
+  if (typeof decision !== 'string') return ifNotGrown(input, injected, decision);
   return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
 }
 
@@ -178,8 +177,8 @@ function writeAnew(
 }
 
 /** An injected workload must stay small enough for the removal. */
-function ifNotGrown({ workload }: DecisionInput, injected: boolean, size: number, decision: Decision): Decision {
-  const isGrown = decision.action === 'inject' && mayOutgrow(size) && getSize(decision.workload) > LARGEST;
+function ifNotGrown({ workload }: DecisionInput, injected: boolean, decision: Decision): Decision {
+  const isGrown = decision.action === 'inject' && getSize(decision.workload) > LARGEST;
   return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 

@@ -3,13 +3,13 @@ import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
-import { equal, upsert, withoutEmpty } from '../json/values.ts';
+import { covers, equal, upsert, withoutEmpty } from '../json/values.ts';
 import { formatOriginalState, type Kept } from './original-state.ts';
 import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
 import type { Container, EnvVar, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings } from './types.ts';
-import { currentFormat, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
+import { currentFormat, getTracerRows, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
   | { readonly template: PodTemplate; readonly leftAlone: readonly string[]; readonly refused?: undefined }
@@ -29,7 +29,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
-  const rows = getVariables(format);
+  const rows = [...getVariables(format), ...getTracerRows(settings)];
   const kept: Record<string, Kept> = {};
   const containers = spec.containers.map((container) => {
     if (reasons.has(container)) return container;
@@ -71,6 +71,9 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   return { template: injected, leftAlone: [...problems.values()] };
 }
 
+const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable): boolean =>
+  'yields' in row && own !== undefined && !covers(own, variable);
+
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];
   const env = [...(container.env ?? [])];
@@ -79,6 +82,7 @@ function injectContainer(container: Container, settings: InjectionSettings, rows
     const index = env.findLastIndex(({ name }) => name === row.name);
     const own = env[index];
     const variable = writtenVariable(row, settings, container.name, own);
+    if (wins(own, variable, row)) continue;
     env[own === undefined ? env.length : index] = variable;
     if (own !== undefined) keptEnv.push(equal(own, variable) ? variable : own);
   }

@@ -10,6 +10,12 @@ import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type Recorded } from './variables.ts';
 
+/** Returns whether a pod template has an injection with these settings. */
+export function hasSettings(template: PodTemplate, tracing: TracingSettings): boolean {
+  const recorded = injectedSettings(template);
+  return covers(recorded, tracing) && equal(recorded?.env ?? {}, tracing.env ?? {});
+}
+
 /** Returns the settings from the record, or from the variables of the original operator, which left no record. */
 export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<Recorded>) | undefined =>
   getOriginalState(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
@@ -32,7 +38,7 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   if (originalState === undefined) return true;
   // The settings of the record decide about sidecars, and annotations take effect at once.
   const sidecars = originalState.leftAlone ?? [];
-  const again = inject(template, { ...current, ...originalState, sidecars }, getFormat(originalState));
+  const again = inject(template, { ...current, env: {}, ...originalState, sidecars }, getFormat(originalState));
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
   if (isExcludedNow(template, current, sidecars)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);

@@ -14,7 +14,9 @@ import {
   qosClass,
 } from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { tracerSettings } from '../../sandbox/testing/arbitrary/tracer-settings.ts';
 import { remove, uninstrument } from './remove.ts';
+import { getTracerVariables } from './tracer-settings.ts';
 import type { InjectionSettings } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 
@@ -32,6 +34,7 @@ const settings = fc.record({
   secretKey: fc.constantFrom('token', 'key.with-dots_'),
   traces: fc.boolean(),
   logs: fc.boolean(),
+  env: tracerSettings.map(getTracerVariables),
 });
 
 /** Objects from JSON all have one prototype. */

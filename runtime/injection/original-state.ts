@@ -4,7 +4,7 @@ import { type Check, flag, form, listOf, mapOf, text } from '../json/form.ts';
 import { withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
-import { currentFormat, getVariables, type InjectedVariable, type Recorded } from './variables.ts';
+import { currentFormat, getTracerRows, getVariables, type InjectedVariable, type Recorded } from './variables.ts';
 
 export interface Kept {
   readonly env?: readonly EnvVar[];
@@ -34,7 +34,10 @@ export function writtenVariables(
   originalState: OriginalState | undefined,
 ): ReadonlyMap<string, InjectedVariable | undefined> {
   const format = getFormat(originalState);
-  const rows = new Map<string, InjectedVariable | undefined>(getVariables(format).map((row) => [row.name, row]));
+  const settings = originalState === undefined ? [] : getTracerRows(originalState);
+  const rows = new Map<string, InjectedVariable | undefined>(
+    [...settings, ...getVariables(format)].map((row) => [row.name, row]),
+  );
   if (format > currentFormat) for (const name of originalState?.variables ?? []) rows.set(name, undefined);
   return rows;
 }
@@ -44,10 +47,10 @@ type Findings = {
 };
 
 export function formatOriginalState(recorded: Recorded, format: number, found: Findings): string {
-  const { endpoint, secretName, secretKey, traces, logs } = recorded;
+  const { endpoint, secretName, secretKey, traces, logs, env } = recorded;
   const added = getVariables(format).filter(({ since }) => since > FIRST_FORMAT);
   const record = {
-    ...{ endpoint, secretName, secretKey, traces, logs, ...found },
+    ...{ endpoint, secretName, secretKey, traces, logs, env, ...found },
     format: format === FIRST_FORMAT ? undefined : format,
     variables: added.map(({ name }) => name),
   };
@@ -82,10 +85,11 @@ const isMount = form({ name: text, mountPath: text });
 const ourMount: Check = (value) => isMount(value) && isOurMountPath(value as VolumeMount);
 
 const required = { endpoint: text, secretName: text, secretKey: text, traces: flag, logs: flag } satisfies Record<
-  keyof Recorded,
+  Exclude<keyof Recorded, 'env'>,
   Check
 >;
 const optional = {
+  env: mapOf(form({}, { value: text, valueFrom: form({}) })),
   format: Number.isInteger,
   variables: listOf(text),
   pullSecrets: listOf(text),
@@ -94,7 +98,7 @@ const optional = {
   safeToEvict: text,
   leftAlone: listOf(text),
   emptyMetadata: flag,
-} satisfies Record<Exclude<keyof OriginalState, keyof Recorded>, Check>;
+} satisfies Record<Exclude<keyof OriginalState, keyof typeof required>, Check>;
 
 /** Checks everything that `remove` uses, because a tenant can write the annotation. */
 const isOriginalState = form(required, optional);

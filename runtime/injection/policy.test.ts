@@ -27,6 +27,14 @@ describe('the effective Lumigo [D16]', () => {
     expect(getPolicy([])).toEqual({ state: 'none' });
   });
 
+  it('is inactive and says why if it sets a variable that the injection sets itself', () => {
+    const named = lumigo('l', '');
+    const spec = { ...named.spec, tracing: { env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://elsewhere' }] } };
+    const { message, ...policy } = getPolicy([{ ...named, spec }]) as { state: string; message?: string };
+    expect(policy).toEqual({ state: 'inactive', lumigo: 'l', reason: 'TracerSettingRefused' });
+    expect(message).toContain('LUMIGO_ENDPOINT');
+  });
+
   it.each([
     [{}, true],
     [{ removeLumigoFromResourcesOnDeletion: true }, true],

@@ -1,4 +1,5 @@
 import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api/lumigo.ts';
+import { getTracerVariables, whyRefused } from './tracer-settings.ts';
 import type { NamespacePolicy, TracingSettings } from './types.ts';
 
 /** Returns the effective `Lumigo`: the oldest that is not being deleted, otherwise the oldest, then by uid. */
@@ -13,7 +14,7 @@ export function effectiveLumigo(lumigoes: readonly LumigoResource[]): LumigoReso
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const POD_MODE_OFF = 'PodModeOff';
+const POD_MODE_OFF = 'This installation does not offer Pod mode (spec.tracing.injection.mode: Pod)';
 
 /** Returns the policy of one namespace. `noPodMode` is the reason why the installation has no Pod mode. */
 export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
@@ -25,9 +26,15 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
   if (!enabled) return { state: 'disabled', ...ended };
   if (pods && noPodMode !== undefined)
-    return { state: 'inactive', lumigo: metadata.name, reason: POD_MODE_OFF, needs: noPodMode };
+    return inactive(effective, 'PodModeOff', `${POD_MODE_OFF}. ${noPodMode}, or use the mode Workload`);
+  const refused = whyRefused(spec.tracing?.env);
+  if (refused !== undefined) return inactive(effective, 'TracerSettingRefused', refused);
   return enabledPolicy(effective);
 }
+
+const inactive = ({ metadata: { name } }: LumigoResource, reason: string, message: string): NamespacePolicy => ({
+  ...{ state: 'inactive', lumigo: name, reason, message },
+});
 
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
   const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
@@ -52,7 +59,9 @@ function readSpec(spec: LumigoSpec) {
 
 function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSettings {
   const { name: secretName = '', key: secretKey = '' } = lumigoToken?.secretRef ?? {};
-  return { secretName, secretKey, traces: tracing?.enabled ?? true, logs: logging?.enabled ?? false };
+  const { enabled: traces = true, env } = tracing ?? {};
+  const variables = env === undefined ? {} : { env: getTracerVariables(env) };
+  return { secretName, secretKey, traces, logs: logging?.enabled ?? false, ...variables };
 }
 
 const getReport = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });

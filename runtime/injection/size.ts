@@ -12,9 +12,6 @@ const CONTAINER = 25;
 
 export const tooLarge = `its labels, annotations and pod template count more than ${LARGEST} (2 per field, 1 per item, 1 per ${CHARACTERS} characters, ${CONTAINER} per container)`;
 
-/** Returns whether an injection may exceed the limit: it grows an object at most fourfold and by 100. */
-export const mayOutgrow = (size: number): boolean => size > LARGEST / 5;
-
 export const getSize = (...objects: readonly (Workload | undefined)[]): number =>
   objects.reduce((largest, each) => Math.max(largest, each === undefined ? 0 : sizeOfOne(each)), 0);
 

@@ -1,9 +1,9 @@
 import { labels } from '../contract.ts';
 import { getChoice } from './chosen-containers.ts';
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
-import { isCurrent, isIntact, injectedSettings } from './intact.ts';
+import { hasSettings, isCurrent, isIntact, injectedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal } from '../json/values.ts';
+import { equal } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { withoutRevert } from './revert.ts';
@@ -19,7 +19,7 @@ export function standingTemplate(
   tracing: TracingSettings,
 ): PodTemplate | undefined {
   const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
-  if (standing === undefined || !covers(injectedSettings(standing), tracing)) return undefined;
+  if (standing === undefined || !hasSettings(standing, tracing)) return undefined;
   const settings = { ...injector, ...tracing, choice: getChoice(workload.metadata) };
   if (renew === true && !isCurrent(standing, settings)) return undefined;
   return isIntact(standing, settings) ? standing : undefined;

@@ -1,4 +1,5 @@
 import type { InjectorReport } from '../api/lumigo.ts';
+import type { EnvVar } from '../api/objects.ts';
 
 export interface InjectorSettings {
   readonly version: string;
@@ -14,11 +15,15 @@ export interface InjectorSettings {
   readonly sidecars?: readonly string[];
 }
 
+/** Settings for tracers by the variable's name. A value of the container's own wins. */
+export type TracerVariables = Readonly<Record<string, Pick<EnvVar, 'value' | 'valueFrom'>>>;
+
 export interface TracingSettings {
   readonly secretName: string;
   readonly secretKey: string;
   readonly traces: boolean;
   readonly logs: boolean;
+  readonly env?: TracerVariables;
 }
 
 export interface ContainerChoice {
@@ -53,6 +58,6 @@ export type NamespacePolicy =
       readonly injectExisting: boolean;
     }
   | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
-  /** `needs`: a sentence about how to change the installation. */
-  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly needs?: string }
+  /** `message`: a sentence about what to change, if the reason is not in the Secret. */
+  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: string }
   | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };

@@ -11,12 +11,19 @@ interface OwnVariable {
   readonly read?: (there: EnvVar | undefined) => Partial<Recorded>;
 }
 
+/** A setting of the namespace. A value of the container's own wins. */
+interface TracerVariable extends OwnVariable {
+  readonly yields: true;
+}
+
 interface JoinedVariable {
   readonly joined: string;
 }
 
 /** `since`: the first injection format with this row. A row with the same name and a later format replaces it. */
-export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
+export type InjectedVariable = { readonly name: string; readonly since: number } & (
+  OwnVariable | TracerVariable | JoinedVariable
+);
 
 /**
  * A release that adds or changes a row gives it the next format. Injections of earlier formats then stay as they are
@@ -65,6 +72,10 @@ export const getVariables = (format: number, table = variables): readonly Inject
     ({ name, since }) =>
       since <= format && !table.some((other) => other.name === name && other.since > since && other.since <= format),
   );
+
+/** Returns a row for each setting of the namespace. */
+export const getTracerRows = ({ env = {} }: Pick<Recorded, 'env'>): readonly InjectedVariable[] =>
+  Object.entries(env).map(([name, written]) => ({ name, since: 1, yields: true, write: () => written }));
 
 export function writtenVariable(
   variable: InjectedVariable,

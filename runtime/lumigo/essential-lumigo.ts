@@ -10,8 +10,8 @@ const metadataFields = [
 ] as const;
 
 const MAX_CONDITIONS = 32;
-/** Characters of JSON. The original operator's definition does not limit texts. */
-const MAX_SPEC = 4_096;
+/** Characters of JSON, enough for the largest valid spec. The original operator's definition does not limit texts. */
+const MAX_SPEC = 16_384;
 
 /**
  * Returns the bounded part of a `Lumigo`, because a tenant decides the size of the rest. Labels and annotations become

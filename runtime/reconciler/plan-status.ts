@@ -117,11 +117,8 @@ function findProblem({ metadata }: LumigoResource, { observed, effective }: Lumi
       reason: 'DuplicateLumigo',
       message: `The older Lumigo resource '${effective.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
     };
-  if (policy.state !== 'inactive' || policy.needs === undefined) return credential?.problem;
-  return {
-    reason: policy.reason,
-    message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod). ${policy.needs}, or use the mode Workload`,
-  };
+  if (policy.state !== 'inactive' || policy.message === undefined) return credential?.problem;
+  return { reason: policy.reason, message: policy.message };
 }
 
 /** About 270 KB, far below etcd's limit of 1.5 MB for an object. */

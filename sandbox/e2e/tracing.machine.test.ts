@@ -106,6 +106,18 @@ describe('programs without a line of tracing', () => {
     expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
+  it.concurrent('do not send what the settings of their namespace mask', async () => {
+    const env = [{ name: 'LUMIGO_SECRET_MASKING_REGEX_HTTP_RESPONSE_BODIES', value: '["preload"]' }];
+    const { namespace } = await nodeTest.traced('masked', { tracing: { env } });
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await nodeTest.waitForRunning(namespace, 'front');
+    const url = await nodeTest.getAddress(namespace, 'front');
+    const spans = await nodeTest.countSpans(url, of(namespace, 'front'));
+    const bodies = spans.flatMap(({ item }) => item.attributes['http.response.body'] ?? []).map(String);
+    expect(bodies.map((body) => JSON.parse(body) as unknown)).toContainEqual({ shop: 'node', preload: '****' });
+    expect(bodies.join()).not.toContain('lumigo_injector.so');
+  });
+
   it.concurrent('are not changed if they opted out', async () => {
     const { namespace } = await nodeTest.traced('opted-out');
     await nodeTest.apply(

@@ -27,6 +27,7 @@ const put = (field: string, place: Cel, value: Cel): Cel =>
 const ofContainer: readonly Cel[] = [
   provided('has(variables.containers[index].env)', at('env'), '[]'),
   `variables.environment[index].transformList(row, variable, ${put('env', 'variables.environmentPlaces[index][row]', 'variable')})`,
+  `variables.settings.filter(setting, !(setting.name in variables.environmentNames[index])).map(setting, ${operation('add', `${at('env')} + '/-'`, 'setting')})`,
   provided('has(variables.containers[index].volumeMounts)', at('volumeMounts'), '[]'),
   `[${put('volumeMounts', 'variables.ownMounts[index]', json(injectorMount))}]`,
 ];

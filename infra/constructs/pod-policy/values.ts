@@ -63,6 +63,20 @@ function initContainerValue(): Cel {
   });
 }
 
+/** As in `getTracerVariables`. */
+const settings: Cel = `${fieldOr('params', 'spec.tracing.env', '[]')}.map(setting, ${json({
+  name: new Expression('setting.name'),
+  value: new Maybe('has(setting.value)', 'setting.value'),
+  valueFrom: new Maybe(
+    'has(setting.valueFrom)',
+    `setting.valueFrom.transformMap(source, reference, ${json({
+      name: new Expression('reference.name'),
+      key: new Expression('reference.key'),
+      optional: true,
+    })})`,
+  ),
+})})`;
+
 const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContext.${field}`, '-1');
 const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
@@ -72,6 +86,7 @@ export const valueVariables: Variables = {
     .map(environmentVariable)
     .join(',\n')
     .replaceAll('\n', '\n  ')}\n])`,
+  settings,
   podUser: podUser('runAsUser'),
   podGroup: podUser('fsGroup'),
   initUser: `variables.podUser > 0 ? variables.podUser : variables.podGroup > 0 ? variables.podGroup : ${injector.fallbackUser}`,

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { settingNames, settingValues } from './tracer-settings.ts';
 import type { Container } from '../../../runtime/api/objects.ts';
 
 /** Containers as unusual as users', in the form in which the API server returns them. */
@@ -73,11 +74,17 @@ const tracerNames = [
   'LUMIGO_CONTAINER_NAME',
 ];
 
+const settingValue = fc.oneof(
+  anyValue,
+  fc.constantFrom(...settingValues).map((value) => ({ value })),
+);
+
 /** There are few names, so some are duplicates, which the API server accepts. */
 const named = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.stringMatching(/^[A-Z][A-Z_.-]{0,2}$/), anyValue) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('LD_PRELOAD'), preload) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...tracerNames), anyValue) },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...settingNames), settingValue) },
 );
 const environmentWith = (more: fc.Arbitrary<Fields>) =>
   maybe(

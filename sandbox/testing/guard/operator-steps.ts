@@ -31,10 +31,15 @@ const decided = (name: string, policy: NamespacePolicy, renew = false, more: Par
 });
 
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: true };
+const environments = [
+  { OTEL_SERVICE_NAME: { value: 'shop "quoted"' }, LUMIGO_SECRET_MASKING_REGEX: { value: '["\\\\d+"]' } },
+  { OTEL_SERVICE_NAME: { valueFrom: { configMapKeyRef: { name: 'settings', key: 'name', optional: true } } } },
+];
 const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
 
 const operator: readonly Step[] = [
   ...tracings.map((each, index) => decided(`inject ${index}`, activePolicy(each), index % 2 === 0)),
+  ...environments.map((env, index) => decided(`inject settings ${index}`, activePolicy({ ...tracing, env }))),
   decided('inject on OpenShift', activePolicy(tracing), true, { platform: 'openshift' }),
   decided('keep', { ...activePolicy(tracing), remove: false }),
   decided('remove with the Lumigo', deleting),
@@ -108,6 +113,7 @@ const user: readonly Step[] = [
   setting('LUMIGO_ENDPOINT', 'http://"quoted" \\ \n\t\u001b é'),
   setting('LUMIGO_ENABLE_LOGS', 'true'),
   setting('OTHER', 'value'),
+  setting('OTEL_SERVICE_NAME', 'shop "quoted"'),
   inContainers('unset all', ({ env: _env, ...rest }) => rest),
   inContainers('mount at our path', ({ volumeMounts = [], ...rest }) => ({
     ...rest,
