@@ -3,13 +3,7 @@ import { describeError } from '../runtime/wording/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';
-import {
-  components,
-  fluxComponents,
-  monitoringComponents,
-  nodeComponents,
-  releaseComponents,
-} from './programs/components.ts';
+import { components, fluxComponents, nodeComponents, releaseComponents, validators } from './programs/components.ts';
 
 /** Builds what the tests run against, and says what it builds. `--node` adds the parts of a node, `--gitops` Flux. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
@@ -19,7 +13,7 @@ try {
   const onNode = hasNode ? nodeComponents : [];
   const onRequest = process.argv.includes('--gitops') ? fluxComponents : [];
   await ensureBinaries(
-    [...components, ...onNode, ...releaseComponents, ...monitoringComponents, ...onRequest].map(({ name }) => name),
+    [...components, ...onNode, ...releaseComponents, ...validators, ...onRequest].map(({ name }) => name),
     say,
   );
   if (hasNode) await ensureImages(say);

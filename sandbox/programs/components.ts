@@ -84,11 +84,15 @@ export const releaseComponents: readonly Component[] = [
   { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
 ];
 
-/** Prometheus' own checker of rules, without the service discovery that it does not need. */
-export const monitoringComponents: readonly Component[] = [
+/** Judges of files that no program of the tests runs. promtool is without the service discovery that it does not need. */
+export const validators: readonly Component[] = [
   {
     ...{ name: 'promtool', module: 'promtool', goPackage: 'github.com/prometheus/prometheus/cmd/promtool' },
     ...{ ldflags: '-s -w', tags: 'remove_all_sd', expectedSeconds: 80 },
+  },
+  {
+    ...{ name: 'hclfmt', module: 'hcl', goPackage: 'github.com/hashicorp/hcl/v2/cmd/hclfmt' },
+    ...{ ldflags: '-s -w', expectedSeconds: 10 },
   },
 ];
 
@@ -107,7 +111,7 @@ export const allComponents: readonly Component[] = [
   ...components,
   ...nodeComponents,
   ...releaseComponents,
-  ...monitoringComponents,
+  ...validators,
   ...fluxComponents,
 ];
 

@@ -12,6 +12,9 @@ const makers = {
     folder: 'example/prometheus-operator-crd',
   },
   argo: { goPackage: 'github.com/argoproj/argo-rollouts', folder: 'manifests/crds' },
+  'argo-cd': { goPackage: 'github.com/argoproj/argo-cd/v3', folder: 'manifests/crds' },
+  'external-secrets': { goPackage: 'github.com/external-secrets/external-secrets', folder: 'config/crds/bases' },
+  flux: { goPackage: 'github.com/fluxcd/source-controller', folder: 'config/crd/bases' },
 } as const;
 
 /** Returns released definitions. @param names as in the file names: `certificates`, `rollout-crd` @throws Error if the module is unavailable */
