@@ -164,9 +164,8 @@ describe('an example', () => {
     run(process.execPath, ['--import', 'tsx', join(folder, 'cdk8s', 'main.ts')], {
       env: { CDK8S_OUTDIR: out },
     });
-    const [shop = [], operator = []] = readdirSync(out)
-      .toSorted((a, b) => b.length - a.length)
-      .reverse()
+    const [operator = [], shop = []] = readdirSync(out)
+      .toSorted()
       .map((file) => documentsIn(readFileSync(join(out, file), 'utf8')));
     expect(operator).toEqual(synthesize(parseSettings({ cluster: { name: 'production' } })));
     expect(shop.map(({ kind }) => kind)).toEqual(['Namespace', 'ExternalSecret', 'Lumigo']);
