@@ -9,7 +9,7 @@ import { chartName } from '../../runtime/contract.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from '../helm/chart.ts';
@@ -27,9 +27,9 @@ const examples = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filt
 
 const definitions = () => [
   ...synthesize(parseSettings({})).filter(({ kind }) => kind === 'CustomResourceDefinition'),
-  ...definitionsOf('argo-cd', ['application-crd']),
-  ...definitionsOf('external-secrets', ['externalsecrets']),
-  ...definitionsOf('flux', ['ocirepositories']),
+  ...getDefinitions('argo-cd', ['application-crd']),
+  ...getDefinitions('external-secrets', ['externalsecrets']),
+  ...getDefinitions('flux', ['ocirepositories']),
 ];
 
 let cluster: ControlPlane;
