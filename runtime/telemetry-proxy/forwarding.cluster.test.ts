@@ -7,7 +7,7 @@ import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
 import { toLog, toMetric, post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let telemetry: TelemetryBench;
 beforeAll(async () => {
@@ -148,85 +148,6 @@ describe('senders', () => {
     await activate('quiet', getToken(6), { infrastructure: { enabled: false } });
     await eventually(async () => expect((await send(getToken(6), ids(1))).status).toBe(200), within5s);
     expect(await waitForSettled()).toBe(before);
-  });
-});
-
-async function podAt(address: string, namespace: string, app: string): Promise<string> {
-  const { testCluster, cluster } = telemetry;
-  const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
-    ownerReferences: [
-      { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
-    ],
-  });
-  await testCluster.create(createWorkload(deployment, namespace, app));
-  const owning = await testCluster.get(deployment, namespace, app);
-  const replicaSet = createWorkload(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
-  await testCluster.create({
-    ...replicaSet,
-    metadata: { ...replicaSet.metadata, ...owner({ ...owning, kind: 'Deployment' }, 'apps/v1') },
-  } as never);
-  const set = await testCluster.get(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
-  const pod = getPod(namespace, `${app}-5b7f9c6d8f-abcde`);
-  await testCluster.create({
-    ...pod,
-    metadata: { ...pod.metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
-  } as never);
-  const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: pod.metadata.name };
-  const status = { podIP: address, podIPs: [{ ip: address }] };
-  const { object } = await cluster.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
-  return object.metadata.uid ?? '';
-}
-
-describe('forwarded data', () => {
-  let [namespace, others, uid, other] = ['', '', '', ''];
-  beforeAll(async () => {
-    const { activate } = telemetry;
-    namespace = await activate('enriched', getToken(7));
-    others = await activate('others', getToken(9));
-    other = await podAt('127.0.0.2', others, 'vault');
-    // All senders of this test have this address.
-    uid = await podAt('127.0.0.1', namespace, 'cart');
-    await eventually(async () => expect((await send(getToken(7), ids(1))).status).toBe(200), within5s);
-    await telemetry.waitForSettled();
-  });
-  afterAll(async () => {
-    const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: 'cart-5b7f9c6d8f-abcde' };
-    await telemetry.cluster.client.delete(ref);
-  });
-
-  it('has its pod, workload and cluster, and the operator', async () => {
-    await eventually(async () => {
-      const spans = ids(1);
-      await send(getToken(7), spans);
-      await waitForAll(spans, 2_000);
-      expect(arrived(spans)[0]?.resource).toMatchObject({
-        'service.name': 'test',
-        'k8s.pod.uid': uid,
-        'k8s.pod.name': 'cart-5b7f9c6d8f-abcde',
-        'k8s.namespace.name': namespace,
-        'k8s.replicaset.name': 'cart-5b7f9c6d8f',
-        'k8s.deployment.name': 'cart',
-        'lumigo.k8s_operator.version': '0.1.0',
-        'lumigo.k8s_operator.deployment_method': 'Manifests',
-        'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
-      });
-    });
-  });
-
-  it.each([
-    ['address', () => ({ 'k8s.pod.ip': '127.0.0.2' })],
-    ['uid', () => ({ 'k8s.pod.uid': other })],
-    ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': 'vault-5b7f9c6d8f-abcde' })],
-  ])("has nothing of another's pod if the sender claims its %s [F28]", async (_claim, claimed) => {
-    const spans = ids(1);
-    await send(getToken(7), spans, claimed());
-    await waitForAll(spans);
-    const [span] = arrived(spans);
-    // The pods are known in order of creation, and the sender's attributes stay.
-    expect(span?.resource).toMatchObject({ 'k8s.deployment.name': 'cart', ...claimed() });
-    const told = Object.entries(span?.resource ?? {}).filter(([key]) => !(key in claimed()));
-    expect(JSON.stringify(told)).not.toContain('vault');
-    expect(JSON.stringify(told)).not.toContain(other);
   });
 });
 

@@ -1,31 +1,8 @@
 import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
+import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { intoShard, getShardRouter, renderShards } from './render-shards.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
-
-/** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
-const podAssociation = [{ sources: [{ from: 'connection' }] }];
-
-const podAttributes = [
-  ...['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.pod.start_time', 'k8s.node.name'],
-  ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'job'].flatMap((owner) => [
-    `k8s.${owner}.name`,
-    `k8s.${owner}.uid`,
-  ]),
-  'k8s.cronjob.name',
-  // A program without a name gets the name of its workload.
-  'service.name',
-];
-
-/** The name that SDKs give to unnamed programs would prevent the name of the workload. */
-const unnamed = [
-  {
-    context: 'resource',
-    statements: [
-      'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")',
-    ],
-  },
-];
 
 /** A batch is small, because it is only in memory, and has the data of one token. */
 const batch = {
@@ -41,10 +18,11 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
   const shards = renderShards(settings);
+  const attributes = renderAttributes(settings, collects);
   const extensions = { ...ownExtensions(settings), ...collected?.extensions };
   const forward = (signal: Signal) => ({
     receivers: ['otlp'],
-    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', intoShard, 'batch'],
+    processors: ['memory_limiter', ...Object.keys(attributes), 'resource/operator', intoShard, 'batch'],
     exporters: [getShardRouter(signal)],
   });
   return {
@@ -52,16 +30,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
     receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
     processors: {
       memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
-      'transform/service': {
-        ...{ error_mode: 'ignore', trace_statements: unnamed, log_statements: unnamed, metric_statements: unnamed },
-      },
-      k8sattributes: {
-        auth_type: settings.telemetryProxyCredentials,
-        extract: { metadata: podAttributes },
-        pod_association: podAssociation,
-        // A replica that collects has just reached the API server, so this wait is short.
-        ...(collects ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
-      },
+      ...attributes,
       'resource/operator': { attributes: operatorAttributes(settings) },
       batch,
       ...shards.processors,

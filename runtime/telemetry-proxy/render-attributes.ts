@@ -1,0 +1,78 @@
+import { signals } from '../contract.ts';
+import type { Components, ProxySettings } from './types.ts';
+
+/** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
+const podAssociation = [{ sources: [{ from: 'connection' }] }];
+
+const serviceAttributes = ['service.name', 'service.namespace', 'service.version', 'service.instance.id'];
+
+const podAttributes = [
+  ...['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.pod.start_time', 'k8s.node.name'],
+  ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'cronjob', 'job'].flatMap((owner) => [
+    `k8s.${owner}.name`,
+    `k8s.${owner}.uid`,
+  ]),
+  ...serviceAttributes,
+];
+
+/** A pod's annotation `resource.opentelemetry.io/NAME` sets an attribute. */
+const prefix = 'resource.opentelemetry.io/';
+/** The other attributes have this prefix until they are bounded. */
+const annotated = 'lumigo.annotation.';
+
+const annotations = [
+  { key_regex: `${escape(prefix)}(.+)`, tag_name: `${annotated}$1`, from: 'pod' },
+  ...serviceAttributes.map((name) => ({ key: prefix + name, tag_name: name, from: 'pod' })),
+];
+
+/** Each request gets these attributes, so a few large annotations would fill the memory. */
+const MAX_ANNOTATIONS = 32;
+const MAX_CHARACTERS = 256;
+
+/** No annotation replaces an attribute of the program, or what the telemetry proxy itself knows of the pod. */
+const boundAnnotations = [
+  'merge_maps(cache, attributes, "upsert")',
+  `keep_matching_keys(cache, "^${escape(annotated)}")`,
+  `delete_matching_keys(cache, "^${escape(annotated)}(k8s|lumigo)${escape('.')}")`,
+  `limit(cache, ${MAX_ANNOTATIONS}, [])`,
+  `truncate_all(cache, ${MAX_CHARACTERS})`,
+  `replace_all_patterns(cache, "key", "^${escape(annotated)}", "")`,
+  `delete_matching_keys(attributes, "^${escape(annotated)}")`,
+  'merge_maps(attributes, cache, "insert")',
+  ...serviceAttributes.map(
+    (name) =>
+      `set(attributes["${name}"], Substring(attributes["${name}"], 0, ${MAX_CHARACTERS})) where Len(attributes["${name}"]) > ${MAX_CHARACTERS}`,
+  ),
+];
+
+/** The name that SDKs give to unnamed programs would prevent the name of the workload. */
+const removeUnnamed = [
+  'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")',
+];
+
+/** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
+export const renderAttributes = (settings: ProxySettings, isWaiting: boolean): Components => ({
+  'transform/service': transform(removeUnnamed),
+  k8sattributes: {
+    auth_type: settings.telemetryProxyCredentials,
+    extract: { metadata: podAttributes, annotations },
+    pod_association: podAssociation,
+    // A replica that collects has just reached the API server, so this wait is short.
+    ...(isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
+  },
+  'transform/annotations': transform(boundAnnotations),
+});
+
+function transform(statements: readonly string[]): object {
+  const ofResources = [{ context: 'resource', statements }];
+  const singular = { traces: 'trace', logs: 'log', metrics: 'metric' } as const;
+  return {
+    error_mode: 'ignore',
+    ...Object.fromEntries(signals.map((signal) => [`${singular[signal]}_statements`, ofResources])),
+  };
+}
+
+/** A dot of a name is no wildcard, in a regular expression that is in a text of the collector's language. */
+function escape(name: string): string {
+  return name.replaceAll('.', '[.]');
+}
