@@ -13,6 +13,8 @@ const common = {
 };
 
 export default {
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['{runtime,infra}/**/*.ts'],
   // Tests against an API server wait for two thirds of their time. Six control planes at once are the most.
   maxWorkers: Math.min(6, 3 * availableParallelism()),
   testSequencer: '<rootDir>/sandbox/testing/longest-first.js',

@@ -13,8 +13,12 @@ interface Step {
 interface Job {
   readonly 'timeout-minutes'?: number;
   readonly permissions?: Readonly<Record<string, string>>;
-  readonly needs?: string;
+  readonly needs?: string | readonly string[];
   readonly steps: readonly Step[];
+}
+
+interface Action {
+  readonly runs: { readonly steps: readonly Step[] };
 }
 
 interface Workflow {
@@ -29,12 +33,30 @@ const workflows = readdirSync(folder).map((name): [string, Workflow] => [
 ]);
 const scripts = Object.keys((JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }).scripts);
 
+const unpinned = (steps: readonly Step[]): string[] =>
+  steps.flatMap(({ uses }) => uses ?? []).filter((each) => !/^([\w-]+\/[-\w/]+@[0-9a-f]{40}|\.\/.*)$/.test(each));
+
+describe('the action of this repository', () => {
+  it('pins each action to a commit', () => {
+    const { runs } = parse(readFileSync('.github/actions/prepare/action.yml', 'utf8'), { strict: true }) as Action;
+    expect(runs.steps.length).toBeGreaterThan(1);
+    expect(unpinned(runs.steps)).toEqual([]);
+  });
+});
+
+describe('the workflow of a change', () => {
+  it('has one job that requires all others, for the protection of the branch', () => {
+    const { required, ...others } = new Map(workflows).get('ci.yml')?.jobs ?? {};
+    expect(required?.needs).toEqual(Object.keys(others));
+    expect(required).toMatchObject({ if: 'always()' });
+  });
+});
+
 describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
   const steps = Object.values(jobs).flatMap((job) => job.steps);
 
   it('pins each action to a commit', () => {
-    const used = steps.flatMap(({ uses }) => uses ?? []);
-    expect(used.filter((each) => !/^[\w-]+\/[-\w/]+@[0-9a-f]{40}$/.test(each))).toEqual([]);
+    expect(unpinned(steps)).toEqual([]);
   });
 
   it('may only read by default, and has a time limit', () => {

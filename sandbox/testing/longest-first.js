@@ -14,13 +14,20 @@ const longest = [
   'runtime/telemetry-proxy/replicas',
 ].map((name) => `/${name}.cluster.test.ts`);
 
+const getPlace = ({ path }) => {
+  const index = longest.findIndex((name) => path.endsWith(name));
+  return index < 0 ? longest.length : index;
+};
+
 /** Jest orders files by their last duration or else their size. Those that take longest precede them here. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
-    const place = ({ path }) => {
-      const index = longest.findIndex((name) => path.endsWith(name));
-      return index < 0 ? longest.length : index;
-    };
-    return super.sort(tests).toSorted((a, b) => place(a) - place(b));
+    return super.sort(tests).toSorted((a, b) => getPlace(a) - getPlace(b));
+  }
+
+  /** Each shard gets its share of the files that take longest. The order is the same on every machine. */
+  shard(tests, { shardIndex, shardCount }) {
+    const ordered = tests.toSorted((a, b) => getPlace(a) - getPlace(b) || (a.path < b.path ? -1 : 1));
+    return ordered.filter((_test, index) => index % shardCount === shardIndex - 1);
   }
 }
