@@ -3,12 +3,13 @@ import { ensureBundle } from '../../infra/release/bundle.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
+import { TestCluster } from '../testing/test-cluster.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { printerTo, type Printer } from './printer.ts';
 import { demonstrateOnNode, nodeAtOnce } from './node-demo.ts';
-import { instrument, deployWorkloads, removeLumigo, type Demo } from './steps.ts';
+import { instrument, deployWorkloads, removeLumigo } from './steps.ts';
 import { printArrivals, waitForCollected } from './telemetry.ts';
-import { demoNamespace } from './workloads.ts';
+import { demoNamespace, type DemoWorkload } from './workloads.ts';
 
 interface Flags {
   readonly once?: boolean;
@@ -41,10 +42,7 @@ async function run(flags: Flags): Promise<void> {
   // The reaper ends the processes after this one exits.
   if (cluster === undefined) process.exit(130);
   try {
-    const problems = await Promise.race([
-      demonstrate({ cluster, printer, before: new Map() }, once),
-      interrupted.then(() => []),
-    ]);
+    const problems = await Promise.race([demonstrate(cluster, printer, once), interrupted.then(() => [])]);
     for (const problem of problems) printer.wrong(problem);
     if (problems.length > 0) process.exitCode = 1;
     else if (!once) await stayUntil(interrupted, cluster, printer);
@@ -93,8 +91,8 @@ async function keepRunning<T>(printer: Printer, hints: readonly string[], end: P
   }
 }
 
-async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
-  const { cluster, printer } = demo;
+async function demonstrate(cluster: DemoCluster, printer: Printer, once: boolean): Promise<string[]> {
+  const demo = { testCluster: new TestCluster(cluster.client), printer, before: new Map<DemoWorkload, string>() };
   printer.step(`Kubernetes runs at ${cluster.server}. The operator is installed and ready`);
   const arrivals = printArrivals(cluster.sink, printer);
   await deployWorkloads(demo);

@@ -9,22 +9,15 @@ import type { TestCluster } from '../testing/test-cluster.ts';
 import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
 import {
   createRunning,
+  createWorkload,
+  getBytes,
   REPLICAS,
   waitForComplete,
-  createWorkload,
   type WorkloadOptions,
 } from '../testing/workloads.ts';
 
 const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
-const CONTROLLERS_PREFIX = 'deployment.kubernetes.io/';
-
-/** Returns the parts of a workload that the operator may change, as text: equal texts mean equal bytes. */
-export function getBytes(workload: Workload): string {
-  const { labels = {}, annotations = {} } = workload.metadata;
-  const own = Object.entries(annotations).filter(([key]) => !key.startsWith(CONTROLLERS_PREFIX));
-  return JSON.stringify([labels, Object.fromEntries(own), toTemplate(workload)]);
-}
 
 export class Fleet {
   readonly exempt = new Set<string>();

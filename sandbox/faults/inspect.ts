@@ -6,7 +6,8 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../runtime/injection/types.ts';
 import { getCompletion } from '../../runtime/rollout/completion.ts';
-import { getBytes, type Fleet } from './fleet.ts';
+import { getBytes } from '../testing/workloads.ts';
+import type { Fleet } from './fleet.ts';
 import type { Look } from './look.ts';
 
 /** Returns findings about the present workloads and `Lumigo` resources of a namespace: `lost` and `stuck`. */

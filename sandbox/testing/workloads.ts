@@ -1,5 +1,6 @@
 import { workloadKinds, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { getCompletion } from '../../runtime/rollout/completion.ts';
 import { eventually } from './eventually.ts';
@@ -63,6 +64,16 @@ export const getPod = (namespace: string, name: string, labels: Readonly<Record<
   metadata: { namespace, name, labels },
   spec: { containers: [{ name: 'app', image: 'app:1' }], automountServiceAccountToken: false },
 });
+
+/** Kubernetes' controllers write these annotations. */
+const CONTROLLERS = /^(deployment\.kubernetes\.io\/|deprecated\.daemonset\.)/;
+
+/** Returns the parts of a workload that the operator may change, as text: equal texts mean equal bytes. */
+export function getBytes(workload: Workload): string {
+  const { labels = {}, annotations = {} } = workload.metadata;
+  const own = Object.entries(annotations).filter(([key]) => !CONTROLLERS.test(key));
+  return JSON.stringify([labels, Object.fromEntries(own), toTemplate(workload)]);
+}
 
 interface Workloads {
   create(manifest: Manifest): Promise<KubernetesObject>;
