@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lumigo } from '../runtime/contract.ts';
 import { createClient } from '../runtime/kubernetes/http/client.ts';
 import { fromKubeconfig } from '../runtime/kubernetes/http/kubeconfig.ts';
 import { createTransport } from '../runtime/kubernetes/http/transport.ts';
 import { isAlive, runScript } from './run.ts';
+import { createTemporaryFolder } from './testing/temporary-folder.ts';
 
 const cli = 'sandbox/sandbox.ts';
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-sandbox-cli-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createTemporaryFolder();
 
 interface Up {
   readonly kubeconfig: string;

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
@@ -11,6 +8,7 @@ import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 const certManager = { certificates: { issuer: 'cert-manager' } };
 const prometheus = {
@@ -24,17 +22,13 @@ const plurals = { 'cert-manager': ['certificates', 'issuers'], prometheus: ['ser
 
 let cluster: ControlPlane;
 let helm: Tool;
-let chart = '';
+const chart = createTemporaryFolder();
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   helm = await toolOn(cluster, 'helm');
-  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
 });
-afterAll(async () => {
-  await cluster?.stop();
-  rmSync(chart, { recursive: true, force: true });
-});
+afterAll(() => cluster?.stop());
 
 const ofGroup = (manifests: readonly Manifest[], group: string) =>
   manifests.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));

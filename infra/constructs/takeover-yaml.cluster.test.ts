@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
@@ -9,18 +8,18 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { runToEnd } from '../../sandbox/run.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 const page = readFileSync('docs/migrate-from-original.md', 'utf8');
 const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
 const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
 
 let cluster: ControlPlane;
-let folder: string;
+const folder = createTemporaryFolder();
 let helm: Tool;
 let kubectl: Tool;
 let testCluster: TestCluster;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
   // The commands need a checkout that they may write to.
   for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
     symlinkSync(resolve(entry), join(folder, entry));
@@ -32,10 +31,7 @@ beforeAll(async () => {
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(cluster, 'kubectl');
 });
-afterAll(async () => {
-  await cluster?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => cluster?.stop());
 
 async function run(block: string): Promise<void> {
   const env = {

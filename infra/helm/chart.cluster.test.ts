@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
@@ -23,18 +22,24 @@ import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { withDocuments } from './merge.ts';
 import { chartDefaults } from './values.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** The chart, rendered by the real helm, must equal the constructs' objects for the same settings. */
 let helm = '';
-let chart = '';
+const chart = createTemporaryFolder();
+const values = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
 });
-afterAll(() => rmSync(chart, { recursive: true, force: true }));
 
 const run = (...args: readonly string[]) => spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+
+function writeValues(given: object): readonly string[] {
+  const file = join(values, 'values.json');
+  writeFileSync(file, JSON.stringify(given));
+  return ['--values', file];
+}
 
 function template(...flags: readonly string[]): Record<string, Manifest> {
   const { status, stdout, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', ...flags);
@@ -277,13 +282,7 @@ describe('the Helm chart', () => {
     const { 'controllerManager.replicas': _replicas, ...others } = samples;
     const all = { ...others, 'controllerManager.replicas': 1 };
     const given = Object.entries(all).reduce((sum, [path, value]) => merged(sum, nested(path, value)), {});
-    const file = join(chart, '..', `values-${process.pid}.json`);
-    writeFileSync(file, JSON.stringify(given));
-    try {
-      expect(template('--values', file)).toEqual(synth(given));
-    } finally {
-      rmSync(file);
-    }
+    expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
   it('accepts `all` for every namespace [F54]', () => {
@@ -291,21 +290,14 @@ describe('the Helm chart', () => {
   });
 
   it('accepts all values of the original at once, except its images [F51]', () => {
-    const { values } = originalRelease();
-    const file = join(chart, '..', `original-${process.pid}.json`);
+    const { values: all } = originalRelease();
     const own = { image: { repository: 'own', tag: 'own' } };
     const proxy = { image: { ...own.image, digest: '' } };
-    const given = merged(values, { controllerManager: { manager: own, telemetryProxy: proxy } });
-    writeFileSync(file, JSON.stringify(given));
-    try {
-      expect(run('template', 'lumigo', chart, '--values', file)).toMatchObject({ status: 0, stderr: '' });
-      writeFileSync(file, JSON.stringify(values));
-      const { status, stderr } = run('template', 'lumigo', chart, '--values', file);
-      expect(status).not.toBe(0);
-      expect(stderr).toContain('controllerManager.manager.image.tag is "69", a release of the original operator');
-    } finally {
-      rmSync(file);
-    }
+    const given = merged(all, { controllerManager: { manager: own, telemetryProxy: proxy } });
+    expect(run('template', 'lumigo', chart, ...writeValues(given))).toMatchObject({ status: 0, stderr: '' });
+    const { status, stderr } = run('template', 'lumigo', chart, ...writeValues(all));
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('controllerManager.manager.image.tag is "69", a release of the original operator');
   });
 
   it('names its objects after the release, and puts them into its namespace', () => {
@@ -373,10 +365,8 @@ describe('the Helm chart', () => {
   it.each([...Object.entries(contradictory), ...withdrawn])(
     'refuses what the constructs refuse, with the same sentence: %s',
     (_rule, settings) => {
-      const file = join(chart, '..', `contradictory-${process.pid}.json`);
-      writeFileSync(file, JSON.stringify(settings));
-      const { status, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', '--values', file);
-      rmSync(file);
+      const flags = ['--namespace', 'lumigo-system', ...writeValues(settings)];
+      const { status, stderr } = run('template', 'lumigo', chart, ...flags);
       expect(status).not.toBe(0);
       const [problem = ''] = getProblems(settings);
       expect(problem).not.toBe('');
@@ -414,7 +404,7 @@ describe('the Helm chart', () => {
   });
 
   it('is published by `npm run chart`, with an index from which helm installs it', async () => {
-    const folder = join(chart, '..', `repository-${process.pid}`);
+    const folder = join(values, 'repository');
     const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/helm/chart-files.ts', folder], {
       encoding: 'utf8',
     });
@@ -427,7 +417,6 @@ describe('the Helm chart', () => {
     const asked = ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`];
     const shown = await runToEnd(helm, asked);
     server.close();
-    rmSync(folder, { recursive: true });
     expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
     expect(parseAllDocuments(shown.stdout)[0]?.toJS()).toMatchObject({ name: 'lumigo-operator', type: 'application' });
   });

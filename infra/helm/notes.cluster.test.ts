@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** Helm prints the notes only on installation, so the test renders them into an object. */
 let helm = '';
-let chart = '';
+const chart = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
   copyFileSync(join(chart, 'templates', 'NOTES.txt'), join(chart, 'notes.txt'));
   writeFileSync(join(chart, 'templates', 'taken.yaml'), 'notes: {{ tpl (.Files.Get "notes.txt") . | quote }}\n');
 });
-afterAll(() => rmSync(chart, { recursive: true, force: true }));
 
 function notes(...values: readonly string[]): string {
   const flags = ['--show-only', 'templates/taken.yaml', ...values.flatMap((value) => ['--set', value])];

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { misplaced, tracesIn } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
 import { settingsVariable } from '../settings/settings.ts';
 import { writeChart } from './chart.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 let helm = '';
-let folder = '';
+const folder = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-secrets-'));
   writeChart(join(folder, 'chart'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (command: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
   spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...environment }, maxBuffer: 2 ** 26 });

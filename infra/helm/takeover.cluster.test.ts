@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
@@ -19,16 +17,16 @@ import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { bundlePath, ensureBundle } from '../release/bundle.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from './chart.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** The real Helm upgrades a release of the original to this chart. No kubelet runs its pods. */
 let cluster: ControlPlane;
 let testCluster: TestCluster;
 let helm: Tool;
-let folder: string;
+const folder = createTemporaryFolder();
 let original: string;
 let ours: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
   [original, ours] = [join(folder, 'original'), join(folder, 'ours')];
   writeOriginalChart(original);
   writeChart(ours);
@@ -36,10 +34,7 @@ beforeAll(async () => {
   testCluster = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await cluster?.stop();
-});
+afterAll(() => cluster?.stop());
 
 const deployment = 'lumigo-lumigo-operator-controller-manager';
 const defaulter = {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 const folder = join('docs', 'contributing', 'changes');
 const patches = readdirSync(folder).toSorted();
@@ -10,14 +10,12 @@ const patches = readdirSync(folder).toSorted();
 const sources = ['infra', 'runtime', 'imports', 'package.json', 'tsconfig.json'];
 const program = { extends: './tsconfig.json', include: [], files: ['infra/index.ts', 'runtime/main.ts'] };
 
-let copy = '';
+const copy = createTemporaryFolder();
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'lumigo-changes-'));
   for (const source of sources) cpSync(source, join(copy, source), { recursive: true });
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, 'tsconfig.changes.json'), JSON.stringify(program));
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 const run = (command: string, ...args: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8' });

@@ -1,22 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { finished } from '../../sandbox/run.ts';
 import { parseSettings } from '../settings/settings.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** Runs the commands in order, in a copy without node_modules, against an API server without a node. */
 const pages = [
@@ -74,12 +64,11 @@ const runsHere = (command: string): boolean => !elsewhere.some(([pattern]) => pa
 const COMMAND_MS = 300_000;
 const PAGE_MS = 600_000;
 
-let folder: string;
+const folder = createTemporaryFolder();
 let copy: string;
 let tools: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-readme-'));
   copy = join(folder, 'copy');
   tools = join(folder, 'bin');
   for (const file of listFiles()) cpSync(file, join(copy, file));
@@ -87,7 +76,6 @@ beforeAll(async () => {
   for (const [name, path] of Object.entries(await ensureBinaries(['helm', 'kubectl'])))
     symlinkSync(path, join(tools, name));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function listFiles(): readonly string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];

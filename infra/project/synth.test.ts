@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
 import { getNotices } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
@@ -19,11 +19,7 @@ const notice = getNotices(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-synth-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createTemporaryFolder();
 
 function runCli(cwd: string, settings: string, ...options: readonly string[]) {
   return spawnSync(process.execPath, [cli, 'synth', '--check-upgrade=false', ...options], {

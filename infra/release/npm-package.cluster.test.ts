@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
@@ -16,6 +15,7 @@ import { operatorVersion } from '../settings/version.ts';
 import { getPublishedReadme, LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from './npm-package.ts';
 import { krewManifest } from './krew.ts';
 import { program } from './program.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 interface Plugin {
   readonly spec: {
@@ -26,14 +26,12 @@ interface Plugin {
 const MINUTES_MS = 60_000;
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
-let folder: string;
+const folder = createTemporaryFolder();
 let archive: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-package-'));
   const release = { version: operatorVersion(), publisher, npm: UNPUBLISHED_NAME };
   archive = await packageNpm(release, folder, join(folder, 'work'));
 }, 2 * MINUTES_MS);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
   const readme = readFileSync(join(folder, 'work', 'README.md'), 'utf8');

@@ -1,18 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  appendFileSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { parse } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
@@ -25,12 +15,13 @@ import { program } from './program.ts';
 import { provenance } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** The chart is signed with the test's keys, because only a GitHub workflow can sign without keys. */
 const VERSION = '7.1.0';
 // An older version, so that a request for the newest does not return it.
 const TAMPERED = '6.9.0';
-let folder: string;
+const folder = createTemporaryFolder();
 let cluster: ControlPlane;
 let registry: Registry;
 let repository: Server;
@@ -46,7 +37,6 @@ const getArchive = (version: string): string => join(charts(), `lumigo-operator-
 const index = (): string => release.publisher.charts.index;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-publish-'));
   const programs = await ensureBinaries(['helm', 'cosign', 'registry', 'kubectl']);
   mkdirSync(join(folder, 'bin'));
   for (const name of ['helm', 'cosign', 'kubectl']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
@@ -74,7 +64,6 @@ afterAll(async () => {
   process.env['PATH'] = path;
   repository?.close();
   await Promise.all([registry?.stop(), cluster?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function getRelease(host: string, chartIndex: string): Release {

@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { misplaced, tracesIn, type Misplaced } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
 import { LumigoOperator } from '../pulumi/component.ts';
 import { loadSettings } from './settings.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-secrets-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createTemporaryFolder();
 
 function getMessage(action: () => unknown): string {
   try {

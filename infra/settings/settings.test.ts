@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getProblems } from '../../sandbox/testing/settings-problems.ts';
 import { sentences } from './cross-field-rules.ts';
 import { settingEntries } from './tree.ts';
@@ -9,6 +8,7 @@ import { loadSettings, parseSettings } from './settings.ts';
 import { withdrawnSettings } from './withdrawn.ts';
 import { getImageRepository } from './publisher.ts';
 import { operatorVersion } from './version.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 describe('the defaults', () => {
   it('are those that the original operator and its documentation promise', () => {
@@ -233,11 +233,7 @@ describe('the settings of the updater', () => {
 });
 
 describe('a settings file', () => {
-  let folder = '';
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'lumigo-settings-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
 
   function file(name: string, content: string): string {
     writeFileSync(join(folder, name), content);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
@@ -15,22 +14,19 @@ import { annotations, labels, pods, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** Controllers create the pods, and no kubelet runs them. */
 let operator: OperatorBench;
 let kubectl: Tool;
-let folder: string;
+const folder = createTemporaryFolder();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-pod-mode-'));
   operator = await startOperator({
     settings: { injection: { podMode: true }, ...withoutNodes },
   });
   kubectl = await toolOn(operator.cluster, 'kubectl');
 });
-afterAll(async () => {
-  await operator?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => operator?.stop());
 
 const { deployment, statefulSet, cronJob } = workloadKinds;
 const windows = { nodeSelector: { 'kubernetes.io/os': 'windows' } };

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { render, serialize } from './render.ts';
 import { collection, getCollection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import type { Collection, ProxySettings } from './types.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 let otelcol = '';
-let folder = '';
+const folder = createTemporaryFolder();
 beforeAll(async () => {
   otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-render-'));
   for (const name of ['tokens', 'loop-key']) writeFileSync(join(folder, name), 'none');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function validate(given: ProxySettings, collected: Collection | undefined): string {
   const file = join(folder, 'collector.json');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { synthesize } from '../../infra/operator.ts';
@@ -10,22 +9,19 @@ import { deployment, service } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
 const manager = 'lumigo-lumigo-operator-controller-manager';
 const GKE_PORT = 10_250;
 
 let nodeTest: NodeTest;
 let kubectl: Tool;
-let folder = '';
+const folder = createTemporaryFolder();
 beforeAll(async () => {
   nodeTest = await NodeTest.bare();
   kubectl = await toolOn(nodeTest.system.node, 'kubectl');
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-locked-down-'));
 });
-afterAll(async () => {
-  await nodeTest?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => nodeTest?.stop());
 
 function applyWith(given: object): void {
   const endpoint = { otlp: { url: nodeTest.system.sink.url } };

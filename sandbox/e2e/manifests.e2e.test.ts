@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { synthesize } from '../../infra/operator.ts';
@@ -11,17 +10,17 @@ import { waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { getInitContainers, toolOn, type Tool } from './tools.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let kubectl: Tool;
-let folder = '';
+const folder = createTemporaryFolder();
 let file = '';
 beforeAll(async () => {
   nodeTest = await NodeTest.bare();
   node = nodeTest.system.node;
   kubectl = await toolOn(node, 'kubectl');
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
   file = join(folder, 'lumigo-operator.k8s.yaml');
   const settings = parseSettings({ endpoint: { otlp: { url: nodeTest.system.sink.url } } });
   writeFileSync(
@@ -31,10 +30,7 @@ beforeAll(async () => {
       .join('---\n'),
   );
 });
-afterAll(async () => {
-  await nodeTest?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => nodeTest?.stop());
 
 function left(): string[] {
   const kinds = 'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';

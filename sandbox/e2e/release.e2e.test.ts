@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { program } from '../../infra/release/program.ts';
@@ -12,10 +11,11 @@ import { ensureReleaseBases, releaseBase, releaseBuildah } from '../images/relea
 import { imageFlags } from '../manager/image-flags.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { startRegistry, type Registry } from '../registry/registry.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
 /** Images begin with Debian's packages, Helm has this machine's architecture, and a key pair signs. */
 const version = operatorVersion();
-let folder: string;
+const folder = createTemporaryFolder();
 let registry: Registry;
 let releasing: Releasing;
 const path = process.env['PATH'];
@@ -23,7 +23,6 @@ const path = process.env['PATH'];
 let leftBefore: readonly string[];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-release-'));
   const programs = await ensureBinaries(['helm', 'cosign', 'registry']);
   mkdirSync(join(folder, 'bin'));
   for (const name of ['helm', 'cosign']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
@@ -38,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env['PATH'] = path;
   await registry?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const containers = async (): Promise<string[]> =>

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeChart } from '../../infra/helm/chart.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
@@ -14,13 +13,14 @@ import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 let charts: ChartRepository;
-let folder: string;
+const folder = createTemporaryFolder();
 let helm: string;
 const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
 /** A Job queries the repository of the node's network in place of this one. */
@@ -28,7 +28,6 @@ const published = 'https://charts.example';
 const next = (patch: number): string => `${major}.${minor}.${patch}`;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(folder);
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   nodeTest = await NodeTest.bare({ audit: true });
@@ -47,10 +46,7 @@ beforeAll(async () => {
   };
   release('install', 'lumigo', folder, ...setting(values), '--wait', '--timeout', '120s');
 });
-afterAll(async () => {
-  await nodeTest?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => nodeTest?.stop());
 
 let runs = 0;
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { startControlPlane } from '../control-plane/control-plane.ts';
@@ -10,15 +9,15 @@ import { startMirror } from '../testing/mirror.ts';
 import { runScript } from '../run.ts';
 import { ensureBinaries } from './build.ts';
 import { PublishedPrograms } from './published.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
 const names = ['etcd', 'kube-apiserver'] as const;
 const file = 'envtest-of-the-test.tar.gz';
 const before = process.env['KUBEBUILDER_ASSETS'];
-let folder: string;
+const folder = createTemporaryFolder();
 let fetched: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-published-'));
   const source = join(folder, 'controller-tools', 'envtest');
   mkdirSync(source, { recursive: true });
   const paths = await ensureBinaries(names);
@@ -40,7 +39,6 @@ beforeAll(async () => {
 afterAll(() => {
   if (before === undefined) delete process.env['KUBEBUILDER_ASSETS'];
   else process.env['KUBEBUILDER_ASSETS'] = before;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('etcd and kube-apiserver from a mirror', () => {
