@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
@@ -15,15 +15,16 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
-beforeEach(async () => {
-  operator = await startOperator();
-});
-afterEach(() => operator?.stop());
+const start = async (): Promise<void> => void (operator = await startOperator());
+const stop = (): Promise<void> | undefined => operator?.stop();
 
 const { deployment } = workloadKinds;
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {
+  beforeAll(start);
+  afterAll(stop);
+
   it('exists while there is a Lumigo or an opt-in by label to clean up', async () => {
     const { testCluster } = operator;
     await waitForProtected(operator, false);
@@ -46,6 +47,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await waitForProtected(operator, true);
     await another.stop();
     expect(await protection(operator)).toEqual([false, false, false]);
+    await operator.startManager();
   });
 
   it('removes no injection if only the account or only the Deployment was deleted', async () => {
@@ -64,6 +66,11 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
   });
+});
+
+describe('the cleanup finalizer in a removal', () => {
+  beforeEach(start);
+  afterEach(stop);
 
   it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
     const { testCluster, cluster, installation } = operator;

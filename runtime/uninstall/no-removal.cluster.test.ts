@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
@@ -11,30 +11,30 @@ import type { PodTemplate } from '../api/objects.ts';
 import { getAccount, protectedObjects } from './protected-objects.ts';
 
 let operator: OperatorBench;
-beforeEach(async () => {
+beforeAll(async () => {
   operator = await startOperator();
 });
-afterEach(() => operator?.stop());
+afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 describe('no removal', () => {
-  it('is a rename, which deletes the objects of the old name after it created the new ones [F43]', async () => {
+  it('is the deletion of its rights alone, which can be created again [F40]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
-    const successor = await install(cluster.client, { settings: { name: 'successor' } });
-    const isKept = new Set(successor.manifests.map((each) => JSON.stringify(toRef(each))));
-    const old = installation.manifests.filter((each) => !isKept.has(JSON.stringify(toRef(each))));
-    expect(old.map(({ kind }) => kind)).toEqual(
-      expect.arrayContaining(['ServiceAccount', 'ClusterRole', 'Deployment']),
+    const rights = protectedObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
+    const lost = installation.manifests.filter((each) =>
+      rights.some(({ kind, name }) => each.kind === kind && each.metadata.name === name),
     );
-    for (const each of old) await cluster.client.delete(toRef(each));
-    await operator.stopManager();
-    for (const each of old) await waitForDeletion(cluster, each);
-    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
+    expect(lost.length).toBe(2);
+    for (const each of lost) await cluster.client.delete(toRef(each));
+    for (const each of lost) await waitForDeletion(cluster, each);
+    for (const each of lost) await apply(cluster.client, each);
+    await waitForProtected(operator, true, 90_000);
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
+
   it('is the deletion of its account alone: account and pods return, with new tokens [F40]', async () => {
     const { testCluster, cluster } = operator;
     const { client } = cluster;
@@ -68,18 +68,20 @@ describe('no removal', () => {
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
-  it('is the deletion of its rights alone, which can be created again [F40]', async () => {
+  // This test is the last one, because it removes the operator.
+  it('is a rename, which deletes the objects of the old name after it created the new ones [F43]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
-    const rights = protectedObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
-    const lost = installation.manifests.filter((each) =>
-      rights.some(({ kind, name }) => each.kind === kind && each.metadata.name === name),
+    const successor = await install(cluster.client, { settings: { name: 'successor' } });
+    const isKept = new Set(successor.manifests.map((each) => JSON.stringify(toRef(each))));
+    const old = installation.manifests.filter((each) => !isKept.has(JSON.stringify(toRef(each))));
+    expect(old.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['ServiceAccount', 'ClusterRole', 'Deployment']),
     );
-    expect(lost.length).toBe(2);
-    for (const each of lost) await cluster.client.delete(toRef(each));
-    for (const each of lost) await waitForDeletion(cluster, each);
-    for (const each of lost) await apply(cluster.client, each);
-    await waitForProtected(operator, true, 90_000);
+    for (const each of old) await cluster.client.delete(toRef(each));
+    await operator.stopManager();
+    for (const each of old) await waitForDeletion(cluster, each);
+    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 });

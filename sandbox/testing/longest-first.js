@@ -3,15 +3,25 @@ import Sequencer from '@jest/test-sequencer';
 /** Files that take a minute or more. They start first: at the end, one of them would run alone. */
 const longest = [
   'sandbox/faults/api-server',
-  'runtime/telemetry-proxy/secrets',
   'sandbox/faults/operator',
-  'runtime/uninstall/cleanup-finalizer',
-  'sandbox/faults/neighbours',
-  'runtime/token-checks/token-checks',
   'runtime/telemetry-proxy/tenants',
+  'sandbox/faults/neighbours',
+  'runtime/telemetry-proxy/secrets',
+  'infra/project/readme',
+  'runtime/uninstall/cleanup-finalizer',
+  'infra/helm/chart',
+  'runtime/reconciler/rollout',
+  'infra/release/npm-package',
   'runtime/telemetry-proxy/forwarding',
+  'infra/constructs/pod-mode',
+  'runtime/reconciler/pod-mode',
+  'sandbox/own-cluster/own-cluster',
   'runtime/telemetry-proxy/collection',
+  'runtime/token-checks/token-checks',
+  'runtime/telemetry-proxy/toggling',
+  'sandbox/sandbox',
   'runtime/telemetry-proxy/replicas',
+  'infra/helm/secrets',
 ].map((name) => `/${name}.cluster.test.ts`);
 
 const getPlace = ({ path }) => {
