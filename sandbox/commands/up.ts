@@ -8,6 +8,7 @@ import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export interface UpOptions {
   readonly dir: string;
@@ -59,14 +60,12 @@ async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
   const cluster = await startControlPlane({ dir, onProgress: say });
   endOnSignal(cluster);
   if (bare) return { cluster, first: {}, cleanup: '' };
-  try {
-    await ensureBundle();
-    const manager = await addOperator(cluster);
-    return { cluster, first: { manager: manager.pid }, cleanup: '' };
-  } catch (error) {
-    await cluster.stop();
-    throw error;
-  }
+  await ensureBundle();
+  const manager = await stopOnError(
+    () => cluster.stop(),
+    () => addOperator(cluster),
+  );
+  return { cluster, first: { manager: manager.pid }, cleanup: '' };
 }
 
 /** With `bare`, the images are on the node, but nothing is installed. */
@@ -76,14 +75,12 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   const sink = bareNode.sink.url;
   endOnSignal(cluster);
   const started = { cluster, first: { node: cluster.namespacesPid }, cleanup: cluster.cleanup, sink };
-  if (bare) return started;
-  try {
-    await installOnNode(cluster, sink);
-    return started;
-  } catch (error) {
-    await cluster.stop();
-    throw error;
-  }
+  if (!bare)
+    await stopOnError(
+      () => cluster.stop(),
+      () => installOnNode(cluster, sink),
+    );
+  return started;
 }
 
 /** The reaper cleans up after this process. */

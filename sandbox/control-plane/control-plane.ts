@@ -13,6 +13,7 @@ import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlag
 import { startReaper, type Reaper } from './reaper.ts';
 import { loopback, type Host } from './host.ts';
 import type { Running } from './processes.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export interface ControlPlaneOptions {
   /** The folder for files, which must not exist yet. Default: a temporary one. */
@@ -62,12 +63,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   // If a reaper is given, its folder exists.
   const { dir = '', reaper: given } = options;
   const { folder, reaper } = given === undefined ? newHome(options.dir) : { folder: dir, reaper: given };
-  try {
-    return await start(folder, reaper, binaries, options);
-  } catch (error) {
-    await reaper.end();
-    throw error;
-  }
+  return stopOnError(
+    () => reaper.end(),
+    () => start(folder, reaper, binaries, options),
+  );
 }
 
 function newHome(dir: string | undefined) {

@@ -5,6 +5,7 @@ import { NoGoError } from '../programs/go.ts';
 import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator, type Manager } from '../manager/manager.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export interface DemoCluster {
   readonly client: Client;
@@ -22,35 +23,33 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   const collector = isBuilt('otelcol');
   const sink = await OtlpSink.start();
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
-  try {
-    const manager = await addOperator(cluster, { collector, config: { endpoint: sink.url } });
-    const joinCollector = async () => {
-      await ensureBinaries(['otelcol'], progress);
-      await manager.joinCollector();
-      progress('the telemetry proxy runs and collects Kubernetes events and objects from now on');
-    };
-    const join = async () => {
-      if (!controllerManager) await unlessUnobtainable(progress, () => cluster.joinControllerManager());
-      if (!collector) await unlessUnobtainable(progress, joinCollector);
-    };
-    return {
-      client: cluster.client,
-      server: cluster.server,
-      manager,
-      kubeconfig: cluster.kubeconfig,
-      sink,
-      background: join(),
-      async stop() {
-        await manager.stop();
-        await cluster.stop();
-        await sink.close();
-      },
-    };
-  } catch (error) {
+  const stop = async () => {
     await cluster.stop();
     await sink.close();
-    throw error;
-  }
+  };
+  const config = { endpoint: sink.url };
+  const manager = await stopOnError(stop, () => addOperator(cluster, { collector, config }));
+  const joinCollector = async () => {
+    await ensureBinaries(['otelcol'], progress);
+    await manager.joinCollector();
+    progress('the telemetry proxy runs and collects Kubernetes events and objects from now on');
+  };
+  const join = async () => {
+    if (!controllerManager) await unlessUnobtainable(progress, () => cluster.joinControllerManager());
+    if (!collector) await unlessUnobtainable(progress, joinCollector);
+  };
+  return {
+    client: cluster.client,
+    server: cluster.server,
+    manager,
+    kubeconfig: cluster.kubeconfig,
+    sink,
+    background: join(),
+    async stop() {
+      await manager.stop();
+      await stop();
+    },
+  };
 }
 
 /** The demo also works without this step. */

@@ -30,6 +30,7 @@ import {
 } from './configs.ts';
 import { deployDns } from './dns.ts';
 import { whyNoNode } from './requirements.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export interface NodeCluster extends ControlPlane {
   readonly slot: Slot;
@@ -63,12 +64,10 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cleanup = toCleanup(slot);
   const reaper = startReaper(options.dir ?? dirname(folder), cleanup);
-  try {
-    return await start(folder, slot, { ...options, reaper, cleanup }, programs);
-  } catch (error) {
-    await reaper.end();
-    throw error;
-  }
+  return stopOnError(
+    () => reaper.end(),
+    () => start(folder, slot, { ...options, reaper, cleanup }, programs),
+  );
 }
 
 const toCleanup = (slot: Slot): string =>

@@ -7,10 +7,10 @@ import { ensureImages } from '../images/images.ts';
 import { hasCondition } from '../lumigo.ts';
 import { install, type Installation } from '../manager/install.ts';
 import type { RemoteSink } from '../otlp-sink/remote.ts';
-import type { Progress } from '../programs/progress.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
 import { startSink } from './script.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export interface BareNode {
   readonly node: NodeCluster;
@@ -28,27 +28,23 @@ export interface NodeOperatorOptions extends Omit<NodeOptions, 'images'> {
 const READY_MS = 120_000;
 
 export async function startNodeWithOperator(options: NodeOperatorOptions = {}): Promise<NodeWithOperator> {
-  const progress: Progress = options.onProgress ?? (() => undefined);
-  const bare = await startNodeWithSink(options);
-  try {
-    progress('the node is ready; installing the operator');
-    return { ...bare, installation: await installOnNode(bare.node, bare.sink.url, options.settings) };
-  } catch (error) {
-    await bare.node.stop();
-    throw error;
-  }
+  const { node, sink } = await startNodeWithSink(options);
+  options.onProgress?.('the node is ready; installing the operator');
+  const installing = () => installOnNode(node, sink.url, options.settings);
+  return { node, sink, installation: await stopOnError(() => node.stop(), installing) };
 }
 
 /** Starts a node with all images and a sink in place of Lumigo, but without the operator. */
 export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {}): Promise<BareNode> {
   const images = await ensureImages(options.onProgress ?? (() => undefined));
   const node = await startNode({ ...options, images });
-  try {
-    return { node, sink: await startSink(node) };
-  } catch (error) {
-    await node.stop();
-    throw error;
-  }
+  return {
+    node,
+    sink: await stopOnError(
+      () => node.stop(),
+      () => startSink(node),
+    ),
+  };
 }
 
 export async function installOnNode(node: NodeCluster, endpoint: string, given: object = {}): Promise<Installation> {

@@ -11,6 +11,7 @@ import { startManager, type Manager, type ManagerOptions } from '../manager/mana
 import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { refuseChanges } from './refuse-changes.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export type OperatorBench = Awaited<ReturnType<typeof operatorOn>>;
 
@@ -34,12 +35,10 @@ const getShortWaits = ({ rollout }: { readonly rollout?: { readonly soakSeconds?
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
   await ensureBundle();
   const cluster = await startControlPlane(options);
-  try {
-    return await operatorOn(cluster, options);
-  } catch (error) {
-    await cluster.stop();
-    throw error;
-  }
+  return stopOnError(
+    () => cluster.stop(),
+    () => operatorOn(cluster, options),
+  );
 }
 
 /** The API server calls a webhook for a moment after its configuration is deleted. The webhook echoes this label. */

@@ -1,55 +1,34 @@
-import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
-import { toInjector } from '../../runtime/config/config.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
-import { install, type Installation } from '../manager/install.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { TestCluster } from './test-cluster.ts';
+import { startInstalled, type InstalledCluster } from './installed-cluster.ts';
+import type { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { getPod } from './workloads.ts';
 
 /** An installation with Pod mode but without an operator: the API server alone injects. */
-export interface PodModeCluster {
-  readonly cluster: ControlPlane;
-  readonly testCluster: TestCluster;
-  readonly installation: Installation;
-  readonly injector: InjectorSettings;
+export interface PodModeCluster extends InstalledCluster {
   readonly namespace: (prefix: string, metadata?: object) => Promise<string>;
   readonly dryRun: (pod: Workload, namespace: string) => Promise<Workload>;
-  readonly stop: () => Promise<void>;
 }
 
 export const podMode = { tracing: { injection: { mode: 'Pod' } } };
 
 export async function startPodMode(settings: object = {}): Promise<PodModeCluster> {
-  const cluster = await startControlPlane({ controllerManager: false });
-  try {
-    const testCluster = new TestCluster(cluster.client);
-    const given = { ...settings, injection: { podMode: true, ...(settings as { injection?: object }).injection } };
-    const installation = await install(cluster.client, { settings: given });
-    const config = runtimeConfig(installation.settings, 'Manifests');
-    return {
-      ...{ cluster, testCluster, installation },
-      injector: { ...toInjector(config), platform: 'kubernetes' },
-      async namespace(prefix, metadata = {}) {
-        const namespace = await testCluster.namespace(prefix, metadata);
-        await testCluster.create({
-          apiVersion: 'v1',
-          kind: 'ServiceAccount',
-          metadata: { namespace, name: 'default' },
-        });
-        return namespace;
-      },
-      dryRun: (pod, namespace) => testCluster.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
-      stop: () => cluster.stop(),
-    };
-  } catch (error) {
-    await cluster.stop();
-    throw error;
-  }
+  const given = { ...settings, injection: { podMode: true, ...(settings as { injection?: object }).injection } };
+  const installed = await startInstalled(given);
+  const { testCluster, injector } = installed;
+  return {
+    ...installed,
+    injector: { ...injector, platform: 'kubernetes' },
+    async namespace(prefix, metadata = {}) {
+      const namespace = await testCluster.namespace(prefix, metadata);
+      await testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
+      return namespace;
+    },
+    dryRun: (pod, namespace) => testCluster.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
+  };
 }
 
 export const setActive = (

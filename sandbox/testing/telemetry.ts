@@ -6,6 +6,7 @@ import type { Collector } from '../manager/collector.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { apply } from '../manager/apply.ts';
 import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
+import { stopOnError } from '../stop-on-error.ts';
 
 export type TelemetryBench = ReturnType<typeof telemetryOn>;
 
@@ -26,17 +27,9 @@ export async function startTelemetry(options: OperatorOptions = {}): Promise<Tel
   // The sink starts again on the same port.
   const [port = 0] = await freePorts(1);
   const sink = await OtlpSink.start({ port });
-  try {
-    const operator = await startOperator({
-      ...options,
-      collector: true,
-      config: { endpoint: sink.url, ...options.config },
-    });
-    return telemetryOn(operator, sink);
-  } catch (error) {
-    await sink.close();
-    throw error;
-  }
+  const config = { endpoint: sink.url, ...options.config };
+  const start = () => startOperator({ ...options, collector: true, config });
+  return telemetryOn(await stopOnError(() => sink.close(), start), sink);
 }
 
 function telemetryOn(operator: OperatorBench, sink: OtlpSink) {

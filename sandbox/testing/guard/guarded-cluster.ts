@@ -1,53 +1,34 @@
 import { operatorUser } from '../../../infra/constructs/access.ts';
-import { runtimeConfig } from '../../../infra/constructs/runtime-environment.ts';
 import { workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
-import { toInjector } from '../../../runtime/config/config.ts';
 import type { Workload } from '../../../runtime/api/objects.ts';
-import type { InjectorSettings } from '../../../runtime/injection/types.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
 import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
 import { connectTo } from '../../control-plane/connect.ts';
-import { startControlPlane, type ControlPlane } from '../../control-plane/control-plane.ts';
-import { apply } from '../../manager/apply.ts';
-import { install, type Installation } from '../../manager/install.ts';
 import { getDefinitions } from '../../programs/definitions.ts';
-import { TestCluster } from '../test-cluster.ts';
+import { startInstalled, type InstalledCluster } from '../installed-cluster.ts';
 import { eventually } from '../eventually.ts';
 import { createWorkload } from '../workloads.ts';
+import { stopOnError } from '../../stop-on-error.ts';
 
 export const DENIED = 'The guard lets the Lumigo operator';
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
-export interface GuardedCluster {
-  readonly cluster: ControlPlane;
-  readonly testCluster: TestCluster;
-  readonly installation: Installation;
+export interface GuardedCluster extends InstalledCluster {
   readonly manager: Client;
-  readonly injector: InjectorSettings;
-  readonly stop: () => Promise<void>;
 }
 
 /** Resolves when the API server enforces the guard, unless it is off. */
 export async function startGuarded(settings: object = {}): Promise<GuardedCluster> {
-  const cluster = await startControlPlane({ controllerManager: false });
-  try {
-    for (const definition of getDefinitions('argo', ['rollout-crd'])) await apply(cluster.client, definition);
-    const installation = await install(cluster.client, { settings });
-    const transport = connectTo(cluster, { as: operatorUser(installation.settings) });
-    const guardedCluster = {
-      ...{ cluster, installation, testCluster: new TestCluster(cluster.client), manager: createClient(transport) },
-      injector: toInjector(runtimeConfig(installation.settings, 'Manifests')),
-      async stop() {
-        transport.close();
-        await cluster.stop();
-      },
-    };
-    if (installation.settings.guard === 'Deny') await waitForEnforced(guardedCluster);
-    return guardedCluster;
-  } catch (error) {
+  const installed = await startInstalled(settings, getDefinitions('argo', ['rollout-crd']));
+  const { cluster, installation } = installed;
+  const transport = connectTo(cluster, { as: operatorUser(installation.settings) });
+  const stop = async () => {
+    transport.close();
     await cluster.stop();
-    throw error;
-  }
+  };
+  const guardedCluster = { ...installed, manager: createClient(transport), stop };
+  if (installation.settings.guard === 'Deny') await stopOnError(stop, () => waitForEnforced(guardedCluster));
+  return guardedCluster;
 }
 
 const { deployment } = workloadKinds;
