@@ -9,6 +9,7 @@ import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 const certManager = { certificates: { issuer: 'cert-manager' } };
 const prometheus = {
@@ -41,7 +42,7 @@ describe.each(makers)('with %s', (maker, group, settings, counts) => {
     const args = ['install', 'lumigo', chart, '--namespace', 'lumigo-system', '--create-namespace', ...flags];
     for (const kind of Object.keys(counts))
       expect(() => helm(...args)).toThrow(new RegExp(`no matches for kind "${kind}" in version "${group}/v1"`));
-    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'lumigo-system' };
+    const account = { ...kinds.serviceAccounts, namespace: 'lumigo-system' };
     for await (const { items } of cluster.client.pages(account)) expect(items).toEqual([]);
     expect(helm('list', '--all-namespaces', '--output', 'json').trim()).toBe('[]');
   });

@@ -12,6 +12,7 @@ import {
 } from '../../sandbox/testing/pod-policy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getPod } from '../../sandbox/testing/workloads.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 /** No operator runs: the API server alone evaluates the policy. */
 
@@ -94,7 +95,7 @@ describe('in a namespace in Pod mode, the policy', () => {
   it('injects a pod once, so that Pod Security `restricted` accepts it', async () => {
     const namespace = await tracedNamespace(on);
     const enforced = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } };
-    const ref = { group: '', version: 'v1', plural: 'namespaces', name: namespace };
+    const ref = { ...kinds.namespaces, name: namespace };
     await on.cluster.client.patch(ref, { kind: 'merge', body: enforced });
     await eventually(() => expect(on.dryRun(pod({}), namespace)).rejects.toThrow('restricted'));
     const { metadata, spec } = await on.dryRun(restrictedPod, namespace);

@@ -19,7 +19,7 @@ const token = { ...account, subresource: 'token' };
 const secrets = { ...kinds.secrets, namespace };
 const certificates = { ...secrets, name: `${name}-webhook-certificates` };
 const configMaps = { ...kinds.configMaps, namespace };
-const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace };
+const leases = { ...kinds.leases, namespace };
 const webhook = { ...kinds.webhooks, name: `${name}-injector-webhook` };
 const resource = { ...lumigo, namespace: shop, name: 'lumigo' };
 const owner = (of: string) => [{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: of, uid: 'u' }];

@@ -18,6 +18,7 @@ import { bundlePath, ensureBundle } from '../release/bundle.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from './chart.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 /** The real Helm upgrades a release of the original to this chart. No kubelet runs its pods. */
 let cluster: ControlPlane;
@@ -37,10 +38,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 const deployment = 'lumigo-lumigo-operator-controller-manager';
-const defaulter = {
-  ...{ group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' },
-  name: 'lumigo-lumigo-operator-defaulter-webhook-configuration',
-};
+const defaulter = { ...kinds.webhooks, name: 'lumigo-lumigo-operator-defaulter-webhook-configuration' };
 
 const given = {
   'cluster.name': 'production',
@@ -66,20 +64,9 @@ async function lumigoIn(namespace: string): Promise<void> {
 }
 
 async function uids(): Promise<unknown> {
-  const secret = {
-    group: '',
-    version: 'v1',
-    plural: 'secrets',
-    namespace: 'lumigo-system',
-    name: 'lumigo-credentials',
-  };
-  const own = { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'lumigo-system', name: deployment };
-  const definition = {
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    plural: 'customresourcedefinitions',
-    name: 'lumigoes.operator.lumigo.io',
-  };
+  const secret = { ...kinds.secrets, namespace: 'lumigo-system', name: 'lumigo-credentials' };
+  const own = { ...kinds.deployments, namespace: 'lumigo-system', name: deployment };
+  const definition = { ...kinds.customResourceDefinitions, name: 'lumigoes.operator.lumigo.io' };
   const kept = await Promise.all([secret, own, definition].map((ref) => cluster.client.get(ref)));
   const { metadata } = await testCluster.readLumigo('shop');
   return [metadata, ...kept.map((object) => object.metadata)].map(({ uid }) => uid);

@@ -12,6 +12,7 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { getAccount } from '../uninstall/protected-objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
@@ -53,7 +54,7 @@ const isAskedOfOwners = (permission: string): boolean =>
 
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
-  const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
+  const ref = { ...kinds.secrets, namespace, name: `${name}-webhook-certificates` };
   await operator.stopManager();
   await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name: originalLease } };

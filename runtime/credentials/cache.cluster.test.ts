@@ -6,6 +6,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { CredentialCache } from './cache.ts';
 import { secretReader } from './credential.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let cluster: ControlPlane;
 let testCluster: TestCluster;
@@ -45,7 +46,7 @@ afterEach(async () => {
 });
 
 const source = (key = 'token', more: object = {}) => ({ namespace, name: 'lumigo-credentials', key, ...more });
-const secret = { group: '', version: 'v1', plural: 'secrets', name: 'lumigo-credentials' };
+const secret = { ...kinds.secrets, name: 'lumigo-credentials' };
 
 const waitForReads = (count: number) => eventually(() => expect(reads).toBe(count));
 const waitForValue = (expected: object, key = 'token') =>

@@ -6,6 +6,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { originalLease as name } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { waitForEndOfOriginal } from './original.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let cluster: ControlPlane;
 let testCluster: TestCluster;
@@ -15,13 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const lease = (namespace: string) => ({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  namespace,
-  name,
-});
+const lease = (namespace: string) => ({ ...kinds.leases, namespace, name });
 const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
   ...{ holderIdentity, leaseDurationSeconds },
   renewTime: `${new Date().toISOString().slice(0, -1)}000Z`,

@@ -6,8 +6,9 @@ import { runInContainer } from '../../sandbox/manager/command.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
-const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const definitions = kinds.customResourceDefinitions;
 const group = 'security.openshift.io';
 const constraints = {
   apiVersion: 'apiextensions.k8s.io/v1',

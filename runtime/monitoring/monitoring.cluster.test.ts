@@ -29,7 +29,7 @@ async function namespace(name: string, labels: Record<string, string> = {}): Pro
 }
 
 const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<string | undefined> => {
-  const ref = { group: '', version: 'v1', plural: 'secrets', namespace: name, name: secret };
+  const ref = { ...kinds.secrets, namespace: name, name: secret };
   const found = (await operator.cluster.client.find(ref)) as { data: Record<string, string> } | undefined;
   return found && Buffer.from(found.data['token'] ?? '', 'base64').toString();
 };
@@ -86,7 +86,7 @@ describe('monitored namespaces [F54]', () => {
     });
     expect(await secretIn('labelled', 'own')).toBe(token);
     await expect(operator.testCluster.readLumigo('unlabelled')).rejects.toThrow('not found');
-    const ref = { group: '', version: 'v1', plural: 'namespaces', name: 'unlabelled' };
+    const ref = { ...kinds.namespaces, name: 'unlabelled' };
     await operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } });
     await waitForActive('unlabelled');
   });

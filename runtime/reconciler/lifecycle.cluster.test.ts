@@ -3,6 +3,7 @@ import { labels, workloadKinds } from '../contract.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -90,13 +91,7 @@ describe('deleting a Lumigo', () => {
     const namespace = await testCluster.namespace('inactive');
     await testCluster.activate(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    await testCluster.client.delete({
-      group: '',
-      version: 'v1',
-      plural: 'secrets',
-      namespace,
-      name: 'lumigo-credentials',
-    });
+    await testCluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
     await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'gone' } } } });
     await eventually(async () => {
       const { status } = await testCluster.readLumigo(namespace);

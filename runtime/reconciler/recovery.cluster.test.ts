@@ -3,6 +3,7 @@ import { workloadKinds } from '../contract.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -78,7 +79,7 @@ describe('a manager that is killed', () => {
     await eventually(async () => expect(await instrumented()).toBe(200), { timeoutMs: 60_000 });
     await eventually(async () => {
       const told = new Map<string, number>();
-      for await (const { items } of testCluster.client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
+      for await (const { items } of testCluster.client.pages({ ...kinds.events, namespace }))
         for (const event of items as unknown as { reason: string; involvedObject: { name: string } }[])
           if (event.reason === 'LumigoAddedInstrumentation')
             told.set(event.involvedObject.name, (told.get(event.involvedObject.name) ?? 0) + 1);

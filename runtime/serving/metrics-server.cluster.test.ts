@@ -12,6 +12,7 @@ import { writeCertificate } from '../../sandbox/manager/manager.ts';
 import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { paths } from '../contract.ts';
 import { issueServing } from '../certificates/issue.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
@@ -140,7 +141,7 @@ describe('metrics with `metrics.secure` [F25]', () => {
     const [known, stranger] = [await scraper('known', true), await scraper('stranger', true)];
     expect((await get(known)).status).toBe(200);
     const back = cluster.restartApiServer({ downtimeMs: 8_000 });
-    const someone = { group: '', version: 'v1', plural: 'namespaces', name: 'default' };
+    const someone = { ...kinds.namespaces, name: 'default' };
     await eventually(() => expect(cluster.client.get(someone)).rejects.toThrow());
     expect((await get(stranger)).status).toBe(503);
     expect((await get(stranger)).text).toContain('try again');

@@ -13,13 +13,14 @@ import {
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
 const start = async (): Promise<void> => void (operator = await startOperator());
 const stop = (): Promise<void> | undefined => operator?.stop();
 
 const { deployment } = workloadKinds;
-const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
+const namespaces = kinds.namespaces;
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {
   beforeAll(start);
@@ -136,9 +137,7 @@ describe('the cleanup finalizer in a removal', () => {
     await operator.killManager();
     const { name, namespace: own } = installation.settings;
     const lease = {
-      group: 'coordination.k8s.io',
-      version: 'v1',
-      plural: 'leases',
+      ...kinds.leases,
       namespace: own,
       name: `${name}-leader`,
     };

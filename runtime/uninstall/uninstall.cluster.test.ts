@@ -5,6 +5,7 @@ import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -42,7 +43,7 @@ async function instrumentedNamespace(spec: object = {}): Promise<string> {
 async function expireLease(): Promise<void> {
   const { cluster, installation } = operator;
   const { name, namespace } = installation.settings;
-  const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: `${name}-leader` };
+  const lease = { ...kinds.leases, namespace, name: `${name}-leader` };
   const renewTime = new Date(Date.now() - 120_000).toISOString().replace('Z', '000Z');
   await cluster.client.patch(lease, { kind: 'merge', body: { spec: { renewTime, leaseDurationSeconds: 1 } } });
 }

@@ -4,6 +4,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloadKinds } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
 let namespace: string;
@@ -17,11 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const configurations = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingwebhookconfigurations',
-};
+const configurations = kinds.webhooks;
 
 const waitForCondition = (condition: object): Promise<void> =>
   eventually(

@@ -8,8 +8,9 @@ import { eventually } from '../testing/eventually.ts';
 import { isAlive, startScript } from '../run.ts';
 import { readAudit } from '../testing/audit.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
-const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
+const namespaces = kinds.namespaces;
 let first: ControlPlane;
 let second: ControlPlane;
 beforeAll(async () => {
@@ -27,14 +28,14 @@ describe('a control plane', () => {
   });
 
   it('has its controllers: a namespace gets its service account, and is deleted whole', async () => {
-    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'only-here', name: 'default' };
+    const account = { ...kinds.serviceAccounts, namespace: 'only-here', name: 'default' };
     await eventually(() => first.client.get(account));
     await first.client.delete({ ...namespaces, name: 'only-here' });
     await eventually(() => expect(first.client.get({ ...namespaces, name: 'only-here' })).rejects.toThrow('not found'));
   });
 
   it('has RBAC on: an account without rights is refused', async () => {
-    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name: 'default' };
+    const account = { ...kinds.serviceAccounts, namespace: 'default', name: 'default' };
     await eventually(() => first.client.get(account));
     const transport = connectTo({ ...first, token: await tokenFor(first.client, account) });
     const refused = await createClient(transport)

@@ -7,6 +7,7 @@ import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { NodeTest } from './node-test.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 let nodeTest: NodeTest;
 beforeAll(async () => {
@@ -83,7 +84,7 @@ describe('the operator', () => {
         });
       await sleep(100);
     }
-    const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace };
+    const deployments = { ...kinds.deployments, namespace };
     await eventually(
       async () => {
         const missing: string[] = [];

@@ -17,6 +17,7 @@ import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 /** Another program runs in the pods of the original's recorded objects, and the test renews its Lease. */
 let nodeTest: NodeTest;
@@ -58,7 +59,7 @@ function standIn(): Manifest {
   return { ...found, spec: { ...spec, template: { ...template, spec: pod } } } as Manifest;
 }
 
-const leaseRef = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace: 'lumigo-system' };
+const leaseRef = { ...kinds.leases, namespace: 'lumigo-system' };
 
 function lease(holderIdentity: string) {
   const renewTime = new Date().toISOString().replace('Z', '000Z');

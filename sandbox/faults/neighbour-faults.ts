@@ -45,7 +45,7 @@ export async function namespaceDeleted(faultRun: FaultRun, doomed: Fleet) {
   const { operator, reader } = faultRun.testbed;
   const { judgeSpeed } = await createNeighbour(faultRun, doomed);
   await beginInstrumenting(faultRun, doomed);
-  await operator.cluster.client.delete({ group: '', version: 'v1', plural: 'namespaces', name: doomed.namespace });
+  await operator.cluster.client.delete({ ...kinds.namespaces, name: doomed.namespace });
   doomed.forget();
   await judgeSpeed();
   const waitForDeleted = async () => {

@@ -6,6 +6,7 @@ import { inCluster } from '../../runtime/kubernetes/http/credentials.ts';
 import { createTransport, type Transport } from '../../runtime/kubernetes/http/transport.ts';
 import type { Reaper } from '../control-plane/reaper.ts';
 import type { Installation } from './install.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 export interface Cluster {
   readonly dir: string;
@@ -35,7 +36,7 @@ export async function tokenFor(
   client: Client,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<string> {
-  const ref = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name, subresource: 'token' };
+  const ref = { ...kinds.serviceAccounts, namespace, name, subresource: 'token' };
   const spec = { expirationSeconds: TOKEN_SECONDS };
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec };
   const { object } = await client.create(ref, body);

@@ -10,6 +10,7 @@ import { runScript } from '../run.ts';
 import { ensureBinaries } from './build.ts';
 import { PublishedPrograms } from './published.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 const names = ['etcd', 'kube-apiserver'] as const;
 const file = 'envtest-of-the-test.tar.gz';
@@ -45,7 +46,7 @@ describe('etcd and kube-apiserver from a mirror', () => {
   it('run a control plane', async () => {
     process.env['KUBEBUILDER_ASSETS'] = fetched;
     const cluster = await startControlPlane({ controllerManager: false });
-    const found = await cluster.client.get({ group: '', version: 'v1', plural: 'namespaces', name: 'default' });
+    const found = await cluster.client.get({ ...kinds.namespaces, name: 'default' });
     expect(found.metadata.name).toBe('default');
     await cluster.stop();
   });

@@ -1,5 +1,6 @@
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { eventually } from './eventually.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 const group = { group: 'admissionregistration.k8s.io', version: 'v1' };
 const policies = { ...group, plural: 'validatingadmissionpolicies' };
@@ -60,7 +61,7 @@ export function refuseChanges(
   namespace: string,
   labels: Readonly<Record<string, string>>,
 ): Promise<() => Promise<void>> {
-  const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace };
+  const deployments = { ...kinds.deployments, namespace };
   const labelSelector = Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');

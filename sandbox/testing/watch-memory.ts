@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listWatch } from '../../runtime/kubernetes/watch/list-watch.ts';
 import type { Identity } from '../../runtime/kubernetes/watch/watch-position.ts';
 import { connectTo } from '../control-plane/connect.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 /** Measures a list and watch of ConfigMaps in a separate process (node --expose-gc). The store keeps three strings of each object. */
 export interface WatchMemory {
@@ -27,7 +28,7 @@ async function measure(): Promise<WatchMemory> {
     const stop = new AbortController();
     const watch = listWatch({
       transport,
-      resource: { group: '', version: 'v1', plural: 'configmaps', namespace: API_NAMESPACE },
+      resource: { ...kinds.configMaps, namespace: API_NAMESPACE },
       metadataOnly: true,
       signal: stop.signal,
       handler: {

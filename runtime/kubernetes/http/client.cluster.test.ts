@@ -5,6 +5,7 @@ import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
 import { ApiError, isConflict, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
+import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
 let transport: Transport;
@@ -26,7 +27,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+const configMaps = { ...kinds.configMaps, namespace: 'default' };
 const configMap = (name: string, data: object = { colour: 'red' }) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -47,7 +48,7 @@ describe('an eviction', () => {
     const pods = { group: '', version: 'v1', plural: 'pods', ...own };
     const labels = { app: own.name };
     await client.create(
-      { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default' },
+      { ...kinds.serviceAccounts, namespace: 'default' },
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } },
     );
     await client.create(
@@ -155,10 +156,7 @@ describe('writes', () => {
   });
 
   it('keep the fields of a whole object that this program does not know', async () => {
-    await cluster.client.create(
-      { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },
-      boxDefinition,
-    );
+    await cluster.client.create(kinds.customResourceDefinitions, boxDefinition);
     const boxes = { group: 'test.example', version: 'v1', plural: 'boxes' };
     const box = { apiVersion: 'test.example/v1', kind: 'Box', metadata: { name: 'b' }, deep: { unheard: ['of', 1.5] } };
     const { object } = await retried(() => client.create(boxes, box));
@@ -224,7 +222,7 @@ describe('a server that is too busy', () => {
       { server: new URL(cluster.server), ca: cluster.ca, authorization, headers: { 'Impersonate-User': 'busy' } },
       { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
     );
-    const read = () => createClient(throttled).pages({ group: '', version: 'v1', plural: 'namespaces' }).next();
+    const read = () => createClient(throttled).pages(kinds.namespaces).next();
     await retried(async () => {
       const started = performance.now();
       const answers = await Promise.all(Array.from({ length: 16 }, read));

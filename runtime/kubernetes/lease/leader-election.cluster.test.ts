@@ -10,6 +10,7 @@ import { createClient } from '../http/client.ts';
 import { elect, type ElectionOptions } from './leader-election.ts';
 import type { Lease } from './plan-lease.ts';
 import type { RequestInfo, Transport } from '../http/transport.ts';
+import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
 let lease: string;
@@ -100,13 +101,7 @@ function getTerm({ terms }: Candidate, index = 0): Term {
 }
 
 const read = async (): Promise<Lease> =>
-  (await cluster.client.get({
-    group: 'coordination.k8s.io',
-    version: 'v1',
-    plural: 'leases',
-    namespace,
-    name: lease,
-  })) as Lease;
+  (await cluster.client.get({ ...kinds.leases, namespace, name: lease })) as Lease;
 
 async function standElsewhere(identity: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../../../sandbox/testing/candidate.ts', import.meta.url));
@@ -217,7 +212,7 @@ describe('one candidate', () => {
     const renewals = requests.slice(2);
     expect(new Set(renewals)).toEqual(new Set(['update leases']));
     expect(renewals.length).toBeLessThanOrEqual(periods + 1);
-    const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: lease };
+    const ref = { ...kinds.leases, namespace, name: lease };
     const annotations = { note: 'kept' };
     await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { annotations } } });
     const { renewTime } = (await read()).spec ?? {};

@@ -4,6 +4,7 @@ import { type ControlPlane, startControlPlane } from '../../../sandbox/control-p
 import { createClient } from '../http/client.ts';
 import { isForbidden } from '../http/errors.ts';
 import { type EventDetails, eventObject, postEvent } from './events.ts';
+import { kinds } from './kinds.ts';
 
 let cluster: ControlPlane;
 beforeAll(async () => {
@@ -32,7 +33,7 @@ const event = (namespace: string, changes: Partial<EventDetails> = {}) =>
     ...changes,
   });
 
-const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
+const namespaces = kinds.namespaces;
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 describe('postEvent', () => {
@@ -40,7 +41,7 @@ describe('postEvent', () => {
     await postEvent(cluster.client, event('default'));
     await postEvent(cluster.client, event('default', { instance: 'manager-1' }));
     await postEvent(cluster.client, event('default', { key: 'added/2' }));
-    const ref = { group: '', version: 'v1', plural: 'events', namespace: 'default' };
+    const ref = { ...kinds.events, namespace: 'default' };
     const { value } = await cluster.client.pages(ref, { fieldSelector: 'involvedObject.uid=6f3c' }).next();
     expect(value?.items).toHaveLength(2);
     expect(value?.items[0]).toMatchObject({
@@ -55,7 +56,7 @@ describe('postEvent', () => {
     await cluster.client.create(namespaces, namespace('going'));
     await cluster.client.delete({ ...namespaces, name: 'going' });
     await postEvent(cluster.client, event('going'));
-    const ref = { group: '', version: 'v1', plural: 'events', namespace: 'going' };
+    const ref = { ...kinds.events, namespace: 'going' };
     expect((await cluster.client.pages(ref).next()).value?.items).toEqual([]);
   });
 

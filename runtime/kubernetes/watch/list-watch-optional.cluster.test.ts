@@ -5,6 +5,7 @@ import { startControlPlane, type ControlPlane } from '../../../sandbox/control-p
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { watchKind } from './watches.ts';
 import type { Identity } from './watch-position.ts';
+import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', addOn: 'Argo Rollouts' };
-const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const definitions = kinds.customResourceDefinitions;
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -5,6 +5,7 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import type { KubernetesObject } from '../http/client.ts';
 import { listWatch, type ListWatchOptions } from '../watch/list-watch.ts';
 import type { Transport } from '../http/transport.ts';
+import { kinds } from '../resources/kinds.ts';
 
 /** API servers before Kubernetes 1.34 stream lists only if a feature gate is on. */
 let cluster: ControlPlane;
@@ -24,7 +25,7 @@ afterEach(() => {
   transport.close();
 });
 
-const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+const configMaps = { ...kinds.configMaps, namespace: 'default' };
 
 const put = async (name: string, colour = 'red'): Promise<void> => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { colour } };

@@ -14,6 +14,7 @@ import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
 import type { Transport } from '../http/transport.ts';
+import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
 let client: Client;
@@ -40,7 +41,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+const configMaps = { ...kinds.configMaps, namespace: 'default' };
 
 const put = async (name: string, colour = 'red'): Promise<void> => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { colour } };
@@ -260,7 +261,7 @@ describe('an idle list-watch', () => {
   const ends = 2;
 
   it('keeps its one connection over an hour’s number of bookmarks', async () => {
-    const quiet = { group: '', version: 'v1', plural: 'secrets', namespace: 'default' };
+    const quiet = { ...kinds.secrets, namespace: 'default' };
     const seen = Array.from({ length: streams }, () => recordStreams(transport));
     const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
     await Promise.all(watches.map(({ synced }) => synced));
@@ -308,10 +309,7 @@ describe('10,000 objects', () => {
   const namespace = 'crowded';
   beforeAll(async () => {
     const metadata = { name: namespace };
-    await client.create(
-      { group: '', version: 'v1', plural: 'namespaces' },
-      { apiVersion: 'v1', kind: 'Namespace', metadata },
-    );
+    await client.create(kinds.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
     await etcd.store(Array.from({ length: count }, (_, index) => crowd(namespace, index)));
     const crowded = { ...configMaps, namespace };
     // The API server reads another writer's objects once etcd reports them.
