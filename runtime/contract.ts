@@ -146,6 +146,8 @@ export const webhooks = {
 
 export const probeLabel = 'operator.lumigo.io/webhook-probe';
 export const probeEchoPrefix = 'lumigo webhook probe ';
+/** `lumigo check` probes the webhook here unless a namespace is named. Every cluster has it. */
+export const probeNamespace = 'default';
 
 export const ports = {
   webhook: 9443,
@@ -194,6 +196,7 @@ export const suffixes = {
   viewerRole: '-lumigo-viewer-role',
   priorityClass: '-priority',
   uninstall: '-uninstall',
+  check: '-check',
   updater: '-updater',
   dashboard: '-dashboard',
   guardWorkloads: '-guard-workloads',

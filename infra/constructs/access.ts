@@ -9,7 +9,7 @@ import { policyRules } from './policy-rules.ts';
 export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces'>;
+export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces' | 'injection'>;
 
 const rules = (granted: readonly PolicyRule[], { name, namespace }: Installation): k8s.PolicyRule[] =>
   policyRules(granted, (each) => each.replace('NAME', name).replace('{namespace}', namespace));
@@ -44,6 +44,9 @@ export class Access extends Construct {
         : []),
       ...(props.monitoredNamespaces.length > 0
         ? [['monitoring-role', suffixes.monitoringRole, permissions.monitoring, suffixes.manager] as const]
+        : []),
+      ...(props.injection.podMode
+        ? [['pod-mode-role', suffixes.podPolicy, permissions.podMode, suffixes.manager] as const]
         : []),
     ] as const;
     for (const [id, suffix, granted, account] of roles) {

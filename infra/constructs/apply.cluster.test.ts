@@ -266,7 +266,7 @@ describe('a Lumigo', () => {
     const finalizers = [lumigo.finalizer];
     const { object } = await client.patch({ ...lumigoes, name }, { kind: 'merge', body: { metadata: { finalizers } } });
     expect(object.metadata.finalizers).toEqual(finalizers);
-    expect(object['status']).toEqual(body.status);
+    expect(object['status']).toMatchObject(body.status);
     await client.patch({ ...lumigoes, name }, { kind: 'merge', body: { metadata: { finalizers: null } } });
     await client.delete({ ...lumigoes, name });
   });
@@ -282,7 +282,9 @@ describe('a Lumigo', () => {
   it('shows in `kubectl get lum` if it works, how much it covers, and why [D49]', async () => {
     const conditions = [
       { type: 'Error', status: 'False', reason: 'NoError' },
-      { type: 'Active', status: 'True', reason: 'Ready' },
+      { type: 'Ready', status: 'False', reason: 'TokenRefused' },
+      { type: 'RolledOut', status: 'True', reason: 'Complete' },
+      { type: 'TokenAccepted', status: 'False', reason: 'TokenRefused' },
     ];
     const body = { status: { conditions, instrumentedResourcesCount: 7 } };
     await client.patch({ ...lumigoes, name: 'lumigo', subresource: 'status' }, { kind: 'merge', body });
@@ -297,14 +299,16 @@ describe('a Lumigo', () => {
     };
     expect(columnDefinitions.map(({ name }) => name)).toEqual([
       'Name',
-      'Active',
+      'Ready',
       'Instrumented',
-      'Reason',
       'Rollout',
+      'Token',
+      'Reason',
       'Mode',
       'Age',
     ]);
-    expect(rows.map(({ cells }) => cells.slice(0, 4))).toEqual([['lumigo', 'True', 7, 'Ready']]);
+    const shown = ['lumigo', 'False', 7, 'Complete', 'TokenRefused', 'TokenRefused'];
+    expect(rows.map(({ cells }) => cells.slice(0, shown.length))).toEqual([shown]);
   });
 
   it('has the short name lum', async () => {

@@ -11,24 +11,29 @@ const column = (name: string, type: string, jsonPath: string, description: strin
   description,
 });
 
-const active = '.status.conditions[?(@.type=="Active")]';
+const pathInCondition = (type: string, field: 'status' | 'reason') =>
+  `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const columns = [
-  column('Active', 'string', `${active}.status`, 'True if Lumigo works in this namespace'),
+  column('Ready', 'string', pathInCondition('Ready', 'status'), 'True if Lumigo works in this namespace'),
   column(
     'Instrumented',
     'integer',
     '.status.instrumentedResourcesCount',
     'Number of instrumented workloads, or of injected pods in Pod mode',
   ),
-  column('Reason', 'string', `${active}.reason`, 'Reason of the condition Active'),
   column(
     'Rollout',
     'string',
-    '.status.conditions[?(@.type=="RolledOut")].reason',
+    pathInCondition('RolledOut', 'reason'),
     'Progress of the instrumentation of existing workloads',
   ),
-  column('Mode', 'string', '.spec.tracing.injection.mode', 'Objects that the operator injects into: Workload or Pod'),
+  column('Token', 'string', pathInCondition('TokenAccepted', 'reason'), 'Whether Lumigo accepts the token'),
+  column('Reason', 'string', pathInCondition('Ready', 'reason'), 'Reason of the condition Ready'),
+  {
+    ...column('Mode', 'string', '.spec.tracing.injection.mode', 'Objects that the operator injects into'),
+    priority: 1,
+  },
   column('Age', 'date', '.metadata.creationTimestamp', 'Time since the creation'),
 ];
 

@@ -82,13 +82,16 @@ const spec: Schema = {
 };
 
 const conditionTypes = [
-  'Conditions. Active: Lumigo works in this namespace.',
-  'Error: the reason why it does not work.',
+  'Conditions. Ready: the operator acts, Lumigo accepts the token, and the webhook or the policy of Pod mode works.',
+  'Reconciling: Ready waits for a first result. Stalled: only a change of the resource or of its token helps.',
+  'Active: the operator acts in this namespace.',
+  'Error: the reason why it does not act.',
   'WebhookReachable: the API server reaches the webhook.',
   'TelemetryProxyReady: the telemetry proxy uses the current configuration.',
   'RolledOut: every workload that can be instrumented is instrumented.',
   "InjectionsCurrent: every injection sends to this installation's telemetry proxy.",
   'TokenAccepted: Lumigo accepts the token.',
+  'PodPolicyInstalled: the API server has the policy of Pod mode.',
   'A type is missing until the operator has something to report about it.',
 ];
 
@@ -140,16 +143,23 @@ const instrumentedResources: Schema = {
   },
 };
 
+/** Without a status, `helm --wait` and GitOps tools would count a new resource as ready. Flux does the same. */
+const unobserved = { observedGeneration: -1 };
+
 const status: Schema = {
   type: 'object',
   description: 'The observed state of this namespace.',
+  default: unobserved,
   properties: {
     conditions,
     instrumentedResources,
     instrumentedResourcesCount: count(
       'The number of instrumented workloads. In Pod mode: the number of running pods with the injection.',
     ),
-    observedGeneration: count('The generation of the spec that the status describes.'),
+    observedGeneration: {
+      ...count('The generation of the spec that the status describes; -1 before the first.'),
+      minimum: unobserved.observedGeneration,
+    },
     injector: {
       type: 'object',
       description: 'The reason why the webhook does not inject new workloads. Missing if it does.',

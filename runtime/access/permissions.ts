@@ -14,14 +14,14 @@ export interface Permission extends PolicyRule {
   readonly test: string;
 }
 
-const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
+export const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
   apiGroups: [apiGroup],
   resources: resources.split(' '),
   verbs: verbs.split(' '),
   ...(resourceNames.length === 0 ? {} : { resourceNames }),
 });
 
-const needed = (why: string, test: string, granted: PolicyRule): Permission => ({
+export const needed = (why: string, test: string, granted: PolicyRule): Permission => ({
   ...granted,
   why,
   test: `${test}.cluster.test.ts`,
@@ -180,6 +180,19 @@ export const permissions = {
       rule('', 'configmaps', 'create'),
     ),
     needed('the same', 'monitoring/monitoring', rule('', 'configmaps', 'get patch', `NAME${suffixes.monitored}`)),
+  ],
+  /** With `injection.podMode` only. */
+  podMode: [
+    needed(
+      'to see if new pods are injected',
+      'reconciler/pod-mode',
+      rule(
+        'admissionregistration.k8s.io',
+        'mutatingadmissionpolicies mutatingadmissionpolicybindings',
+        'get',
+        `NAME${suffixes.podPolicy}`,
+      ),
+    ),
   ],
   ownNamespace: [
     needed('to elect the leader', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),

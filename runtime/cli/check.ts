@@ -20,9 +20,10 @@ const isFailed = ({ result }: Finding): boolean => result === 'failed';
 
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
-    const { namespace, wait = 0, output } = invocation.flags;
+    const { environment, flags } = invocation;
+    const { namespace, wait = 0, output } = flags;
     const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
-    const look = () => runChecks(checks, checkContext(client, transport, namespace));
+    const look = () => runChecks(checks, checkContext({ client, transport, namespace, environment }));
     step('checking');
     let findings = await look();
     while (findings.some(isFailed) && Date.now() < until) {

@@ -22,9 +22,9 @@ const output = new Option('-o, --output <format>', 'format of the result')
 export const commands: readonly CommandSpec[] = [
   {
     name: 'check',
-    does: 'check the installation: definition, operator, certificate, webhook, policies, images and tokens',
+    does: 'check the installation: definition, operator, certificate, webhook, policies, images and Lumigo resources',
     options: [
-      namespace('check images and tokens of this namespace only'),
+      namespace('check images and Lumigo resources of this namespace only'),
       new Option('--wait [seconds]', 'repeat the checks until none fails, for 120 s or the given time').argParser(
         seconds,
       ),

@@ -15,8 +15,9 @@ interface Flags {
 
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
-    const { namespace, output } = invocation.flags;
-    const context = checkContext(client, transport, namespace);
+    const { environment, flags } = invocation;
+    const { namespace, output } = flags;
+    const context = checkContext({ client, transport, namespace, environment });
     const bundle = await collectBundle({ ...context, version: programVersion, step });
     const text = scrub(toYaml(bundle));
     if (output === '-') return invocation.print(text);

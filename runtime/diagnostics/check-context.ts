@@ -1,5 +1,5 @@
-import { lumigo as contract } from '../contract.ts';
-import { listManagers } from '../installation/installation.ts';
+import { lumigo as contract, probeNamespace as defaultNamespace } from '../contract.ts';
+import { findManager } from '../installation/installation.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
@@ -14,9 +14,10 @@ export interface CheckContext {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Undefined: no operator is installed. */
-  readonly installed: () => Promise<Awaited<ReturnType<typeof listManagers>>[number] | undefined>;
+  readonly installed: () => Promise<Awaited<ReturnType<typeof findManager>>>;
   readonly lumigoes: () => Promise<readonly LumigoResource[]>;
-  readonly probeNamespace: () => Promise<string>;
+  /** The webhook is not called for the operator's own namespace. */
+  readonly probeNamespace: () => Promise<string | undefined>;
 }
 
 const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
@@ -24,14 +25,22 @@ const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
   return () => (reading ??= read());
 };
 
-export function checkContext(client: Client, transport: Transport, namespace: string | undefined): CheckContext {
+interface CheckOptions extends Pick<CheckContext, 'client' | 'transport' | 'namespace'> {
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export function checkContext({ client, transport, namespace, environment }: CheckOptions): CheckContext {
   const lumigoes = once(async () => {
     const found = (await listAll(client, { ...contract, namespace }).catch(undefinedIfNotFound)) ?? [];
     return found as unknown as readonly LumigoResource[];
   });
+  const installed = once(() => findManager(client, environment));
   return {
-    ...{ client, transport, namespace, now: Date.now(), lumigoes },
-    installed: once(async () => (await listManagers(client))[0]),
-    probeNamespace: async () => namespace ?? (await lumigoes())[0]?.metadata.namespace ?? 'default',
+    ...{ client, transport, namespace, now: Date.now(), lumigoes, installed },
+    probeNamespace: async () => {
+      if (namespace !== undefined) return namespace;
+      const isOwn = (await installed())?.operatorNamespace === defaultNamespace;
+      return isOwn ? (await lumigoes())[0]?.metadata.namespace : defaultNamespace;
+    },
   };
 }

@@ -10,7 +10,7 @@ import { getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
 import { failed, ok, unknown, type Check, type Outcome } from './finding.ts';
-import { images, tokens } from './namespace-checks.ts';
+import { images, lumigoes } from './namespace-checks.ts';
 
 const INSTALL = 'Install the operator, or apply its manifests again';
 
@@ -22,7 +22,7 @@ export const checks: readonly Check<CheckContext>[] = [
   { name: 'webhook', look: webhook },
   { name: 'policies', look: policies },
   { name: 'images', look: images },
-  { name: 'tokens', look: tokens },
+  { name: 'lumigoes', look: lumigoes },
 ];
 
 /** Uses discovery, which is open to each account. */
@@ -92,6 +92,7 @@ export function judgeAuthorities(pem: string, now: number): Outcome {
 /** Makes a dry run. The webhook marks its answer, or refuses a second `Lumigo` resource. */
 async function webhook({ client, probeNamespace, now }: CheckContext): Promise<Outcome> {
   const [namespace, probe] = [await probeNamespace(), `check-${now}`];
+  if (namespace === undefined) return unknown('There is no Lumigo resource to probe with');
   const metadata = { name: 'lumigo-check', namespace, labels: { [probeLabel]: probe } };
   const spec = { lumigoToken: { secretRef: { name: 'lumigo-check', key: 'token' } } };
   const body = { apiVersion: contract.apiVersion, kind: contract.kind, metadata, spec };

@@ -63,19 +63,20 @@ const runPods = (namespace: string) =>
 const run = (kubeconfig: string, ...args: string[]) =>
   runCommand([...args, '--kubeconfig', kubeconfig], { HOME: '/nonexistent' });
 const asAdministrator = (...args: string[]) => run(operator.cluster.kubeconfig, ...args);
+const checkNamespace = (namespace: string, ...args: string[]) => asAdministrator('check', '-n', namespace, ...args);
 const asEditor = (...args: string[]) => run(join(operator.cluster.dir, 'editor.kubeconfig'), ...args);
 
 const results = (json: string) =>
   Object.fromEntries((JSON.parse(json) as readonly Finding[]).map(({ check, result }) => [check, result]));
 const good = {
   ...{ definition: 'ok', manager: 'ok', leader: 'ok', certificate: 'ok' },
-  ...{ webhook: 'ok', policies: 'ok', images: 'ok', tokens: 'ok' },
+  ...{ webhook: 'ok', policies: 'ok', images: 'ok', lumigoes: 'ok' },
 };
 
 describe('lumigo check', () => {
   it('finds nothing wrong with an installation that works', async () => {
     // Kubernetes may still count the operator's pods.
-    const { code, stdout } = await asAdministrator('check', '-o', 'json', '--wait', '30');
+    const { code, stdout } = await asAdministrator('check', '-o', 'json', '--wait', '60');
     expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good });
     expect((await asAdministrator('check')).stdout).toMatch(
       /^CHECK +RESULT +DETAILS\ndefinition +ok +The API server serves/,
@@ -119,12 +120,32 @@ describe('lumigo check', () => {
     const { code, stdout } = await asAdministrator('check', '-n', broken, '--wait', '2');
     expect(code).toBe(1);
     expect(stdout).toMatch(/images +failed +Pod broken-.*\/waits: ImagePullBackOff of none:1\n +→ See docs/);
-    expect(stdout).toMatch(/tokens +failed +Lumigo broken-.*\/lumigo: .*Secret/);
+    expect(stdout).toMatch(/lumigoes +failed +Lumigo broken-.*\/lumigo: .*Secret/);
     const waited = asAdministrator('check', '-n', broken, '--wait', '60', '-o', 'json');
     await testCluster.secret(broken);
     await operator.cluster.client.delete({ ...pods, namespace: broken, name: 'waits' });
     const { stdout: repaired, ...rest } = await waited;
     expect({ code: rest.code, ...results(repaired) }).toEqual({ code: 0, ...good });
+  });
+});
+
+describe('lumigo check --wait', () => {
+  it('waits until each Lumigo of the namespace is ready, and exits with 1 at its deadline', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('waiting');
+    await testCluster.lumigo(namespace);
+    const started = performance.now();
+    const { code, stdout, stderr } = await checkNamespace(namespace, '--wait', '3');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('1 of 8 checks failed') });
+    expect(stdout).toMatch(/lumigoes +failed +Lumigo waiting-.*: Secret .* does not exist/);
+    expect(performance.now() - started).toBeGreaterThan(3_000);
+    const waited = checkNamespace(namespace, '--wait', '60');
+    await testCluster.secret(namespace);
+    expect(await waited).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 of 1 Lumigo resources are ready'),
+    });
+    expect(await testCluster.condition(namespace, 'Ready')).toMatchObject({ status: 'True' });
   });
 });
 

@@ -36,23 +36,20 @@ function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: 
     .map(({ image, state }) => `Pod ${metadata?.namespace}/${metadata?.name}: ${state?.waiting?.reason} of ${image}`);
 }
 
-/** Judges tokens by the conditions of `Lumigo` resources, and reads no Secret. */
-export async function tokens({ lumigoes }: CheckContext): Promise<Outcome> {
-  const all = await lumigoes();
+/** Judges `Lumigo` resources by their condition `Ready`, which includes the token. Reads no Secret. */
+export async function lumigoes({ lumigoes: read }: CheckContext): Promise<Outcome> {
+  const all = (await read()).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const problems = all.flatMap(getProblem);
-  if (problems.length > 0) return failed(some(problems), 'See docs/use/tokens.md');
+  if (problems.length > 0) return failed(some(problems), 'See docs/operate/troubleshooting.md');
   return ok(
-    all.length === 0
-      ? 'There is no Lumigo resource yet'
-      : `${all.length} of ${all.length} Lumigo resources have a token that is in order`,
+    all.length === 0 ? 'There is no Lumigo resource yet' : `${all.length} of ${all.length} Lumigo resources are ready`,
   );
 }
 
 function getProblem({ metadata, status }: LumigoResource): string[] {
   const name = `Lumigo ${metadata.namespace}/${metadata.name}`;
-  const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
-  const [error, accepted] = [condition('Error'), condition('TokenAccepted')];
-  if (error === undefined) return [`${name}: the operator has not reported its status yet`];
-  if (error.status === 'True') return [`${name}: ${error.message}`];
-  return accepted?.status === 'False' ? [`${name}: ${accepted.message}`] : [];
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.observedGeneration !== metadata.generation)
+    return [`${name}: the operator has not reported its status yet`];
+  return ready?.status === 'True' ? [] : [`${name}: ${ready?.message}`];
 }

@@ -136,6 +136,14 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
+/** `Ready` repeats the reason of the others that it depends on. */
+function notTrue(conditions: NamespaceStatus['conditions']): NamespaceStatus['conditions'] {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const isRepeated = ({ type, reason }: { type: string; reason: string }) =>
+    type !== 'Ready' && reason === ready?.reason;
+  return conditions.filter((each) => each.status !== 'True' && each.type !== 'Error' && !isRepeated(each));
+}
+
 export function renderStatus(
   { namespace, policy, conditions, workloads: rows }: NamespaceStatus,
   paint: Paint,
@@ -146,9 +154,7 @@ export function renderStatus(
     .map(([state, count]) => `${count} ${state}`);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...conditions
-      .filter(({ type, status }) => (type === 'Error' ? status === 'True' : status === 'False'))
-      .map(({ type, reason, message }) => `${type}: ${reason}. ${message}`),
+    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${reason}. ${message}`),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
     renderTable(

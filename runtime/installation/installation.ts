@@ -86,6 +86,14 @@ export async function findInstalled(client: Client, environment: NodeJS.ProcessE
   return only(await listManagers(client), 'run this in the container of one of them');
 }
 
+/** Finds the operator of this container by its name, otherwise the first of the cluster. */
+export async function findManager(client: Client, environment: NodeJS.ProcessEnv) {
+  if (environment[variables.config] === undefined) return (await listManagers(client))[0];
+  const { operatorName, operatorNamespace } = fromEnvironment(environment);
+  const deployment = await client.find(getManager({ operatorName, operatorNamespace }));
+  return deployment && { operatorName, operatorNamespace, deployment: deployment as ManagerDeployment };
+}
+
 export async function listManagers(client: Client) {
   const deployments = await listAll(client, kinds.deployments, { labelSelector: managerSelector });
   return (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {

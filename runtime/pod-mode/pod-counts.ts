@@ -4,6 +4,7 @@ import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import { annotations, pods } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { optedOut } from '../injection/label.ts';
+import type { Problem } from '../api/lumigo.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -12,6 +13,7 @@ import { termClient, type LeadingContext } from '../kubernetes/lease/leading-ter
 import { findPod } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
+import { checkPodPolicy } from './pod-policy.ts';
 
 export interface PodsSeen {
   readonly namespace: string;
@@ -20,6 +22,8 @@ export interface PodsSeen {
   readonly without: number;
   /** Arguments of `kubectl rollout restart`, such as `deployment/shop`. */
   readonly restart: readonly string[];
+  /** Undefined if the API server did not answer. */
+  readonly policy: Problem | 'working' | undefined;
 }
 
 interface PodCountsOptions {
@@ -53,7 +57,7 @@ export class PodCounts {
   constructor(private readonly options: PodCountsOptions) {}
 
   readonly run = async (term: LeadingContext): Promise<void> => {
-    const { transport, lumigoes, synced, logger } = this.options;
+    const { transport, lumigoes, synced, config, logger } = this.options;
     const { signal } = term;
     const client = termClient(transport, term);
     await synced;
@@ -63,10 +67,12 @@ export class PodCounts {
     for (; !signal.aborted; await changes.wait(MINUTE_MS, signal)) {
       const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'pods');
       for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
-      for (const namespace of inPodMode)
-        await this.count(client, namespace).catch((error: unknown) => {
-          if (!signal.aborted) logger.debug({ namespace, problem: describeError(error) }, 'cannot count pods');
-        });
+      const failed = (problem: object) => (error: unknown) => {
+        if (!signal.aborted) logger.debug({ ...problem, problem: describeError(error) }, 'cannot count pods');
+        return undefined;
+      };
+      const policy = inPodMode.length === 0 ? undefined : await checkPodPolicy(client, config).catch(failed({}));
+      for (const namespace of inPodMode) await this.count(client, namespace, policy).catch(failed({ namespace }));
     }
   };
 
@@ -75,7 +81,7 @@ export class PodCounts {
     this.options.onSeen(namespace, undefined);
   }
 
-  private async count(client: Client, namespace: string): Promise<void> {
+  private async count(client: Client, namespace: string, policy: PodsSeen['policy']): Promise<void> {
     const listed: Metadata[] = [];
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
@@ -92,6 +98,7 @@ export class PodCounts {
       injected: listed.filter(isInjected).length,
       without: wanted.length,
       restart,
+      policy,
     });
   }
 

@@ -6,7 +6,8 @@ import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
-export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
+/** `observedGeneration`: the present one, unless the condition is kept from an earlier status. */
+export type Untimed = Omit<Condition, 'lastTransitionTime'>;
 
 const MAX_NAMES_SHOWN = 10;
 

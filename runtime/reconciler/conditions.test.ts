@@ -13,6 +13,8 @@ const input: StatusInput = {
   webhook: undefined,
   telemetry: undefined,
   token: {},
+  needed: [],
+  podPolicy: undefined,
   now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';
@@ -20,9 +22,10 @@ const findCondition = (status: ReturnType<typeof getStatus>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
-  it('always has Active and Error, with reasons and the observed generation', () => {
+  it('always has Ready, Active and Error, with reasons and the observed generation', () => {
     const status = getStatus(input, undefined);
     expect(status.conditions).toEqual([
+      expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 2 }),
       {
         type: 'Active',
         status: 'True',
@@ -43,16 +46,6 @@ describe('the status of a Lumigo', () => {
     expect(status.observedGeneration).toBe(2);
   });
 
-  it('has a refused token as the reason of Active, which stays True, until it is accepted [F84]', () => {
-    const refusal = { reason: 'TokenRefused', message: "Lumigo's endpoint refuses the token" };
-    const refused = getStatus({ ...input, token: { accepted: refusal } }, undefined);
-    expect(findCondition(refused, 'Active')).toMatchObject({ status: 'True', ...refusal });
-    const unasked = getStatus({ ...input, token: {} }, refused);
-    expect(findCondition(unasked, 'Active')).toMatchObject({ status: 'True', ...refusal });
-    const accepted = getStatus({ ...input, token: { accepted: 'working' } }, refused);
-    expect(findCondition(accepted, 'Active')).toMatchObject({ status: 'True', reason: 'Ready' });
-  });
-
   it('keeps the time of a condition until its status changes', () => {
     const ready = getStatus(input, undefined);
     const still = getStatus({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
@@ -62,16 +55,30 @@ describe('the status of a Lumigo', () => {
     expect(findCondition(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
   });
 
-  it('has TokenAccepted from the first problem on, and keeps it until a new result [F29]', () => {
+  it('has TokenAccepted from the first result on, and keeps it until a new result [F29]', () => {
     const type = 'TokenAccepted';
     const problem = { reason: 'Wrong', message: 'it is' };
     const saying = (token: StatusInput['token'], before: ReturnType<typeof getStatus> | undefined) =>
-      getStatus({ ...input, token, now: later }, before);
-    expect(findCondition(saying({ accepted: 'working' }, undefined), type)).toBeUndefined();
+      getStatus({ ...input, token: { generation: 2, ...token }, now: later }, before);
+    expect(findCondition(saying({}, undefined), type)).toBeUndefined();
     const wrong = saying({ accepted: problem }, undefined);
     expect(findCondition(wrong, type)).toMatchObject({ status: 'False', ...problem });
     expect(findCondition(saying({}, wrong), type)).toMatchObject({ status: 'False', ...problem });
     expect(findCondition(saying({ accepted: 'working' }, wrong), type)).toMatchObject({ status: 'True' });
+  });
+
+  it('has TokenAccepted of the spec that the result is about, and none without a token', () => {
+    const before = getStatus({ ...input, token: { generation: 2, accepted: 'working' } }, undefined);
+    const changed = { ...input, metadata: { generation: 3 }, token: { generation: 2, accepted: 'working' } } as const;
+    expect(findCondition(getStatus(changed, before), 'TokenAccepted')).toMatchObject({ observedGeneration: 2 });
+    const problem = { reason: 'SecretNotFound', message: 'gone' };
+    expect(findCondition(getStatus({ ...input, problem }, before), 'TokenAccepted')).toBeUndefined();
+  });
+
+  it('keeps what an earlier leader saw until there is a new result', () => {
+    const webhook = { reachable: true, reason: 'ProbeSucceeded', message: '' };
+    const before = getStatus({ ...input, webhook, telemetry: 'working' }, undefined);
+    expect(getStatus({ ...input, now: later }, before).conditions).toEqual(before.conditions);
   });
 
   it('shows progress in words', () => {

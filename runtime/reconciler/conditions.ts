@@ -1,5 +1,6 @@
 import type { Metadata } from '../api/objects.ts';
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
+import { getReadyConditions, type Needed } from './conditions-ready.ts';
 import { ROLLED_OUT, rolloutCondition, workloads, type Untimed } from './conditions-rollout.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
@@ -9,6 +10,9 @@ export interface StatusInput
   extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'>, Pick<RolloutPlan, 'report' | 'summary'> {
   readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
+  /** The conditions that must be True for `Ready`. */
+  readonly needed: readonly Needed[];
+  readonly podPolicy: Problem | 'working' | undefined;
   readonly progress: Progress;
   readonly instrumented: readonly InstrumentedResource[];
   readonly secretVersion: string | undefined;
@@ -24,7 +28,7 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
   const conditions = toConditions(input, known).map((each) => {
     const before = known.get(each.type);
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : input.now;
-    return { ...each, lastTransitionTime, ...observedGeneration };
+    return { ...observedGeneration, ...each, lastTransitionTime };
   });
   return {
     conditions,
@@ -41,27 +45,37 @@ const condition = (type: string, holds: boolean, reason: string, message: string
 });
 
 function toConditions(input: StatusInput, known: Known): Untimed[] {
-  const { problem, webhook, telemetry, token, progress, summary } = input;
-  const accepted = onceThereWas(token.accepted, good.token, known);
-  return [
-    activeCondition(input, accepted),
+  const { metadata, problem, telemetry, podPolicy, progress, summary, needed, now } = input;
+  const conditions = [
+    activeCondition(input),
     condition('Error', problem !== undefined, problem?.reason ?? 'NoError', problem?.message ?? ''),
-    webhook === undefined ? [] : condition('WebhookReachable', webhook.reachable, webhook.reason, webhook.message),
-    telemetry === undefined ? [] : observed(telemetry, good.telemetry),
-    rolloutCondition(summary, known.has(ROLLED_OUT)) ?? [],
-    onceThereWas(elsewhereIn(progress), good.injections, known) ?? [],
-    accepted ?? [],
-  ].flat();
+    webhookCondition(input, known),
+    needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
+    latest(telemetry, good.telemetry, known),
+    rolloutCondition(summary, known.has(ROLLED_OUT)),
+    onceThereWas(elsewhereIn(progress), good.injections, known),
+    problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
+  ].flatMap((each) => each ?? []);
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const { generation } = metadata;
+  return [...getReadyConditions({ generation, isDeleted, problem, needed, conditions, known, now }), ...conditions];
 }
 
-/** `kubectl get` prints its reason, so it reports a refused token, too: the resource is active but no data arrives. */
-function activeCondition({ metadata, problem, progress }: StatusInput, accepted: Untimed | undefined): Untimed {
+const webhookCondition = ({ webhook }: StatusInput, known: Known): Untimed | undefined =>
+  webhook === undefined
+    ? known.get('WebhookReachable')
+    : condition('WebhookReachable', webhook.reachable, webhook.reason, webhook.message);
+
+/** A result for an earlier spec may be about another token. */
+const tokenSeen = ({ token, metadata }: StatusInput) =>
+  token.generation === metadata.generation ? token.accepted : undefined;
+
+function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
   const soFar = inWords(progress);
   if (metadata.deletionTimestamp !== undefined)
     return condition('Active', false, 'Deleting', `This Lumigo resource is being deleted${soFar}`);
   if (problem !== undefined)
     return condition('Active', false, problem.reason, "This Lumigo resource has an error, see the 'Error' condition");
-  if (accepted?.status === 'False') return condition('Active', true, accepted.reason, `${accepted.message}${soFar}`);
   return condition('Active', true, 'Ready', `Lumigo is ready${soFar}`);
 }
 
@@ -71,6 +85,7 @@ const good = {
   telemetry: condition('TelemetryProxyReady', true, 'ConfigurationTaken', COLLECTS),
   injections: condition('InjectionsCurrent', true, 'Current', CURRENT),
   token: condition('TokenAccepted', true, 'Accepted', "Lumigo's endpoint accepts the token"),
+  podPolicy: condition('PodPolicyInstalled', true, 'Installed', 'The API server injects new pods by a policy'),
 };
 
 const OTHER_PROXY =
@@ -85,12 +100,13 @@ function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
 const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
   seen === 'working' ? good : condition(good.type, false, seen.reason, seen.message);
 
-/** Returns a condition that appears with its first problem and keeps its value until something else is seen. */
-function onceThereWas(seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined {
-  const before = known.get(good.type);
-  if (seen === undefined) return before;
-  return seen === 'working' && before === undefined ? undefined : observed(seen, good);
-}
+/** Returns a condition that keeps its value and generation until something is seen. */
+const latest = (seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined =>
+  seen === undefined ? known.get(good.type) : observed(seen, good);
+
+/** Returns a condition that appears with its first problem. */
+const onceThereWas = (seen: Problem | 'working', good: Untimed, known: Known): Untimed | undefined =>
+  seen === 'working' && !known.has(good.type) ? undefined : observed(seen, good);
 
 const OLDER =
   'an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)';

@@ -3,6 +3,7 @@ import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from
 import { findDifference, identity, sameList, getStatus } from './conditions.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { isInstrumented } from './observed.ts';
+import { getWaitMs, type Needed } from './conditions-ready.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
@@ -48,9 +49,10 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   if (lumigo === effective && isSecretAwaited(resource, observed)) return { wakeAt: Infinity };
   const { wakeAt, withList, instrumented } = planList(lumigo, context);
   const input = { metadata: resource.metadata, problem: findProblem(resource, context), instrumented, now: now.iso };
-  const status = getStatus({ ...input, ...getSeen(lumigo, context) }, resource.status);
+  const needed = getNeeded(resource);
+  const status = getStatus({ ...input, needed, ...getSeen(lumigo, context) }, resource.status);
   const difference = findDifference({ ...resource.status, instrumentedResources: listed }, status);
-  if (difference === undefined) return { wakeAt };
+  if (difference === undefined) return { wakeAt: Math.min(wakeAt, now.ms + getWaitMs(status.conditions, now.iso)) };
   const repeats = countRepeats(lumigo, status, withList, now);
   const shareMs = isListDue || difference === 'state' ? 0 : SHARE_MS * observed.underWay;
   const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
@@ -84,6 +86,12 @@ function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isLi
   return dueAt > now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
 
+function getNeeded({ spec }: LumigoResource): readonly Needed[] {
+  const { enabled = true, mode } = spec?.tracing?.injection ?? {};
+  if (!enabled) return ['TokenAccepted'];
+  return ['TokenAccepted', mode === 'Pod' ? 'PodPolicyInstalled' : 'WebhookReachable'];
+}
+
 /** The effective resource's problem is known only after its Secret is read. */
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
   credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
@@ -96,12 +104,12 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads }: Lum
   const summary = { ...workloads.rollout.summary, pods };
   const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
   const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
-  return { progress, report, summary, secretVersion, webhook, telemetry, token };
+  return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy };
 }
 
 const nothingSeen = {
   ...{ progress: noProgress, report: undefined, summary: noRollout },
-  ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
+  ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {}, podPolicy: undefined },
 };
 
 function findProblem({ metadata }: LumigoResource, { observed, effective }: LumigoContext): Problem | undefined {

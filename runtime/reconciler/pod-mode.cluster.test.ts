@@ -66,7 +66,7 @@ describe('in Pod mode', () => {
     });
     expect(await testCluster.isInstrumented(deployment, namespace, 'shop')).toBe(false);
     await eventually(() => {
-      expect(kubectl('get', 'lumigo', '-n', namespace)).toMatch(/MODE[^]* Pod /);
+      expect(kubectl('get', 'lumigo', '-n', namespace, '-o', 'wide')).toMatch(/MODE[^]* Pod /);
     });
   });
 

@@ -2,6 +2,8 @@ import type { Problem } from '../api/lumigo.ts';
 import type { Asked } from './plan-checks.ts';
 
 export interface TokenSeen {
+  /** The generation of the `Lumigo` that names the token. */
+  readonly generation?: number | undefined;
   /** `working` if Lumigo's endpoint accepts the token. Missing until the first answer. */
   readonly accepted?: Problem | 'working';
 }

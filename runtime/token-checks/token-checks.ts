@@ -24,6 +24,7 @@ interface Tenant {
   readonly namespace: string;
   readonly source: TokenSource;
   readonly token: string;
+  readonly generation: number | undefined;
 }
 
 /** Finds out on the leader which tokens Lumigo refuses, because no Secret shows that. */
@@ -56,7 +57,8 @@ export class TokenChecks {
       if (effective === undefined || !holds(effective.status, 'Active')) return [];
       const source = toTokenSource(effective);
       const token = credentials.get(source)?.token;
-      return token === undefined ? [] : [{ namespace, source, token }];
+      const { generation } = effective.metadata;
+      return token === undefined ? [] : [{ namespace, source, token, generation }];
     });
   }
 
@@ -81,10 +83,10 @@ export class TokenChecks {
       onSeen(namespace, undefined);
     }
     this.reported = present;
-    for (const { namespace, source, token } of tenants) {
+    for (const { namespace, source, token, generation } of tenants) {
       const asked = this.asked.get(token);
       this.count(namespace, asked);
-      onSeen(namespace, tokenSeen(source, asked));
+      onSeen(namespace, { generation, ...tokenSeen(source, asked) });
     }
   }
 

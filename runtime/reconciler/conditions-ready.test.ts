@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { getKstatus, type Kstatus } from '../../sandbox/testing/kstatus.ts';
+import type { Condition, Problem } from '../api/lumigo.ts';
+import { getReadyConditions, getWaitMs } from './conditions-ready.ts';
+
+const generation = 2;
+const now = '2026-11-20T10:00:30Z';
+const untimed = (type: string, status: Condition['status'], reason = 'Any', observedGeneration?: number) => ({
+  ...{ type, status, reason, message: `about ${type}` },
+  ...(observedGeneration === undefined ? {} : { observedGeneration }),
+});
+const timed = (condition: ReturnType<typeof untimed>, lastTransitionTime = now): Condition => ({
+  ...{ observedGeneration: generation, ...condition, lastTransitionTime },
+});
+const problem = (reason: string): Problem => ({ reason, message: `about ${reason}` });
+
+const accepted = untimed('TokenAccepted', 'True');
+const reached = untimed('WebhookReachable', 'True');
+const wasReady = timed(untimed('Ready', 'True', 'Ready'));
+const wasReadyBefore = timed(untimed('Ready', 'True', 'Ready', 1));
+const reconciling = (since: string) => timed(untimed('Reconciling', 'True', 'Checking'), since);
+
+interface Case {
+  readonly conditions?: readonly ReturnType<typeof untimed>[];
+  readonly problem?: Problem;
+  readonly isDeleted?: boolean;
+  readonly known?: readonly Condition[];
+}
+
+function judge({ conditions = [accepted, reached], known = [], isDeleted = false, problem }: Case) {
+  const all = getReadyConditions({
+    ...{ generation, isDeleted, problem, conditions, now, needed: ['TokenAccepted', 'WebhookReachable'] },
+    known: new Map(known.map((each) => [each.type, each])),
+  }).map((each) => ({ observedGeneration: generation, ...each, lastTransitionTime: now }));
+  const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation };
+  return { all, kstatus: getKstatus({ metadata, status: { observedGeneration: generation, conditions: all } }) };
+}
+
+const refused = untimed('TokenAccepted', 'False', 'TokenRefused');
+const unreached = untimed('WebhookReachable', 'False', 'ProbeFailed');
+
+describe('the condition Ready', () => {
+  it.each<[string, Case, string, string | undefined, Kstatus]>([
+    ['everything works', {}, 'True Ready', undefined, 'Current'],
+    ['the Secret is missing', { problem: problem('SecretNotFound') }, 'False SecretNotFound', undefined, 'InProgress'],
+    ['the token is malformed', { problem: problem('TokenMalformed') }, 'False TokenMalformed', 'Stalled', 'Failed'],
+    ['another one is older', { problem: problem('DuplicateLumigo') }, 'False DuplicateLumigo', 'Stalled', 'Failed'],
+    ['the token is refused', { conditions: [refused, reached] }, 'False TokenRefused', 'Stalled', 'Failed'],
+    ['the webhook is not reached', { conditions: [accepted, unreached] }, 'False ProbeFailed', undefined, 'InProgress'],
+    ['nothing is checked yet', { conditions: [] }, 'Unknown Checking', 'Reconciling', 'InProgress'],
+    ['a result is missing', { conditions: [reached] }, 'Unknown Checking', 'Reconciling', 'InProgress'],
+    [
+      'a result is of an earlier spec, which was refused',
+      { conditions: [{ ...refused, observedGeneration: 1 }, reached] },
+      'Unknown Checking',
+      'Reconciling',
+      'InProgress',
+    ],
+    [
+      'a new spec is checked',
+      { conditions: [reached], known: [wasReadyBefore] },
+      'True Ready',
+      'Reconciling',
+      'InProgress',
+    ],
+    ['a check was lost later', { conditions: [reached], known: [wasReady] }, 'True Ready', undefined, 'Current'],
+    [
+      'no result comes for 29 s',
+      { conditions: [reached], known: [reconciling('2026-11-20T10:00:01Z')] },
+      'Unknown Checking',
+      'Reconciling',
+      'InProgress',
+    ],
+    [
+      'no result comes for 30 s',
+      { conditions: [reached], known: [reconciling('2026-11-20T10:00:00Z')] },
+      'True Ready',
+      undefined,
+      'Current',
+    ],
+  ])('if %s', (_case, given, ready, other, kstatus) => {
+    const { all, kstatus: seen } = judge(given);
+    const [first, second] = all;
+    expect([`${first?.status} ${first?.reason}`, second?.type, seen]).toEqual([ready, other, kstatus]);
+  });
+
+  it('is False for a resource that is being deleted, whatever else holds', () => {
+    const { all } = judge({ isDeleted: true, problem: problem('DuplicateLumigo') });
+    expect(all).toEqual([expect.objectContaining({ type: 'Ready', status: 'False', reason: 'Deleting' })]);
+  });
+
+  it('keeps the earlier generation while a new spec is checked, so `kubectl wait` waits', () => {
+    const { all } = judge({ conditions: [reached], known: [wasReadyBefore] });
+    expect(all.map(({ observedGeneration }) => observedGeneration)).toEqual([1, 2]);
+  });
+
+  it('names the results that it does not have', () => {
+    const { all } = judge({ conditions: [] });
+    expect(all[1]?.message).toBe("Waiting for Lumigo's answer about the token and a probe of the webhook");
+    const late = judge({ conditions: [reached], known: [wasReady] });
+    expect(late.all[0]?.message).toContain("There is no result yet of Lumigo's answer about the token");
+  });
+
+  it('waits for results until a known time', () => {
+    expect(getWaitMs([reconciling('2026-11-20T10:00:10Z')], now)).toBe(10_000);
+    expect(getWaitMs([reconciling('2026-11-20T09:00:00Z')], now)).toBe(0);
+    expect(getWaitMs([wasReady], now)).toBe(Infinity);
+  });
+});

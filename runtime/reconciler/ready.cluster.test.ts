@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readAudit } from '../../sandbox/testing/audit.ts';
+import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
+import { getKstatus } from '../../sandbox/testing/kstatus.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import { lumigo as contract } from '../contract.ts';
+
+const audit = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: RequestResponse
+    resources: [{ group: ${contract.group}, resources: ['${contract.plural}', '${contract.plural}/status'] }]
+    verbs: [create, update, patch, delete]
+  - level: None
+`;
+
+let telemetry: TelemetryBench;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ audit, controllerManager: false });
+});
+afterAll(() => telemetry?.stop());
+
+/** Returns each stored version of a `Lumigo`, from the API server's own record of its answers. */
+const recorded = (namespace: string, name = 'lumigo'): LumigoResource[] =>
+  readAudit(telemetry.cluster)
+    .filter(({ responseStatus, requestURI }) => (responseStatus?.code ?? 0) < 300 && !requestURI.includes('dryRun=All'))
+    .map(({ responseObject }) => responseObject as LumigoResource)
+    .filter(
+      ({ kind, metadata }) => kind === contract.kind && metadata.namespace === namespace && metadata.name === name,
+    );
+
+const withoutRepeats = <T>(all: readonly T[]): T[] => all.filter((each, index) => each !== all[index - 1]);
+const judged = (namespace: string, name?: string) => withoutRepeats(recorded(namespace, name).map(getKstatus));
+const saidBy = (namespace: string, wanted: string) =>
+  withoutRepeats(
+    recorded(namespace).map(({ status }) => status?.conditions?.find(({ type }) => type === wanted)?.status ?? 'none'),
+  );
+
+const waitForReady = (namespace: string, expected: object, name = 'lumigo') =>
+  eventually(
+    async () => expect(await telemetry.testCluster.condition(namespace, 'Ready', name)).toMatchObject(expected),
+    {
+      timeoutMs: 45_000,
+    },
+  );
+const works = { status: 'True', reason: 'Ready' };
+
+describe('kstatus, applied to each status that the operator writes,', () => {
+  it('waits for a new Lumigo until the token and the webhook are checked, and no condition flaps', async () => {
+    const { testCluster, stopManager, startManager } = telemetry;
+    const namespace = await testCluster.namespace('new');
+    await testCluster.activate(namespace, {}, getToken(1));
+    await waitForReady(namespace, works);
+    expect(judged(namespace)).toEqual(['InProgress', 'Current']);
+    const once = ['TokenAccepted', 'WebhookReachable', 'Active'];
+    expect(once.map((type) => saidBy(namespace, type))).toEqual(once.map(() => ['none', 'True']));
+    await stopManager();
+    await startManager();
+    const writes = recorded(namespace).length;
+    await testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await eventually(() => expect(recorded(namespace).length).toBeGreaterThan(writes + 2));
+    await waitForReady(namespace, { ...works, observedGeneration: 2 });
+    expect(judged(namespace)).toEqual(['InProgress', 'Current', 'InProgress', 'Current']);
+    expect(once.map((type) => saidBy(namespace, type))).toEqual(once.map(() => ['none', 'True']));
+    expect(saidBy(namespace, 'Ready')).toEqual(['none', 'Unknown', 'True']);
+  });
+
+  it('waits for a Secret that is created later', async () => {
+    const { testCluster } = telemetry;
+    const namespace = await testCluster.namespace('later');
+    await testCluster.lumigo(namespace);
+    await waitForReady(namespace, { status: 'False', reason: 'SecretNotFound' });
+    await testCluster.secret(namespace, getToken(1));
+    await waitForReady(namespace, works);
+    expect(judged(namespace)).toEqual(['InProgress', 'Current']);
+  });
+
+  it('fails if Lumigo refuses the token of a changed spec, until the spec names another', async () => {
+    const { testCluster, sink } = telemetry;
+    const namespace = await testCluster.namespace('refused');
+    await testCluster.activate(namespace, {}, getToken(1));
+    await waitForReady(namespace, works);
+    sink.refused.add(getToken(2));
+    await testCluster.secret(namespace, getToken(2), 'other');
+    await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'other' } } } });
+    await waitForReady(namespace, { status: 'False', reason: 'TokenRefused' });
+    const named = { lumigoToken: { secretRef: { name: 'lumigo-credentials' } } };
+    await testCluster.changeLumigo(namespace, { spec: named });
+    await waitForReady(namespace, works);
+    expect(judged(namespace)).toEqual(['InProgress', 'Current', 'InProgress', 'Failed', 'InProgress', 'Current']);
+  });
+
+  it('fails for a second Lumigo of a namespace, and for a token that is malformed', async () => {
+    const { testCluster, withoutWebhook } = telemetry;
+    const namespace = await testCluster.namespace('two');
+    await testCluster.activate(namespace, {}, 'not a token').catch(() => undefined);
+    await waitForReady(namespace, { status: 'False', reason: 'TokenMalformed' });
+    await nextSecond();
+    await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
+    await waitForReady(namespace, { status: 'False', reason: 'DuplicateLumigo' }, 'younger');
+    expect([judged(namespace), judged(namespace, 'younger')]).toEqual([
+      ['InProgress', 'Failed'],
+      ['InProgress', 'Failed'],
+    ]);
+  });
+});
