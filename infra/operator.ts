@@ -4,6 +4,7 @@ import { Access } from './constructs/access.ts';
 import { CertManagerCertificate } from './constructs/cert-manager.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
 import { HelmHooks } from './constructs/helm-hooks.ts';
+import { HelmTest } from './constructs/helm-test.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { Monitoring } from './constructs/monitoring.ts';
@@ -75,7 +76,9 @@ export class Operator extends Chart {
     });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
     if (settings.injection.podMode) new PodPolicy(this, 'pod-policy', settings);
-    if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
+    if (delivery !== 'Helm') return;
+    new HelmHooks(this, 'helm-hooks', settings);
+    new HelmTest(this, 'helm-test', settings);
   }
 }
 
@@ -99,8 +102,10 @@ export const synthesize = (
   new Operator(new App(), 'lumigo-operator', { settings, delivery, certificate }).toJson() as Manifest[];
 
 /** Returns the objects that a release can have, without its updater, which needs rights for each: an upgrade can enable any. */
-export const getRelease = (settings: Settings): readonly Manifest[] =>
-  new Operator(new App(), 'release', { settings: withEverything(settings), delivery: 'Helm' }).toJson() as Manifest[];
+export const getRelease = (settings: Settings): readonly Manifest[] => {
+  const all = new Operator(new App(), 'release', { settings: withEverything(settings), delivery: 'Helm' });
+  return (all.toJson() as Manifest[]).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined);
+};
 
 /** Returns the settings with each feature that adds objects, except the updater. */
 export function withEverything(settings: Settings): Settings {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkPermissions } from '../../runtime/access/check-permissions.ts';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { withTables } from './security-reference.ts';
 
@@ -22,7 +23,8 @@ describe('the security pages', () => {
   });
 
   it('name tests that exist', () => {
-    const named = Object.values(permissions).flatMap((rules) => rules.map(({ test }) => test));
+    const all = [...Object.values(permissions), ...Object.values(checkPermissions)];
+    const named = all.flatMap((rules) => rules.map(({ test }) => test));
     expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { checkPermissions } from '../../runtime/access/check-permissions.ts';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { portNames, reachedPorts } from '../settings/ports.ts';
 import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
@@ -34,12 +35,16 @@ function permissionsTable(): string {
     cluster: 'manager',
     metrics: 'manager, with `metrics.secure`',
     monitoring: 'manager, with `monitoredNamespaces`',
+    podMode: 'manager, with `injection.podMode`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",
     monitoringMarks: "manager, the operator's namespace, with `monitoredNamespaces`",
+    check: '`helm test`, while it runs',
+    checkProbe: '`helm test`, while it runs, the namespace `default`',
   };
+  const all = { ...permissions, ...checkPermissions };
   const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>
-    permissions[key].map(({ resources, verbs, resourceNames, why, test }) => [
+    all[key].map(({ resources, verbs, resourceNames, why, test }) => [
       where[key],
       code(resources),
       verbs.join(', '),

@@ -21,6 +21,7 @@ Next, create a Secret and a Lumigo resource in each namespace that you want to t
 Then check that it works:
 
   kubectl get lumigo -A
+  helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }}
 
 {{- if and (not .Values.imagePrefix) (hasPrefix "localhost/" .Values.controllerManager.manager.image.repository) }}
 ! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is not published. Build it (docker build or buildah build) and load it into the nodes, or push it to a registry and set controllerManager.manager.image.
@@ -37,7 +38,7 @@ ${originalWarning}
 {{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
 {{- $lumigo := . }}
 {{- range (dig "status" "conditions" list .) }}
-{{- if and (eq .type "Error") (eq .status "True") }}
+{{- if and (eq .type "Ready") (eq .status "False") }}
 ! {{ $lumigo.metadata.namespace }}/{{ $lumigo.metadata.name }}: {{ .message }}
 {{- end }}
 {{- end }}

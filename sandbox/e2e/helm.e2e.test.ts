@@ -43,7 +43,6 @@ function left(): string[] {
 }
 
 const manager = 'lumigo-lumigo-operator-controller-manager';
-const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}';
 
 describe('helm', () => {
   it('install creates two ready pods, and prints the next steps', async () => {
@@ -71,7 +70,16 @@ describe('helm', () => {
   it("install creates the monitored namespaces' resources as well, with the given token", async () => {
     await nodeTest.apply(deployment('bank', 'front'));
     await nodeTest.waitForRunning('bank', 'front');
-    expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', active)).toBe('True');
+    kubectl('wait', 'lumigo/lumigo', '-n', 'bank', '--for=condition=Ready', '--timeout=60s');
+  });
+
+  it('test runs the checks in the cluster, shows their result, and leaves nothing', () => {
+    const said = release('test', 'lumigo', '--timeout', '120s');
+    expect(said).toMatch(/webhook +ok +The API server reaches/);
+    expect(said).toMatch(/lumigoes +ok +2 of 2 Lumigo resources are ready/);
+    expect(said).toMatch(/Phase: +Succeeded/);
+    const kinds = 'job,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding';
+    expect(kubectl('get', kinds, '-A', '-o', 'name')).not.toContain('lumigo-lumigo-operator-check');
   });
 
   it('upgrade restarts the operator alone, and keeps the Lumigo of a monitored namespace', async () => {

@@ -49,13 +49,15 @@ const entriesIn = (text: string): readonly AuditEntry[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditEntry);
 
-const getAccount = ({ settings }: Pick<Installation, 'settings'>, account: 'manager' | 'telemetryProxy') =>
+type Account = 'manager' | 'telemetryProxy' | 'check';
+
+const getAccount = ({ settings }: Pick<Installation, 'settings'>, account: Account) =>
   `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
 
 export const operatorRequests = (
   cluster: ControlPlane,
   installation: Installation,
-  account: 'manager' | 'telemetryProxy' = 'manager',
+  account: Account = 'manager',
 ): readonly AuditEntry[] =>
   readAudit(cluster).filter(({ user }) => user.username === getAccount(installation, account));
 
