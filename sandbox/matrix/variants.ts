@@ -1,4 +1,5 @@
-import { collector, type Component } from '../programs/components.ts';
+import { helm4Version } from '../programs/archives.ts';
+import { collector, helm4, type Component } from '../programs/components.ts';
 import { triedKubernetes } from '../programs/kubernetes-versions.ts';
 
 export interface Variant {
@@ -16,7 +17,6 @@ export interface Variant {
 const POD_MODE_SINCE = 36;
 const podMode = ['/pod-mode\\.cluster', '/pod-rules\\.cluster'];
 
-const helm4 = 'v4.3.1';
 const formerCollector = 'v0.142.0';
 
 export const variants: readonly Variant[] = [
@@ -25,16 +25,8 @@ export const variants: readonly Variant[] = [
     lacks: Number(minor.split('.')[1]) < POD_MODE_SINCE ? podMode : [],
   })),
   {
-    ...{ name: 'helm-4', program: 'Helm', version: helm4 },
-    components: [
-      {
-        name: 'helm',
-        module: 'helm-4',
-        goPackage: 'helm.sh/helm/v4/cmd/helm',
-        ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=${helm4}`,
-        expectedSeconds: 80,
-      },
-    ],
+    ...{ name: 'helm-4', program: 'Helm', version: helm4Version },
+    components: [{ ...helm4, name: 'helm' }],
     // The Helm of users. The updater's image contains the one that the updater is tested with.
     tests: ['infra/helm', 'infra/constructs/apply.cluster'],
   },

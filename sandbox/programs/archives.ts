@@ -29,6 +29,7 @@ export const envtestVersion = 'v1.36.2';
 /** The version is that of the Go modules, so downloaded and built programs are equal. */
 export const kubernetesVersion = 'v1.36.3';
 export const helmVersion = 'v3.22.0';
+export const helm4Version = 'v4.3.1';
 export const cosignVersion = 'v2.6.1';
 
 const published: readonly Published[] = [

@@ -1,5 +1,5 @@
 import { collectorImage } from '../../infra/settings/controller-manager.ts';
-import { helmVersion, kubernetesVersion } from './archives.ts';
+import { helm4Version, helmVersion, kubernetesVersion } from './archives.ts';
 
 export interface Component {
   readonly name: string;
@@ -79,9 +79,19 @@ export const nodeComponents: readonly Component[] = [
   { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },
 ];
 
+/** The Helm that waits for custom resources. */
+export const helm4: Component = {
+  name: 'helm-4',
+  module: 'helm-4',
+  goPackage: 'helm.sh/helm/v4/cmd/helm',
+  ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=${helm4Version}`,
+  expectedSeconds: 80,
+};
+
 export const releaseComponents: readonly Component[] = [
   { name: 'registry', module: 'registry', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 60 },
   { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
+  helm4,
 ];
 
 /** Judges of files that no program of the tests runs. promtool is without the service discovery that it does not need. */
