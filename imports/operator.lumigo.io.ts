@@ -418,6 +418,13 @@ export interface LumigoSpecTracingInjection {
    * @schema LumigoSpecTracingInjection#removeLumigoFromResourcesOnDeletion
    */
   readonly removeLumigoFromResourcesOnDeletion?: boolean;
+
+  /**
+   * The workloads that the operator instruments, by their labels; in Pod mode the pods. It removes the injection from others. Default: all.
+   *
+   * @schema LumigoSpecTracingInjection#selector
+   */
+  readonly selector?: LumigoSpecTracingInjectionSelector;
 }
 
 /**
@@ -431,6 +438,7 @@ export function toJson_LumigoSpecTracingInjection(obj: LumigoSpecTracingInjectio
     'injectLumigoIntoExistingResourcesOnCreation': obj.injectLumigoIntoExistingResourcesOnCreation,
     'mode': obj.mode,
     'removeLumigoFromResourcesOnDeletion': obj.removeLumigoFromResourcesOnDeletion,
+    'selector': toJson_LumigoSpecTracingInjectionSelector(obj.selector),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -484,6 +492,42 @@ export enum LumigoSpecTracingInjectionMode {
   /** Pod */
   POD = "Pod",
 }
+
+/**
+ * The workloads that the operator instruments, by their labels; in Pod mode the pods. It removes the injection from others. Default: all.
+ *
+ * @schema LumigoSpecTracingInjectionSelector
+ */
+export interface LumigoSpecTracingInjectionSelector {
+  /**
+   * Conditions that the labels of a workload must meet.
+   *
+   * @schema LumigoSpecTracingInjectionSelector#matchExpressions
+   */
+  readonly matchExpressions?: LumigoSpecTracingInjectionSelectorMatchExpressions[];
+
+  /**
+   * Labels that a workload must have, with their values.
+   *
+   * @schema LumigoSpecTracingInjectionSelector#matchLabels
+   */
+  readonly matchLabels?: { [key: string]: string };
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingInjectionSelector' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingInjectionSelector(obj: LumigoSpecTracingInjectionSelector | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'matchExpressions': obj.matchExpressions?.map(y => toJson_LumigoSpecTracingInjectionSelectorMatchExpressions(y)),
+    'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * A key of a ConfigMap in the same namespace. If it does not exist, the variable is not set.
@@ -556,4 +600,62 @@ export function toJson_LumigoSpecTracingEnvValueFromSecretKeyRef(obj: LumigoSpec
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema LumigoSpecTracingInjectionSelectorMatchExpressions
+ */
+export interface LumigoSpecTracingInjectionSelectorMatchExpressions {
+  /**
+   * The key of the label.
+   *
+   * @schema LumigoSpecTracingInjectionSelectorMatchExpressions#key
+   */
+  readonly key: string;
+
+  /**
+   * The relation between the label and the values.
+   *
+   * @schema LumigoSpecTracingInjectionSelectorMatchExpressions#operator
+   */
+  readonly operator: LumigoSpecTracingInjectionSelectorMatchExpressionsOperator;
+
+  /**
+   * The values for In and NotIn.
+   *
+   * @schema LumigoSpecTracingInjectionSelectorMatchExpressions#values
+   */
+  readonly values?: string[];
+}
+
+/**
+ * Converts an object of type 'LumigoSpecTracingInjectionSelectorMatchExpressions' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_LumigoSpecTracingInjectionSelectorMatchExpressions(obj: LumigoSpecTracingInjectionSelectorMatchExpressions | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
+    'operator': obj.operator,
+    'values': obj.values?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The relation between the label and the values.
+ *
+ * @schema LumigoSpecTracingInjectionSelectorMatchExpressionsOperator
+ */
+export enum LumigoSpecTracingInjectionSelectorMatchExpressionsOperator {
+  /** In */
+  IN = "In",
+  /** NotIn */
+  NOT_IN = "NotIn",
+  /** Exists */
+  EXISTS = "Exists",
+  /** DoesNotExist */
+  DOES_NOT_EXIST = "DoesNotExist",
+}
 

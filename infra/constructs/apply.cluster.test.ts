@@ -245,6 +245,20 @@ describe('a Lumigo', () => {
     await expect(stored({ tracing: { env } })).rejects.toThrow(words);
   });
 
+  it('accepts a selector, and refuses one that cannot be meant', async () => {
+    const withExpression = (expression: object) =>
+      stored({
+        tracing: { injection: { selector: { matchLabels: { app: 'cart' }, matchExpressions: [expression] } } },
+      });
+    const valid = { key: 'tier', operator: 'In', values: ['web'] };
+    expect(await withExpression(valid)).toMatchObject({
+      tracing: { injection: { selector: { matchExpressions: [valid] } } },
+    });
+    await expect(withExpression({ key: 'tier', operator: 'In' })).rejects.toThrow('must have values for In and NotIn');
+    await expect(withExpression({ ...valid, operator: 'Exists' })).rejects.toThrow('none for Exists');
+    await expect(withExpression({ ...valid, operator: 'Like' })).rejects.toThrow('Unsupported value');
+  });
+
   it('without a token is refused', async () => {
     await expect(client.create(lumigoes, manifest({}), { dryRun: true })).rejects.toThrow(
       'spec.lumigoToken: Required value',

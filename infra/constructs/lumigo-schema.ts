@@ -1,3 +1,4 @@
+import { selectorSchema } from './selector-schema.ts';
 import { tracerSettingsSchema } from './tracer-settings-schema.ts';
 
 /** The API server sets the defaults, so they need no webhook. A parent's default `{}` makes the defaults of its children apply. */
@@ -59,6 +60,7 @@ const spec: Schema = {
           description:
             'The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator, and Kubernetes 1.36.',
         },
+        selector: selectorSchema,
         injectLumigoIntoExistingResourcesOnCreation: flag(
           true,
           'The operator also instruments workloads that exist before this Lumigo resource, which restarts their pods. Default: true.',

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { annotations } from '../../runtime/contract.ts';
+import type { LabelSelector } from '../../runtime/api/label-selector.ts';
+import { annotations, labels } from '../../runtime/contract.ts';
+import type { InjectorSettings, TracingSettings } from '../../runtime/injection/types.ts';
 import { decidePod } from '../../runtime/injection/decide-pod.ts';
 import { getTracerVariables } from '../../runtime/injection/tracer-settings.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
@@ -36,7 +38,28 @@ const env = [
 ];
 const openShift = { annotations: { 'openshift.io/sa.scc.uid-range': '1000650000/10000' } };
 
-const namespaces = [
+/** Each selects the probe of a test, and some of the pods. */
+const selectors: readonly LabelSelector[] = [
+  {
+    matchExpressions: [
+      { key: 'app', operator: 'Exists' },
+      { key: labels.autoTrace, operator: 'NotIn', values: ['maybe', 'true'] },
+      { key: 'constructor', operator: 'DoesNotExist' },
+    ],
+  },
+  { matchLabels: { app: 'probe' } },
+  { matchExpressions: [{ key: 'app', operator: 'In', values: ['probe', 'app'] }] },
+];
+
+interface TracedNamespace {
+  readonly spec: object;
+  readonly metadata: object;
+  readonly tracing: TracingSettings;
+  readonly platform: InjectorSettings['platform'];
+  readonly selector?: LabelSelector;
+}
+
+const namespaces: readonly [TracedNamespace, ...TracedNamespace[]] = [
   { spec: podMode, metadata: {}, tracing: usual, platform: 'kubernetes' },
   {
     spec: { ...secret, tracing: { enabled: false, env, ...podMode.tracing }, logging: { enabled: true } },
@@ -51,7 +74,11 @@ const namespaces = [
     platform: 'kubernetes',
   },
   { spec: podMode, metadata: openShift, tracing: usual, platform: 'openshift' },
-] as const;
+  ...selectors.map((selector) => ({
+    ...{ spec: { tracing: { injection: { mode: 'Pod', selector } } }, metadata: {}, tracing: usual },
+    ...({ platform: 'kubernetes', selector } as const),
+  })),
+];
 
 const content = ({ metadata, spec }: Workload) => {
   const { [annotations.injection]: _record, ...notes } = metadata.annotations ?? {};
@@ -66,12 +93,12 @@ describe('the policy for pods', () => {
     const which = fc.nat({ max: namespaces.length - 1 });
     await fc.assert(
       fc.asyncProperty(pod('app'), which, async (given, index) => {
-        const { tracing, platform } = namespaces[index] ?? namespaces[0];
+        const { tracing, platform, selector } = namespaces[index] ?? namespaces[0];
         const stored = await on.dryRun(given, plain).catch(() => undefined);
         if (stored === undefined) return void (counts.invalid += 1);
         const decision = decidePod({
           pod: stored,
-          policy: podsPolicy(tracing),
+          policy: { ...podsPolicy(tracing), ...(selector && { selector }) },
           injector: { ...on.injector, platform },
         });
         const wanted = decision.action === 'inject' ? decision.workload : stored;

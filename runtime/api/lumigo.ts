@@ -1,3 +1,4 @@
+import type { LabelSelector } from './label-selector.ts';
 import type { Metadata } from './objects.ts';
 
 /** A `Lumigo` resource. An older CRD may be installed, so readers accept missing fields. */
@@ -23,6 +24,7 @@ export interface LumigoSpec {
     readonly injection?: {
       readonly enabled?: boolean;
       readonly mode?: 'Workload' | 'Pod';
+      readonly selector?: LabelSelector;
       readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
       readonly removeLumigoFromResourcesOnDeletion?: boolean;
     };

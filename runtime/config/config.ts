@@ -1,12 +1,9 @@
-import type * as api from '@kubernetes/client-node';
 import { excludedNamespaces } from '../contract.ts';
 import { knownSidecars } from '../injection/chosen-containers.ts';
-import type { Frozen } from '../api/objects.ts';
+import type { LabelSelector } from '../api/label-selector.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import type { Configuration } from './document.ts';
 import { flag, maps, oneOf, readConfiguration, setting, text, texts, wholeNumber } from './document.ts';
-
-export type LabelSelector = Frozen<api.V1LabelSelector>;
 
 export interface MonitoredEntry {
   readonly namespace?: string | undefined;

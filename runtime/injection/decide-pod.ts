@@ -4,6 +4,7 @@ import { otherNodes } from './eligibility.ts';
 import { inject } from './inject.ts';
 import { optedOut, ourLabel } from './label.ts';
 import { isInjected } from './remove.ts';
+import { selects } from '../api/label-selector.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectionSettings, InjectorSettings, NamespacePolicy } from './types.ts';
 import { whyInvalid } from './validity.ts';
@@ -22,9 +23,9 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   if (isInjected(template)) return none('up-to-date', pod);
   const left = leftAlone(pod, template);
   if (left !== undefined) return left;
-  return policy.state === 'pods'
-    ? injectInto(pod, template, { ...injector, ...policy.tracing })
-    : none('no-pod-mode', pod);
+  if (policy.state !== 'pods') return none('no-pod-mode', pod);
+  if (policy.selector !== undefined && !selects(policy.selector, pod.metadata.labels)) return none('not-selected', pod);
+  return injectInto(pod, template, { ...injector, ...policy.tracing });
 }
 
 function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSettings): Decision {

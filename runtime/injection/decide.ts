@@ -18,8 +18,9 @@ import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert, withoutRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
-import { findOptIn, injectionStatus, getInjectionStatus } from './injection-status.ts';
+import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
 import { asItOptedIn, leaveAsItIs, metadataWithStatus, standingTemplate } from './standing.ts';
+import { selects } from '../api/label-selector.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
@@ -56,7 +57,9 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
     case 'pods':
       return whenTracingEnds(input, template, true, 'pod-mode');
     case 'active':
-      return injectInto(input, template, policy.tracing, 'injected');
+      return policy.selector === undefined || selects(policy.selector, removeInjectionStatus(workload.metadata).labels)
+        ? injectInto(input, template, policy.tracing, 'injected')
+        : removeFrom(input, template, 'not-selected');
   }
 }
 

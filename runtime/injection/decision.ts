@@ -80,6 +80,8 @@ const messages = {
   'mirror-pod': () => 'The pod mirrors a static pod, which a file on its node describes; it will not be mutated',
   'no-pod-mode': (namespace: string) =>
     `No Lumigo resource in the '${namespace}' namespace injects pods; the pod will not be mutated`,
+  'not-selected': (namespace: string) =>
+    `The selector of the Lumigo resource in the '${namespace}' namespace does not select the resource; resource will not be mutated`,
   'existing-left': () => 'The resource is older than the Lumigo resource, which does not change existing resources',
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace: string, why: string) => `The resource exceeds the size limit and is not changed: ${why}`,

@@ -39,11 +39,12 @@ const inactive = ({ metadata: { name } }: LumigoResource, reason: string, messag
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
   const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
   const { remove, injectExisting, tracing, pods } = readSpec(spec);
+  const { selector } = spec.tracing?.injection ?? {};
   // The schema requires both, but an older CRD may be installed.
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
-  const active = { lumigo, tracing, createdAt, injectExisting };
+  const active = { lumigo, tracing, createdAt, injectExisting, ...(selector && { selector }) };
   return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...getReport(status) };
 }
 

@@ -1,3 +1,4 @@
+import type { LabelSelector } from '../api/label-selector.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { EnvVar } from '../api/objects.ts';
 
@@ -43,6 +44,7 @@ export type NamespacePolicy =
       readonly state: 'active';
       readonly lumigo: string;
       readonly tracing: TracingSettings;
+      readonly selector?: LabelSelector;
       readonly createdAt: string;
       readonly injectExisting: boolean;
       /** Removes the injections when the `Lumigo` is deleted. */
@@ -54,6 +56,7 @@ export type NamespacePolicy =
       readonly state: 'pods';
       readonly lumigo: string;
       readonly tracing: TracingSettings;
+      readonly selector?: LabelSelector;
       readonly createdAt: string;
       readonly injectExisting: boolean;
     }

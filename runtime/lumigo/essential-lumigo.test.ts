@@ -3,7 +3,7 @@ import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { essentialLumigo } from './essential-lumigo.ts';
 
-const long = 'x'.repeat(20_000);
+const long = 'x'.repeat(40_000);
 const secretRef = { name: 'lumigo-credentials', key: 'token' };
 const lumigo = (metadata: object, spec: object = { lumigoToken: { secretRef } }): LumigoResource => ({
   ...{ apiVersion: contract.apiVersion, kind: contract.kind },

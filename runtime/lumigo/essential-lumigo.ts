@@ -11,7 +11,7 @@ const metadataFields = [
 
 const MAX_CONDITIONS = 32;
 /** Characters of JSON, enough for the largest valid spec. The original operator's definition does not limit texts. */
-const MAX_SPEC = 16_384;
+const MAX_SPEC = 32_768;
 
 /**
  * Returns the bounded part of a `Lumigo`, because a tenant decides the size of the rest. Labels and annotations become

@@ -1,5 +1,6 @@
-import type { LabelSelector, MonitoredEntry } from '../config/config.ts';
+import type { MonitoredEntry } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
+import { selects } from '../api/label-selector.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
 interface Namespace {
@@ -15,21 +16,6 @@ export function findEntry(
   return (
     monitored.find(({ namespace }) => namespace === name) ??
     monitored.find(({ selector }) => selector !== undefined && selects(selector, labels))
-  );
-}
-
-const operators: Readonly<Record<string, (value: string | undefined, values: readonly string[]) => boolean>> = {
-  In: (value, values) => value !== undefined && values.includes(value),
-  NotIn: (value, values) => value === undefined || !values.includes(value),
-  Exists: (value) => value !== undefined,
-  DoesNotExist: (value) => value === undefined,
-};
-
-/** An empty selector selects everything. */
-function selects({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>) {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => operators[operator]?.(labels[key], values) === true)
   );
 }
 

@@ -114,6 +114,13 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
   'pod-mode': [[NO_EVENT, 'is in a namespace in Pod mode', () => judge(make(), { policy: podMode })]],
   'mirror-pod': [[NO_EVENT, 'is a mirror pod', () => judgePod(podMode, { [annotations.mirror]: 'x' })]],
   'no-pod-mode': [[NO_EVENT, 'is a pod without Pod mode', () => judgePod(none)]],
+  'not-selected': [
+    [
+      NO_EVENT,
+      'is not selected',
+      () => judge(make(), { policy: { ...active, selector: { matchLabels: { a: 'b' } } } }),
+    ],
+  ],
   'existing-left': [
     [
       NO_EVENT,

@@ -47,6 +47,31 @@ describe('workloads that exist before the Lumigo', () => {
     );
   });
 
+  it('a workload is instrumented while the selector selects it, and restored when its labels or the selector change', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('selected');
+    const selecting = (tier: string) => injection({ selector: { matchLabels: { tier } } });
+    for (const tier of ['web', 'back'])
+      await testCluster.create(createWorkload(deployment, namespace, tier, { labels: { tier } }));
+    const before = await testCluster.toTemplate(deployment, namespace, 'web');
+    await testCluster.activate(namespace, selecting('web'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'web');
+    await testCluster.waitForInstrumented(deployment, namespace, 'back', false);
+    const relabel = (tier: string) =>
+      testCluster.client.patch(
+        { ...deployment, namespace, name: 'web' },
+        { kind: 'merge', body: { metadata: { labels: { tier } } } },
+      );
+    await relabel('other');
+    await testCluster.waitForInstrumented(deployment, namespace, 'web', false);
+    expect(await testCluster.toTemplate(deployment, namespace, 'web')).toEqual(before);
+    await relabel('web');
+    await testCluster.waitForInstrumented(deployment, namespace, 'web');
+    await testCluster.changeLumigo(namespace, { spec: selecting('back') });
+    await testCluster.waitForInstrumented(deployment, namespace, 'web', false);
+    await testCluster.waitForInstrumented(deployment, namespace, 'back');
+  });
+
   it('a Job cannot be changed, as an event says, and one that is opted out gets no event', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('jobs');

@@ -20,7 +20,7 @@ export interface ObservedWorkload extends Facts {
   readonly label: string | undefined;
   readonly injectionStatus?: string | undefined;
   readonly deleting: boolean;
-  /** A digest of the annotations that ask for a retry or select containers. */
+  /** A digest of the annotations that ask for a retry or select containers, and of the user's labels. */
   readonly asked?: string | undefined;
 }
 

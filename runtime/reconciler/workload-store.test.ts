@@ -34,6 +34,17 @@ describe('the workload store', () => {
     ).toBe(true);
   });
 
+  it("reports a change of the user's labels, which a selector may read, and none of the operator's", () => {
+    const store = new WorkloadStore(() => 0);
+    const see = (resourceVersion: string, own: object) =>
+      store.upsert(deployment, metadata({ resourceVersion, labels: own }))?.changed;
+    see('10', {});
+    expect(see('11', { tier: 'web' })).toBe(true);
+    expect(see('12', { tier: 'web' })).toBe(false);
+    expect(see('13', { tier: 'back' })).toBe(true);
+    expect(see('14', {})).toBe(true);
+  });
+
   it('ignores older answers', () => {
     const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));

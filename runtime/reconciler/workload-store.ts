@@ -1,6 +1,6 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
-import { injectionStatusText } from '../injection/injection-status.ts';
+import { injectionStatusText, removeInjectionStatus } from '../injection/injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
@@ -141,7 +141,8 @@ function readMetadata(metadata: Metadata) {
 
 const asking = [annotations.retry, annotations.injectContainers, annotations.excludeContainers];
 
-const askedIn = ({ annotations: found }: Metadata): string | undefined =>
-  found !== undefined && asking.some((key) => found[key] !== undefined)
-    ? digest(JSON.stringify(asking.map((key) => found[key])))
-    : undefined;
+function askedIn(metadata: Metadata): string | undefined {
+  const { labels: own = {}, annotations: found = {} } = removeInjectionStatus(metadata);
+  const asked = [asking.map((key) => found[key] ?? null), Object.entries(own).sort()];
+  return asked.flat().some((each) => each !== null) ? digest(JSON.stringify(asked)) : undefined;
+}

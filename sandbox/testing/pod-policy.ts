@@ -56,7 +56,7 @@ export const setActive = (
 export const waitForInjectedPods = (testCluster: TestCluster, namespace: string, expected = true): Promise<void> =>
   eventually(
     async () => {
-      if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe'))) !== expected)
+      if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe', { app: 'probe' }))) !== expected)
         throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
     },
     { timeoutMs: 60_000 },

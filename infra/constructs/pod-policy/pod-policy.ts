@@ -7,6 +7,7 @@ import { labels } from '../labels.ts';
 import { containerVariables } from './containers.ts';
 import { fitVariables } from './fits.ts';
 import { patch } from './operations.ts';
+import { isSelected } from './selector.ts';
 import { resourceVariables } from './resources.ts';
 import { baseVariables } from './variables.ts';
 import { valueVariables } from './values.ts';
@@ -20,6 +21,7 @@ const conditions: Readonly<Record<string, Cel>> = {
     `${fieldOr('params', 'spec.tracing.injection.mode', "''")} == 'Pod'`,
     fieldOr('params', 'spec.tracing.injection.enabled', 'true'),
   ),
+  'lumigo-selects-the-pod': isSelected,
   'lumigo-is-active': all(
     '!has(params.metadata.deletionTimestamp)',
     `${fieldOr('params', 'status.conditions', '[]')}.exists(condition, condition.type == 'Active' && condition.status == 'True')`,
