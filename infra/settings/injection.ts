@@ -21,6 +21,12 @@ export const injection = section({
       'Names of containers that are not instrumented, such as those of service meshes and secret agents. The annotation ' +
         '`lumigo.inject-containers` of a workload or pod template can still name them.',
     ),
+  otherTracers: oneOf('Skip', 'Inject')
+    .default('Skip')
+    .describe(
+      'Whether containers that Datadog, New Relic, OpenTelemetry, Dynatrace or dash0 already instrument are instrumented as well. ' +
+        'If `Skip`, the annotation `lumigo.inject-containers` can still name them.',
+    ),
   podMode: flag()
     .default(false)
     .describe(

@@ -25,6 +25,7 @@ export const managerKinds = {
   injectorImagePullPolicy: setting('injection.imagePullPolicy', oneOf('Always', 'IfNotPresent', 'Never')),
   injectorImagePullSecrets: setting('injection.imagePullSecrets', texts),
   injectorSidecars: setting('injection.sidecars', texts),
+  otherTracers: setting('injection.otherTracers', oneOf('Skip', 'Inject')),
   /** The base URL for instrumented programs, without a trailing slash. */
   telemetryProxyUrl: text,
   platform: setting('platform', oneOf('auto', 'kubernetes', 'openshift')),
@@ -103,6 +104,7 @@ export const assumedSettings = {
   injectorImagePullPolicy: 'IfNotPresent',
   injectorImagePullSecrets: [],
   injectorSidecars: knownSidecars,
+  otherTracers: 'Skip',
   platform: 'auto',
   updateOnUpgrade: false,
   rolloutStrategy: 'progressive',
@@ -124,4 +126,5 @@ export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   endpoint: config.telemetryProxyUrl,
   platform: config.platform === 'openshift' ? 'openshift' : 'kubernetes',
   sidecars: config.injectorSidecars,
+  otherTracers: config.otherTracers,
 });

@@ -5,10 +5,11 @@ import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
 import { covers, equal, upsert, withoutEmpty } from '../json/values.ts';
 import { formatOriginalState, type Kept } from './original-state.ts';
+import { whyTraced } from './other-tracers.ts';
 import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, PodTemplate } from '../api/objects.ts';
-import type { InjectionSettings } from './types.ts';
+import type { Container, EnvVar, Metadata, PodSpec, PodTemplate } from '../api/objects.ts';
+import type { ContainerChoice, InjectionSettings } from './types.ts';
 import { currentFormat, getTracerRows, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
@@ -25,7 +26,8 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const { metadata = {}, spec } = clean;
   const choice = choiceIn(metadata, settings.choice);
   const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
-  const problems = reasonsToLeaveAlone({ ...spec, containers: spec.containers.filter((each) => !unchosen.has(each)) });
+  const chosen = { ...spec, containers: spec.containers.filter((each) => !unchosen.has(each)) };
+  const problems = new Map([...getTraced(chosen, metadata, choice, settings), ...reasonsToLeaveAlone(chosen)]);
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
@@ -73,6 +75,16 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
 
 const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable): boolean =>
   'yields' in row && own !== undefined && !covers(own, variable);
+
+const getTraced = (
+  spec: PodSpec,
+  metadata: Metadata,
+  { include = [] }: ContainerChoice,
+  { otherTracers }: InjectionSettings,
+): ReadonlyMap<Container, string> =>
+  getReasons(spec, (container) =>
+    otherTracers === 'Inject' || include.includes(container.name) ? undefined : whyTraced(container, metadata),
+  );
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];

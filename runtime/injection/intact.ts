@@ -36,9 +36,13 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   if (!isInjected(template) || ourLabel(template.metadata) === undefined) return false;
   const originalState = getOriginalState(template);
   if (originalState === undefined) return true;
-  // The settings of the record decide about sidecars, and annotations take effect at once.
+  // The settings of the record decide about sidecars and other tracers, and annotations take effect at once.
   const sidecars = originalState.leftAlone ?? [];
-  const again = inject(template, { ...current, env: {}, ...originalState, sidecars }, getFormat(originalState));
+  const again = inject(
+    template,
+    { ...current, env: {}, ...originalState, sidecars, otherTracers: 'Inject' },
+    getFormat(originalState),
+  );
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
   if (isExcludedNow(template, current, sidecars)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);

@@ -14,6 +14,8 @@ export interface InjectorSettings {
   readonly platform: 'kubernetes' | 'openshift';
   /** Names of containers that are skipped unless an annotation includes them. */
   readonly sidecars?: readonly string[];
+  /** The treatment of containers that another tracer instruments. Default: `Skip`. */
+  readonly otherTracers?: 'Skip' | 'Inject';
 }
 
 /** Settings for tracers by the variable's name. A value of the container's own wins. */

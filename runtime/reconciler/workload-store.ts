@@ -93,7 +93,8 @@ export class WorkloadStore {
   private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
     if (!changed) return { ...known, ...shown };
     const { write, inFlight } = known;
-    const touched = write === undefined || inFlight !== undefined ? write : { ...write, touchedAt: this.now() };
+    const mayUndo = inFlight === undefined && !isAs(known, shown, written);
+    const touched = write !== undefined && mayUndo ? { ...write, touchedAt: this.now() } : write;
     return {
       ...known,
       ...shown,
@@ -106,10 +107,15 @@ export class WorkloadStore {
 
 type Shown = ReturnType<typeof readMetadata>;
 
-const relevant = ['uid', 'generation', 'label', 'injectionStatus', 'deleting', 'asked'] as const;
+/** The operator writes to these. A user's labels and annotations undo no change of it. */
+const written = ['uid', 'generation', 'label', 'injectionStatus', 'deleting'] as const;
+const relevant = [...written, 'asked'] as const;
 
-const isAs = (known: ObservedWorkload | undefined, shown: Shown): boolean =>
-  known !== undefined && relevant.every((field) => known[field] === shown[field]);
+const isAs = (
+  known: ObservedWorkload | undefined,
+  shown: Shown,
+  fields: readonly (typeof relevant)[number][] = relevant,
+): boolean => known !== undefined && fields.every((field) => known[field] === shown[field]);
 
 function findVersion(shown: Shown, known: ObservedWorkload): string | undefined {
   if (!isInstrumented(shown)) return undefined;

@@ -1,7 +1,14 @@
 import { environment, injector } from '../../../runtime/contract.ts';
 import { currentFormat, getVariables } from '../../../runtime/injection/variables.ts';
+import {
+  agentAnnotations,
+  agentLabels,
+  agentPaths,
+  agentVolumes,
+  loaders,
+} from '../../../runtime/injection/other-tracers.ts';
 import { readOnlySources } from '../../../runtime/injection/refusal.ts';
-import { all, fieldOr, text, texts, type Cel } from '../cel.ts';
+import { all, any, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { isOnOurPath, getMounts, slashes } from '../injected.ts';
 import type { Variables } from './variables.ts';
 
@@ -39,6 +46,24 @@ const isPossible = all(
   )})`,
 );
 
+const tracesPod = (map: string, marks: readonly { readonly mark: string }[]): Cel =>
+  `${texts(marks.map(({ mark }) => mark))}.exists(key, !(variables.${map}[?key].orValue('').lowerAscii() in ['', 'false']))`;
+const isPodTraced = any(tracesPod('annotations', agentAnnotations), tracesPod('labels', agentLabels));
+
+/** The rules are those of `whyTraced`. */
+const isOnlyTracer = any(
+  "variables.otherTracers == 'Inject'",
+  'container.name in variables.included',
+  all(
+    '!variables.isPodTraced',
+    `!${fieldOr('container', 'env', '[]')}.exists(variable, ${all(
+      `variable.name in ${texts(loaders)}`,
+      `${texts(agentPaths.map(({ mark }) => mark))}.exists(path, ${fieldOr('variable', 'value', "''")}.contains(path))`,
+    )})`,
+    `!${getMounts('container')}.exists(mount, ${texts(agentVolumes.map(({ mark }) => mark))}.exists(name, mount.name.startsWith(name)))`,
+  ),
+);
+
 export const containerVariables: Variables = {
   environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => getPlace(name)).join(', ')}])`,
@@ -48,6 +73,7 @@ export const containerVariables: Variables = {
   readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
     readOnlySources,
   )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,
-  injected: `variables.containers.transformList(index, container, ${all(isChosen, isPossible)}, index)`,
+  isPodTraced,
+  injected: `variables.containers.transformList(index, container, ${all(isChosen, isOnlyTracer, isPossible)}, index)`,
   leftAlone: 'variables.containers.transformList(index, container, !(index in variables.injected), container.name)',
 };

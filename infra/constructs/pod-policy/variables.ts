@@ -24,6 +24,7 @@ const isOpenShift: Readonly<Record<Settings['platform'], Cel>> = {
 const settingsVariables = (settings: Settings): Variables => ({
   ...injectionVariables(settings, settingList),
   sidecars: settingList(settings.injection.sidecars),
+  otherTracers: text(settings.injection.otherTracers),
   endpoint: text(telemetryProxyUrl(settings)),
   ownLabel: text(labelValue(operatorVersion())),
   isOpenShift: isOpenShift[settings.platform],

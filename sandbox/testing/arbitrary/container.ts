@@ -79,12 +79,21 @@ const settingValue = fc.oneof(
   fc.constantFrom(...settingValues).map((value) => ({ value })),
 );
 
+const agentOption = fc.constantFrom<Fields>(
+  {},
+  { value: '--max-old-space-size=300' },
+  { value: '--require /datadog-lib/node_modules/dd-trace/init' },
+  { value: '/otel-auto-instrumentation-python:/app' },
+  { valueFrom: { configMapKeyRef: { name: 'settings', key: 'options' } } },
+);
+
 /** There are few names, so some are duplicates, which the API server accepts. */
 const named = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.stringMatching(/^[A-Z][A-Z_.-]{0,2}$/), anyValue) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('LD_PRELOAD'), preload) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...tracerNames), anyValue) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...settingNames), settingValue) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom('NODE_OPTIONS', 'PYTHONPATH'), agentOption) },
 );
 const environmentWith = (more: fc.Arbitrary<Fields>) =>
   maybe(

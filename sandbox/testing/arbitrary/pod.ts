@@ -27,6 +27,16 @@ const withLastNamed =
     return { ...rest, spec: { ...spec, containers } };
   };
 
+/** The first container mounts it. */
+const withVolume =
+  (name: string): Change =>
+  ({ spec, ...rest }) => {
+    const containers = spec.containers.map((each, index) =>
+      index === 0 ? { ...each, volumeMounts: [...(each.volumeMounts ?? []), { name, mountPath: '/agent' }] } : each,
+    );
+    return { ...rest, spec: { ...spec, containers, volumes: [...(spec.volumes ?? []), { name, emptyDir: {} }] } };
+  };
+
 const term = (key: string, operator: string, ...values: readonly string[]) => ({
   matchExpressions: [{ key, operator, ...(values.length === 0 ? {} : { values }) }],
 });
@@ -54,6 +64,9 @@ const changes: readonly Change[] = [
   withAnnotation(annotations.injectContainers, (names) => ` ${names.join(' , ')},istio-proxy,`),
   withAnnotation(annotations.injectContainers, () => ' , '),
   withAnnotation(annotations.injectContainers, () => 'nobody'),
+  withAnnotation('instrumentation.opentelemetry.io/inject-java', () => 'true'),
+  withAnnotation('oneagent.dynatrace.com/inject', () => 'False'),
+  withVolume('datadog-auto-instrumentation'),
   withAnnotation(annotations.excludeContainers, ([first = '']) => `${first}, other`),
   withAnnotation(annotations.excludeContainers, (names) => names.join(',')),
 ];

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { decided, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { annotations } from '../contract.ts';
+import { agentAnnotations, agentLabels, agentPaths, agentVolumes, loaders } from './other-tracers.ts';
+import { toTemplate, withTemplate } from './workload.ts';
+import type { Container, Metadata, Workload } from '../api/objects.ts';
+
+const app = { name: 'app', image: 'app:1' };
+const workload = (container: Partial<Container> = {}, metadata: Metadata = {}): Workload => {
+  const plain = made({ pod: { containers: [{ ...app, ...container }] } });
+  const template = toTemplate(plain);
+  return template === undefined ? plain : withTemplate(plain, { ...template, metadata });
+};
+
+type Row = readonly [tracer: string, where: string, Workload];
+const rows: readonly Row[] = [
+  ...agentPaths.flatMap(({ tracer, mark }) =>
+    loaders.map((name): Row => [tracer, `${name} with ${mark}`, workload({ env: [{ name, value: `x${mark}y` }] })]),
+  ),
+  ...agentVolumes.map(({ tracer, mark }): Row => {
+    const volumeMounts = [{ name: `${mark}-app`, mountPath: '/agent' }];
+    return [tracer, `the volume ${mark}`, workload({ volumeMounts })];
+  }),
+  ...agentAnnotations.map(({ tracer, mark }): Row => {
+    return [tracer, `the annotation ${mark}`, workload({}, { annotations: { [mark]: 'true' } })];
+  }),
+  ...agentLabels.map(({ tracer, mark }): Row => {
+    return [tracer, `the label ${mark}`, workload({}, { labels: { [mark]: 'true' } })];
+  }),
+];
+
+describe('a container that another tracer instruments', () => {
+  it.each(rows)('is skipped because of %s: %s', (tracer, _where, seen) => {
+    const decision = decided(seen);
+    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
+    expect(decision.message).toContain(`${tracer} already instruments it`);
+  });
+
+  const traced = workload({ env: [{ name: 'NODE_OPTIONS', value: '--require /datadog-lib/index.js' }] });
+
+  it('is instrumented if the annotation names it, or if the setting says so', () => {
+    const named = withMetadata(traced, { annotations: { [annotations.injectContainers]: 'app' } });
+    expect(decided(named).action).toBe('inject');
+    expect(decided(traced, { injector: { ...injector, otherTracers: 'Inject' } }).action).toBe('inject');
+  });
+
+  it('keeps an injection after the setting changed, because nothing may restart it', () => {
+    const injected = instrumented(traced, { injector: { ...injector, otherTracers: 'Inject' } });
+    expect(decided(injected).code).toBe('up-to-date');
+  });
+
+  it('loses the injection when a user adds the other tracer', () => {
+    const injected = instrumented(workload());
+    const template = toTemplate(injected);
+    if (template === undefined) throw new Error('no template');
+    const annotated = { ...template.metadata?.annotations, 'instrumentation.opentelemetry.io/inject-java': 'true' };
+    const changed = withTemplate(injected, { ...template, metadata: { ...template.metadata, annotations: annotated } });
+    expect(decided(changed, { operation: 'UPDATE', old: injected })).toMatchObject({ action: 'remove' });
+  });
+
+  it.each([
+    ['a plain NODE_OPTIONS', workload({ env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=300' }] })],
+    ['a mark in another variable', workload({ env: [{ name: 'NOTE', value: '/datadog-lib/' }] })],
+    ['a request of false', workload({}, { annotations: { 'oneagent.dynatrace.com/inject': 'False' } })],
+    ['a failed injection', workload({}, { labels: { 'dash0.com/instrumented': 'false' } })],
+  ])('is not one with %s', (_what, seen) => expect(decided(seen).action).toBe('inject'));
+
+  it('does not keep the other containers of the pod from being instrumented, and an event says so', () => {
+    const env = [{ name: 'LD_PRELOAD', value: '/opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so' }];
+    const decision = decided(
+      made({
+        pod: {
+          containers: [
+            { ...app, env },
+            { name: 'worker', image: 'worker:1' },
+          ],
+        },
+      }),
+    );
+    expect(decision.action === 'inject' && decision.leftAlone.join()).toContain(
+      "container 'app' is skipped: Dynatrace",
+    );
+  });
+});
