@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -102,6 +103,10 @@ describe('the npm package in an empty project', () => {
       expect(installed).not.toContain('@pulumi');
       for (const command of ['lumigo', 'kubectl-lumigo'])
         expect(await program(join(cwd, 'node_modules', '.bin', command), ['--help'])).toContain('preview');
+      const { kubectl = '' } = await ensureBinaries(['kubectl']);
+      const PATH = [join(cwd, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+      const completed = await program(kubectl, ['__complete', 'lumigo', 'ex'], { environment: { PATH } });
+      expect(completed.split('\n')[0]).toBe('explain');
       const documents = readdirSync(join(cwd, 'dist'))
         .sort()
         .map((file) => parseAllDocuments(readFileSync(join(cwd, 'dist', file), 'utf8')));

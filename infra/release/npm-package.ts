@@ -17,6 +17,9 @@ const files = ['publisher.yaml', 'LICENSE', 'CHANGELOG.md'];
 
 export const COMMAND_FILE = 'bin/main.js';
 
+/** kubectl finds a plugin and its completion by these names. */
+const COMPLETION = 'kubectl_complete-lumigo';
+
 /** The name until publisher.yaml has one. Nothing is published under it, so the package is installed from its archive. */
 export const UNPUBLISHED_NAME = 'lumigo-kubernetes-operator';
 /** The path is relative to a project beside the checkout, as in the package's README. */
@@ -40,6 +43,7 @@ export async function packageNpm(release: Packaged, folder: string, work = 'dist
   await program(process.execPath, tsc);
   await bundle(join(work, COMMAND_FILE));
   for (const file of files) copyFileSync(file, join(work, file));
+  copyFileSync(join('infra', 'release', COMPLETION), join(work, 'bin', COMPLETION));
   const readme = readFileSync(join('infra', 'README.md'), 'utf8');
   const isPublished = release.npm !== UNPUBLISHED_NAME;
   writeFileSync(join(work, 'README.md'), isPublished ? getPublishedReadme(readme, release.npm) : readme);
@@ -69,8 +73,11 @@ function packageManifest({ npm, version, publisher }: Packaged, work: string) {
       '.': { types: './infra/index.d.ts', default: './infra/index.js' },
       './pulumi': { types: './infra/pulumi/index.d.ts', default: './infra/pulumi/index.js' },
     },
-    // kubectl finds a plugin by its name: `kubectl lumigo`.
-    bin: { lumigo: `./${COMMAND_FILE}`, 'kubectl-lumigo': `./${COMMAND_FILE}` },
+    bin: {
+      lumigo: `./${COMMAND_FILE}`,
+      'kubectl-lumigo': `./${COMMAND_FILE}`,
+      [COMPLETION]: `./bin/${COMPLETION}`,
+    },
     dependencies: Object.fromEntries(used.filter(([name]) => !shared.test(name))),
     peerDependencies: Object.fromEntries(peers.map(([name, version]) => [name, `^${version}`])),
     peerDependenciesMeta: Object.fromEntries(
