@@ -15,7 +15,7 @@ describe('the shards of the tests against an API server', () => {
   it('have each file once', () => expect(shards.flat().toSorted()).toEqual(listTests().toSorted()));
 
   it('share the files that take longest', () => {
-    const longest = ['faults/api-server', 'telemetry-proxy/secrets', 'faults/operator'];
+    const longest = ['faults/api-server', 'faults/operator', 'telemetry-proxy/tenants'];
     const holders = longest.map((name) => shards.findIndex((shard) => shard.some((file) => file.includes(name))));
     expect(holders.toSorted()).toEqual([0, 1, 2]);
   });
