@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventReasons, workloadKinds } from '../runtime/contract.ts';
+import { workloadKinds } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../sandbox/testing/workloads.ts';
@@ -67,7 +67,7 @@ async function readFigures(client: Client, namespace: string): Promise<Figure[]>
   const seen = new Set<string>();
   let twice = 0;
   for (const { reason, involvedObject } of await new TestCluster(client).events(namespace)) {
-    if (reason !== eventReasons.added) continue;
+    if (reason !== 'LumigoAddedInstrumentation') continue;
     const { uid = '' } = involvedObject;
     if (seen.has(uid)) twice += 1;
     seen.add(uid);

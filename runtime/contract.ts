@@ -213,22 +213,3 @@ export const managerContainer = 'manager';
 /** The original operator's lease, which is not part of its chart. */
 export const originalLease = '1447aab8.lumigo.io';
 export const fieldManager = 'lumigo-operator';
-
-export const eventReasons = {
-  added: 'LumigoAddedInstrumentation',
-  updated: 'LumigoUpdatedInstrumentation',
-  removed: 'LumigoRemovedInstrumentation',
-  cannotAdd: 'LumigoCannotAddInstrumentation',
-  cannotUpdate: 'LumigoCannotUpdateInstrumentation',
-  cannotRemove: 'LumigoCannotRemoveInstrumentation',
-  contested: 'LumigoInstrumentationContested',
-  reverted: 'LumigoRevertedInstrumentation',
-  rolloutHalted: 'LumigoRolloutHalted',
-  telemetryFailed: 'LumigoCannotCollectTelemetry',
-  tokenRefused: 'LumigoTokenRefused',
-  operatorUpdated: 'LumigoOperatorUpdated',
-  operatorUpToDate: 'LumigoOperatorUpToDate',
-  operatorUpdateAvailable: 'LumigoOperatorUpdateAvailable',
-  cannotUpdateOperator: 'LumigoCannotUpdateOperator',
-  standsBy: 'LumigoOperatorStandsBy',
-} as const;

@@ -14,7 +14,7 @@ const column = (name: string, type: string, jsonPath: string, description: strin
 const pathInCondition = (type: string, field: 'status' | 'reason') =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
-const columns = [
+export const printerColumns = [
   column('Ready', 'string', pathInCondition('Ready', 'status'), 'True if Lumigo works in this namespace'),
   column(
     'Instrumented',
@@ -60,7 +60,7 @@ export class LumigoCrd extends Construct {
             served: true,
             storage: true,
             subresources: { status: {} },
-            additionalPrinterColumns: columns,
+            additionalPrinterColumns: printerColumns,
             schema: { openAPIV3Schema: lumigoSchema },
           },
         ],

@@ -3,8 +3,8 @@ import { noRollout } from '../../runtime/reconciler/plan-rollout.ts';
 import { getStatus } from '../../runtime/reconciler/conditions.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
 
-const problem = { reason: 'Reason', message: 'message' };
-const duplicate = { reason: 'DuplicateLumigo', message: 'message' };
+const problem = { reason: 'TokenRefused', message: 'message' } as const;
+const duplicate = { reason: 'DuplicateLumigo', message: 'message' } as const;
 
 it('describes each condition type that the operator writes, and no other [F82]', () => {
   const input = {

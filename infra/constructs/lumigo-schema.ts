@@ -1,3 +1,4 @@
+import { conditionTypes } from '../../runtime/api/conditions.ts';
 import { selectorSchema } from './selector-schema.ts';
 import { tracerSettingsSchema } from './tracer-settings-schema.ts';
 
@@ -83,24 +84,12 @@ const spec: Schema = {
   },
 };
 
-const conditionTypes = [
-  'Conditions. Ready: the operator acts, Lumigo accepts the token, and the webhook or the policy of Pod mode works.',
-  'Reconciling: Ready waits for a first result. Stalled: only a change of the resource or of its token helps.',
-  'Active: the operator acts in this namespace.',
-  'Error: the reason why it does not act.',
-  'WebhookReachable: the API server reaches the webhook.',
-  'TelemetryProxyReady: the telemetry proxy uses the current configuration.',
-  'RolledOut: every workload that can be instrumented is instrumented.',
-  "InjectionsCurrent: every injection sends to this installation's telemetry proxy.",
-  'TokenAccepted: Lumigo accepts the token.',
-  'PodPolicyInstalled: the API server has the policy of Pod mode.',
-  'A type is missing until the operator has something to report about it.',
-];
+const meanings = Object.entries(conditionTypes).map(([type, { means }]) => `${type}: ${means}`);
 
 /** A condition of the original operator has no reason. If the schema refused it, the object's finalizer could not be removed. */
 const conditions: Schema = {
   type: 'array',
-  description: conditionTypes.join(' '),
+  description: `Conditions. ${meanings.join(' ')} A type is missing until the operator has something to report about it.`,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {

@@ -1,17 +1,16 @@
+import { markdownTable } from '../settings/markdown-table.ts';
 import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
 
 const delay = ({ for: held }: Alert): string => (held === undefined ? 'at once' : `after ${held}`);
 
 /** Returns the table of docs/operate/monitoring.md. */
 export const alertTable = (): string =>
-  [
-    '| Alert | Fires | Meaning |',
-    '| --- | --- | --- |',
-    ...alerts.map(
-      (alert) =>
-        `| [${alert.name}](${alertPage(alert.name).replace('operate/', '')}) | ${delay(alert)} | ${alert.summary} |`,
-    ),
-  ].join('\n');
+  markdownTable(
+    ['Alert', 'Fires', 'Meaning'],
+    alerts.map((alert) => [
+      ...[`[${alert.name}](${alertPage(alert.name).replace('operate/', '')})`, delay(alert), alert.summary],
+    ]),
+  );
 
 /** Returns the generated part of an alert's page. */
 export const alertRule = (alert: Alert): string =>

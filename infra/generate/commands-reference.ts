@@ -2,17 +2,17 @@ import type { Command } from 'commander';
 import { commands } from '../../runtime/cli/commands.ts';
 import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
+import { markdownTable } from '../settings/markdown-table.ts';
 
-const cell = (text: string): string => text.replaceAll('|', '\\|');
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function getOptions(command: Command): string {
   const rows = command.options.map(({ flags, description, defaultValue, argChoices }) => {
     const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
     const fallback = defaultValue === undefined ? '' : `\`${String(defaultValue)}\``;
-    return `| \`${cell(flags)}\` | ${fallback} | ${cell(description + choices)} |`;
+    return [`\`${flags}\``, fallback, description + choices];
   });
-  return ['| flag | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+  return markdownTable(['flag', 'default', 'meaning'], rows);
 }
 
 function section(command: Command): string {

@@ -10,16 +10,14 @@ import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { alertRule, alertTable } from './alerts-reference.ts';
 import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
-import { commandsReference } from './commands-reference.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
 import { oldestKubernetes } from '../helm/chart-texts.ts';
 import { installWithHelm, quickInstallation, releaseStatus } from '../helm/installation-texts.ts';
-import { withTables } from './security-reference.ts';
 import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
+import { references } from './references.ts';
 import { testTitles } from './test-titles.ts';
-import { settingsReference } from '../settings/settings-reference.ts';
 
 /** Writes the generated files that are committed. With `--check`, it writes nothing and exits with 1 if one of them is outdated. */
 
@@ -27,7 +25,6 @@ type Generated = Readonly<Record<string, string>>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
-const security = join('docs', 'security', 'README.md');
 const imported = `${lumigo.group}.ts`;
 
 function generate(): Generated {
@@ -40,8 +37,7 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'start', 'first-steps.yaml')]: firstSteps(),
-      [join('docs', 'reference', 'settings.md')]: settingsReference(),
-      [join('docs', 'reference', 'commands.md')]: commandsReference(),
+      ...Object.fromEntries(Object.entries(references).map(([file, page]) => [file, page()])),
       [join('docs', 'contributing', 'tests.md')]: testTitles(),
       ...anew('README.md', {
         status: () => releaseStatus(),
@@ -53,7 +49,6 @@ function generate(): Generated {
       ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertTable }),
       ...Object.fromEntries(alerts.flatMap((alert) => Object.entries(pageOfAlert(alert)))),
       ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
-      [security]: withTables(readFileSync(join(root, security), 'utf8')),
       ...renderings(),
     };
   } finally {

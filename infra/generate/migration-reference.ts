@@ -1,12 +1,12 @@
+import { markdownTable } from '../settings/markdown-table.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 
 /** Returns the table of docs/migrate-from-original.md. */
 export const migrationTable = (): string =>
-  [
-    '| Value of the original | Here | Advice |',
-    '| --- | --- | --- |',
-    ...originalValues.map((row) => `| \`${row.path}\` | ${getOutcome(row).join(' | ')} |`),
-  ].join('\n');
+  markdownTable(
+    ['Value of the original', 'Here', 'Advice'],
+    originalValues.map((row) => [`\`${row.path}\``, ...getOutcome(row)]),
+  );
 
 function getOutcome(row: OriginalValue): readonly [string, string] {
   if ('warned' in row) return ['has no effect', row.warned];

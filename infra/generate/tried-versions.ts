@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { markdownTable } from '../settings/markdown-table.ts';
 
 /** A run of the tests with another version of a program, which `npm run test:matrix` adds. */
 export interface Tried {
@@ -28,9 +29,12 @@ export function describeKubernetes(oldest: string, tried: readonly Tried[] = rea
 
 export function triedTable(tried: readonly Tried[] = readTried()): string {
   if (tried.length === 0) return 'No run of all of them is on record yet.';
-  const rows = tried.map(
-    ({ program, version, date, isShort, passed, failed }) =>
-      `| ${program} ${version.slice(1)} | ${passed} of ${passed + failed.length} tests${isShort === true ? ', the short form' : ''} | ${date} |`,
+  return markdownTable(
+    ['against', 'passed', 'on'],
+    tried.map(({ program, version, date, isShort, passed, failed }) => [
+      `${program} ${version.slice(1)}`,
+      `${passed} of ${passed + failed.length} tests${isShort === true ? ', the short form' : ''}`,
+      date,
+    ]),
   );
-  return ['| against | passed | on |', '| --- | --- | --- |', ...rows].join('\n');
 }

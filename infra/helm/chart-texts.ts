@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
 import { chartReference, installWithHelm } from './installation-texts.ts';
 import { publisher as own, type Publisher } from '../settings/publisher.ts';
-import { settingsTable } from '../settings/settings-reference.ts';
+import { settingsTables } from '../settings/settings-reference.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { chartDefaults, ofTheRelease } from './values.ts';
 
@@ -70,5 +70,5 @@ namespace.
 
 ## Values
 
-${settingsTable((path) => path !== 'name' && !ofTheRelease.includes(path), { 'updater.mode': chartDefaults.updater.mode })}
+${settingsTables('###', (path) => path !== 'name' && !ofTheRelease.includes(path), { 'updater.mode': chartDefaults.updater.mode })}
 `;

@@ -1,24 +1,54 @@
-import { settingEntries } from './tree.ts';
+import { markdownTable } from './markdown-table.ts';
+import { settingEntries, type SettingEntry } from './tree.ts';
 import { settingsVariable } from './settings.ts';
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+/** The settings that people use first. */
+const FIRST = [
+  'monitoredNamespaces',
+  'lumigoToken.value',
+  'cluster.name',
+  'endpoint.otlp.url',
+  'rollout.strategy',
+  'imagePrefix',
+  'metrics.serviceMonitor.enabled',
+  'updater.mode',
+];
 
 const withoutValue = (value: unknown): string | undefined => ({ undefined: '(required)', null: '' })[String(value)];
 
 const fallbackText = (value: unknown): string => withoutValue(value) ?? `\`${JSON.stringify(value)}\``;
 
-/** Returns a table of settings. @param defaults the defaults that differ from the schema's, by path */
-export function settingsTable(
+const table = (entries: readonly SettingEntry[]): string =>
+  markdownTable(
+    ['setting', 'default', 'meaning'],
+    entries.map(({ path, fallback, meaning }) => [`\`${path}\``, fallbackText(fallback), meaning]),
+  );
+
+/** Returns the first part of the path of a setting that is in a section, otherwise the heading of the others. */
+const sectionOf = ({ path }: SettingEntry): string => /^(\w+)[.[]/.exec(path)?.[1] ?? 'Installation';
+
+/**
+ * Returns the settings by section, those that people use first on top. @param heading the marks of a heading
+ * @param defaults the defaults that differ from the schema's, by path
+ */
+export function settingsTables(
+  heading: string,
   isOf: (path: string) => boolean = () => true,
   defaults: Readonly<Record<string, unknown>> = {},
 ): string {
-  const rows = settingEntries()
+  const entries = settingEntries()
     .filter(({ path }) => isOf(path))
-    .map(({ path, fallback, meaning }) => {
-      const text = fallbackText(path in defaults ? defaults[path] : fallback);
-      return `| \`${path}\` | ${cell(text)} | ${cell(meaning)} |`;
-    });
-  return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+    .map((entry) => (entry.path in defaults ? { ...entry, fallback: defaults[entry.path] } : entry));
+  const first = FIRST.flatMap((path) => entries.find((entry) => entry.path === path) ?? []);
+  const lists = entries.filter(({ path }) => entries.some((other) => other.path.startsWith(`${path}[]`)));
+  const sections = new Map<string, SettingEntry[]>([['Installation', []]]);
+  for (const entry of entries) {
+    const section = lists.includes(entry) ? entry.path : sectionOf(entry);
+    sections.set(section, [...(sections.get(section) ?? []), entry]);
+  }
+  return [['First settings', first] as const, ...sections]
+    .map(([title, own]) => `${heading} ${title}\n\n${table(own)}`)
+    .join('\n\n');
 }
 
 export function settingsReference(): string {
@@ -35,6 +65,6 @@ ${settingsVariable}=my-settings.yaml npm run synth
 Maps are merged with their default, key by key; \`null\` removes a key. Lists replace their default. With Helm, the same settings are
 the values of the chart; with Pulumi, they are the object \`settings\` of the stack's configuration.
 
-${settingsTable()}
+${settingsTables('##')}
 `;
 }

@@ -1,4 +1,5 @@
 import type { LabelSelector } from './label-selector.ts';
+import type { ConditionReason } from './conditions.ts';
 import type { Metadata } from './objects.ts';
 
 /** A `Lumigo` resource. An older CRD may be installed, so readers accept missing fields. */
@@ -45,7 +46,7 @@ interface KeyReference {
 }
 
 export interface Problem {
-  readonly reason: string;
+  readonly reason: ConditionReason;
   readonly message: string;
 }
 

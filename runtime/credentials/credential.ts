@@ -49,7 +49,7 @@ type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
 
 const toWhere = ({ namespace, name }: Place): string => `Secret '${namespace}/${name}'`;
 
-const failed = (reason: string, message: string): Credential => ({ problem: { reason, message } });
+const failed = (reason: Problem['reason'], message: string): Credential => ({ problem: { reason, message } });
 
 export const nowhere: Credential = failed(
   'SecretReferenceMissing',
@@ -61,7 +61,7 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
   const { key } = place;
   const where = toWhere(place);
   const encoded = data[key];
-  const refused = (reason: string, message: string): Credential => ({ ...failed(reason, message), version });
+  const refused = (reason: Problem['reason'], message: string): Credential => ({ ...failed(reason, message), version });
   if (encoded === undefined)
     return refused(
       'SecretKeyNotFound',

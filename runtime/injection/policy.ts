@@ -1,3 +1,4 @@
+import type { ConditionReason } from '../api/conditions.ts';
 import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api/lumigo.ts';
 import { getTracerVariables, whyRefused } from './tracer-settings.ts';
 import type { NamespacePolicy, TracingSettings } from './types.ts';
@@ -32,7 +33,11 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
   return enabledPolicy(effective);
 }
 
-const inactive = ({ metadata: { name } }: LumigoResource, reason: string, message: string): NamespacePolicy => ({
+const inactive = (
+  { metadata: { name } }: LumigoResource,
+  reason: ConditionReason,
+  message: string,
+): NamespacePolicy => ({
   ...{ state: 'inactive', lumigo: name, reason, message },
 });
 

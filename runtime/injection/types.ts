@@ -1,3 +1,4 @@
+import type { ConditionReason } from '../api/conditions.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { EnvVar } from '../api/objects.ts';
@@ -64,5 +65,7 @@ export type NamespacePolicy =
     }
   | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
   /** `message`: a sentence about what to change, if the reason is not in the Secret. */
-  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: string }
+  /** Without a message, the reason is that of the status, which the reconciler wrote. */
+  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
+  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
   | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type * as api from '@kubernetes/client-node';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { eventReasons, webhookSelector } from '../contract.ts';
+import { webhookSelector } from '../contract.ts';
 import type { DeepPartial } from '../api/objects.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
@@ -120,7 +120,7 @@ export class Standby {
       if (found === undefined) return;
       const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, ...getIdentity(found.metadata) };
       const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
-      const what = { regarding, reason: eventReasons.standsBy, type: 'Warning', message, key: uid } as const;
+      const what = { regarding, reason: 'LumigoOperatorStandsBy', message, key: uid } as const;
       const sender = { version: config.version, instance: config.podName, now: new Date() };
       await postEvent(this.client, eventObject({ ...what, ...sender }));
     } catch (error) {

@@ -17,7 +17,7 @@ const makeIn = (...registers: Registry[]) => ({
   histogram: <L extends string>(options: HistogramConfiguration<L>) => new Histogram({ ...options, registers }),
 });
 
-/** docs/operate/monitoring.md lists the metrics. */
+/** docs/reference/metrics.md lists the metrics. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
@@ -121,7 +121,7 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
   ),
   objectsSkipped: counter(
     'lumigo_operator_api_objects_skipped_total',
-    'Objects that a watch skipped because they exceed 1 MiB, by resource',
+    'Objects that a watch skipped because they exceed 1 MiB, by resource. Make their labels and annotations smaller',
     ['resource'],
   ),
   watchHeard: gauge(
@@ -129,10 +129,11 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
     'Time of the last watch message, which comes at least about once a minute, by resource',
     ['resource'],
   ),
-  watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watch restarts, by resource and cause', [
-    'resource',
-    'cause',
-  ]),
+  watchRestarts: counter(
+    'lumigo_operator_watch_restarts_total',
+    'Watch restarts, by resource and cause. `ended` is normal; `silent` and `disconnected` are problems of the network',
+    ['resource', 'cause'],
+  ),
 });
 
 /** Sets a gauge, and removes a series that would be 0: there may be as many as namespaces. */

@@ -12,7 +12,7 @@ const untimed = (type: string, status: Condition['status'], reason = 'Any', obse
 const timed = (condition: ReturnType<typeof untimed>, lastTransitionTime = now): Condition => ({
   ...{ observedGeneration: generation, ...condition, lastTransitionTime },
 });
-const problem = (reason: string): Problem => ({ reason, message: `about ${reason}` });
+const problem = (reason: Problem['reason']): Problem => ({ reason, message: `about ${reason}` });
 
 const accepted = untimed('TokenAccepted', 'True');
 const reached = untimed('WebhookReachable', 'True');

@@ -1,3 +1,4 @@
+import type { ConditionType } from '../api/conditions.ts';
 import type { Condition, Problem } from '../api/lumigo.ts';
 import type { Untimed } from './conditions-rollout.ts';
 
@@ -56,7 +57,7 @@ export function getReadyConditions(input: ReadyInput): Untimed[] {
 /** `Ready` stays True with the earlier generation while a new spec is checked, so it does not flap. */
 function whileChecking({ known, generation, now }: ReadyInput, missing: string): Untimed[] {
   const before = known.get(READY);
-  const checking = { reason: 'Checking', message: `Waiting for ${missing}` };
+  const checking: Problem = { reason: 'Checking', message: `Waiting for ${missing}` };
   const isConfirmed = before?.status === 'True' && before.observedGeneration === generation;
   if (isConfirmed || getCheckingMs(known.get(RECONCILING), now) === 0)
     return [condition(READY, 'True', works(`${WORKS}. There is no result yet of ${missing}`))];
@@ -75,9 +76,13 @@ export function getWaitMs(conditions: readonly Condition[] = [], now: string): n
 const getCheckingMs = (reconciling: Condition | undefined, now: string): number =>
   Math.max(0, Date.parse(reconciling?.lastTransitionTime ?? now) + MAX_CHECKING_MS - Date.parse(now));
 
-const deleting = { reason: 'Deleting', message: 'This Lumigo resource is being deleted' };
+const deleting: Problem = { reason: 'Deleting', message: 'This Lumigo resource is being deleted' };
 const works = (message: string): Problem => ({ reason: 'Ready', message });
 
-const condition = (type: string, status: Condition['status'], { reason, message }: Problem): Untimed => ({
+const condition = (
+  type: ConditionType,
+  status: Condition['status'],
+  { reason, message }: Pick<Untimed, 'reason' | 'message'>,
+): Untimed => ({
   ...{ type, status, reason, message },
 });

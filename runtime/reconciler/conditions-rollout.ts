@@ -1,4 +1,5 @@
 import { annotations } from '../contract.ts';
+import type { ConditionReason } from '../api/conditions.ts';
 import type { Condition } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
@@ -14,7 +15,7 @@ const MAX_NAMES_SHOWN = 10;
 export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 
-const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary) => boolean])[] = [
+const reasons: readonly (readonly [reason: ConditionReason, holds: (seen: RolloutSummary) => boolean])[] = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
   ['Reverted', ({ reverted }) => reverted.length > 0],

@@ -57,7 +57,7 @@ describe('the status of a Lumigo', () => {
 
   it('has TokenAccepted from the first result on, and keeps it until a new result [F29]', () => {
     const type = 'TokenAccepted';
-    const problem = { reason: 'Wrong', message: 'it is' };
+    const problem = { reason: 'TokenRefused', message: 'it is' } as const;
     const saying = (token: StatusInput['token'], before: ReturnType<typeof getStatus> | undefined) =>
       getStatus({ ...input, token: { generation: 2, ...token }, now: later }, before);
     expect(findCondition(saying({}, undefined), type)).toBeUndefined();
@@ -71,12 +71,12 @@ describe('the status of a Lumigo', () => {
     const before = getStatus({ ...input, token: { generation: 2, accepted: 'working' } }, undefined);
     const changed = { ...input, metadata: { generation: 3 }, token: { generation: 2, accepted: 'working' } } as const;
     expect(findCondition(getStatus(changed, before), 'TokenAccepted')).toMatchObject({ observedGeneration: 2 });
-    const problem = { reason: 'SecretNotFound', message: 'gone' };
+    const problem = { reason: 'SecretNotFound', message: 'gone' } as const;
     expect(findCondition(getStatus({ ...input, problem }, before), 'TokenAccepted')).toBeUndefined();
   });
 
   it('keeps what an earlier leader saw until there is a new result', () => {
-    const webhook = { reachable: true, reason: 'ProbeSucceeded', message: '' };
+    const webhook = { reachable: true, reason: 'ProbeSucceeded', message: '' } as const;
     const before = getStatus({ ...input, webhook, telemetry: 'working' }, undefined);
     expect(getStatus({ ...input, now: later }, before).conditions).toEqual(before.conditions);
   });
@@ -128,7 +128,7 @@ describe('the status of a Lumigo', () => {
         'WebhookReachable',
       )?.status,
     ).toBe('True');
-    const problem = { reason: 'ProbeTimedOut', message: 'no answer' };
+    const problem = { reason: 'ProbeTimedOut', message: 'no answer' } as const;
     expect(
       findCondition(getStatus({ ...input, webhook: { reachable: false, ...problem } }, undefined), 'WebhookReachable'),
     ).toMatchObject({

@@ -1,4 +1,5 @@
 import type { Metadata } from '../api/objects.ts';
+import type { ConditionReason, ConditionType } from '../api/conditions.ts';
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { getReadyConditions, type Needed } from './conditions-ready.ts';
 import { ROLLED_OUT, rolloutCondition, workloads, type Untimed } from './conditions-rollout.ts';
@@ -40,7 +41,7 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
   };
 }
 
-const condition = (type: string, holds: boolean, reason: string, message: string): Untimed => ({
+const condition = (type: ConditionType, holds: boolean, reason: ConditionReason, message: string): Untimed => ({
   ...{ type, status: holds ? 'True' : 'False', reason, message },
 });
 
@@ -98,7 +99,7 @@ function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
 }
 
 const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
-  seen === 'working' ? good : condition(good.type, false, seen.reason, seen.message);
+  seen === 'working' ? good : { type: good.type, status: 'False', reason: seen.reason, message: seen.message };
 
 /** Returns a condition that keeps its value and generation until something is seen. */
 const latest = (seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined =>

@@ -20,7 +20,7 @@ describe("a Lumigo's condition [F29]", () => {
     const events = turnedFalse(lumigo(), {
       conditions: [condition('TokenAccepted', 'False'), condition('Error', 'False')],
     });
-    expect(events).toMatchObject([{ reason: 'LumigoTokenRefused', type: 'Warning', message: 'of this' }]);
+    expect(events).toMatchObject([{ reason: 'LumigoTokenRefused', message: 'of this' }]);
     expect(
       turnedFalse(lumigo(condition('TokenAccepted', 'True')), { conditions: [condition('TokenAccepted', 'False')] }),
     ).toMatchObject([{ reason: 'LumigoTokenRefused', regarding: { kind: 'Lumigo', uid: 'l' } }]);

@@ -1,6 +1,7 @@
-import { eventReasons, lumigo as contract } from '../contract.ts';
+import { lumigo as contract } from '../contract.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
+import type { EventReason } from '../api/events.ts';
 import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
@@ -18,43 +19,48 @@ export function changed(
   const injectionStatus = change === 'removed' ? undefined : parseInjectionStatus(workload.injectionStatus);
   const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, injectionStatus?.by)})`;
   const key = injectionStatus?.at ?? workload.instrumentedVersion ?? '';
-  return { ...warning(workload, eventReasons[change], [message, ...exceptions].join('; '), key), type: 'Normal' };
+  return eventOn(workload, reasons[change], [message, ...exceptions].join('; '), key);
 }
 
 /** The key makes it one event in the life of a policy. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
   const [reason] = failures[changeFor[decision.tried]];
   const message = `${decision.message} (${trigger(workload, policy)})`;
-  return warning(workload, reason, message, `${decision.code}/${policyAge(policy)}`);
+  return eventOn(workload, reason, message, `${decision.code}/${policyAge(policy)}`);
 }
 
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const [reason, verb] = failures[change];
   const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}`;
-  return warning(workload, reason, message, `${workload.generation}/${problem}`);
+  return eventOn(workload, reason, message, `${workload.generation}/${problem}`);
 }
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
   const message = `Another writer undid the operator's change ${times}. Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict, do one of these: (1) Let that writer's changes pass through the webhook. (2) Inject pods instead of workloads (spec.tracing.injection.mode: Pod). (3) Opt the workload out with the label lumigo.auto-trace: "false"`;
-  return warning(workload, eventReasons.contested, message, workload.resourceVersion);
+  return eventOn(workload, 'LumigoInstrumentationContested', message, workload.resourceVersion);
 }
 
 /** Its key is the time of the injection, so each injection has one such event. */
 export function reverted(workload: ObservedWorkload, evidence: Evidence): QueuedEvent {
   const message = `Removed Lumigo instrumentation because pods failed with it (${evidence.cause}): ${evidence.message}`;
-  return warning(workload, eventReasons.reverted, message, `${parseInjectionStatus(workload.injectionStatus)?.at}`);
+  return eventOn(
+    workload,
+    'LumigoRevertedInstrumentation',
+    message,
+    `${parseInjectionStatus(workload.injectionStatus)?.at}`,
+  );
 }
 
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
-  warning({ kind: contract, ...metadata }, eventReasons.telemetryFailed, message, key);
+  eventOn({ kind: contract, ...metadata }, 'LumigoCannotCollectTelemetry', message, key);
 
 /** Event reasons for conditions that are `False`, by `type` or by `type/reason`. */
-const reported: Readonly<Record<string, string>> = {
-  TokenAccepted: eventReasons.tokenRefused,
-  [`${ROLLED_OUT}/${HALTED}`]: eventReasons.rolloutHalted,
+const reported: Readonly<Record<string, EventReason>> = {
+  TokenAccepted: 'LumigoTokenRefused',
+  [`${ROLLED_OUT}/${HALTED}`]: 'LumigoRolloutHalted',
 };
-const reasonFor = ({ type, status, reason }: Condition): string | undefined =>
+const reasonFor = ({ type, status, reason }: Condition): EventReason | undefined =>
   status === 'False' ? (reported[type] ?? reported[`${type}/${reason}`]) : undefined;
 
 /** Omits the events for the previous status, which its leader reported. */
@@ -63,7 +69,7 @@ export function turnedFalse({ metadata, status }: LumigoResource, next: LumigoSt
   return (next.conditions ?? []).flatMap((condition) => {
     const reason = reasonFor(condition);
     if (reason === undefined || before.has(reason)) return [];
-    return warning({ kind: contract, ...metadata }, reason, condition.message, metadata.resourceVersion ?? '');
+    return eventOn({ kind: contract, ...metadata }, reason, condition.message, metadata.resourceVersion ?? '');
   });
 }
 
@@ -72,20 +78,26 @@ type Subject = Pick<ObservedWorkload, 'namespace' | 'name' | 'uid'> & {
   readonly resourceVersion?: string | undefined;
 };
 
-function warning(subject: Subject, reason: string, message: string, key: string): QueuedEvent {
+function eventOn(subject: Subject, reason: EventReason, message: string, key: string): QueuedEvent {
   const { namespace, name, uid, resourceVersion = '', kind: type } = subject;
   const regarding = { apiVersion: type.apiVersion, kind: type.kind, namespace, name, uid, resourceVersion };
-  return { regarding, reason, type: 'Warning', message, key };
+  return { regarding, reason, message, key };
 }
 
 const inWords = (ms: number): string =>
   ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000} hours`;
 
-const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>> = {
-  added: [eventReasons.cannotAdd, 'add'],
-  updated: [eventReasons.cannotUpdate, 'update'],
-  none: [eventReasons.cannotUpdate, 'update'],
-  removed: [eventReasons.cannotRemove, 'remove'],
+const reasons = {
+  added: 'LumigoAddedInstrumentation',
+  updated: 'LumigoUpdatedInstrumentation',
+  removed: 'LumigoRemovedInstrumentation',
+} as const;
+
+const failures: Readonly<Record<Change, readonly [reason: EventReason, verb: string]>> = {
+  added: ['LumigoCannotAddInstrumentation', 'add'],
+  updated: ['LumigoCannotUpdateInstrumentation', 'update'],
+  none: ['LumigoCannotUpdateInstrumentation', 'update'],
+  removed: ['LumigoCannotRemoveInstrumentation', 'remove'],
 };
 
 export const policyAge = (policy: NamespacePolicy): string =>

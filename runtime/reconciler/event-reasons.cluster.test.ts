@@ -2,13 +2,15 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { eventReasons, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
+import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
 const { deployment, job } = workloadKinds;
 const optIn = { [labels.autoTrace]: 'true' };
 const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
-const { added, updated, removed, cannotAdd, cannotUpdate, cannotRemove } = eventReasons;
+const done = (change: string): string => `Lumigo${change}Instrumentation`;
+const [added, updated, removed] = [done('Added'), done('Updated'), done('Removed')];
+const [cannotAdd, cannotUpdate, cannotRemove] = [done('CannotAdd'), done('CannotUpdate'), done('CannotRemove')];
 
 let operator: OperatorBench;
 beforeAll(async () => {

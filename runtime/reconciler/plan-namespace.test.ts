@@ -171,7 +171,7 @@ describe('a Lumigo', () => {
       ...observed([known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats: 20 })]),
       pendingEvents: 0,
     };
-    const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
+    const credential = { problem: { reason: 'SecretNotFound', message: 'gone' } as const, version: undefined };
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { UpdaterConfig } from '../config/config.ts';
-import { eventReasons } from '../contract.ts';
+import type { EventReason } from '../api/events.ts';
 import { getManager } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
@@ -15,12 +15,12 @@ interface UpdateOptions {
   readonly logger: Logger;
 }
 
-const messages = {
-  operatorUpdated: 'operator updated',
-  operatorUpToDate: 'operator up to date',
-  operatorUpdateAvailable: 'newer operator available',
-  cannotUpdateOperator: 'operator not updated',
-} as const satisfies Record<Outcome, string>;
+const reports: Readonly<Record<Outcome, readonly [reason: EventReason, log: string]>> = {
+  operatorUpdated: ['LumigoOperatorUpdated', 'operator updated'],
+  operatorUpToDate: ['LumigoOperatorUpToDate', 'operator up to date'],
+  operatorUpdateAvailable: ['LumigoOperatorUpdateAvailable', 'newer operator available'],
+  cannotUpdateOperator: ['LumigoCannotUpdateOperator', 'operator not updated'],
+};
 
 /** Upgrades to the newest permitted version, or only reports it. Returns false if a person must act. */
 export async function update(options: UpdateOptions): Promise<boolean> {
@@ -30,12 +30,12 @@ export async function update(options: UpdateOptions): Promise<boolean> {
     outcome: 'cannotUpdateOperator',
     message: describeError(error),
   }));
+  const [reason, report] = reports[outcome];
   const isDone = outcome !== 'cannotUpdateOperator';
-  if (isDone) logger.info({ release, newest, result: message }, messages[outcome]);
-  else logger.error({ release, problem: message }, messages[outcome]);
+  if (isDone) logger.info({ release, newest, result: message }, report);
+  else logger.error({ release, problem: message }, report);
   const { podName: instance, version } = config;
-  const type = isDone ? 'Normal' : 'Warning';
-  const details = { regarding, reason: eventReasons[outcome], type, message, key: instance } as const;
+  const details = { regarding, reason, message, key: instance };
   await postEvent(client, eventObject({ ...details, now: new Date(), version, instance }));
   return isDone;
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventReasons } from '../../runtime/contract.ts';
 import { count, type Story } from './count.ts';
 import type { Ask, Wanted, WorkloadWrite } from './history.ts';
 
@@ -34,11 +33,18 @@ const start = {
   has: 'none',
 };
 
-type Reasons = readonly (keyof typeof eventReasons)[];
+const reasonOf = {
+  added: 'LumigoAddedInstrumentation',
+  updated: 'LumigoUpdatedInstrumentation',
+  removed: 'LumigoRemovedInstrumentation',
+  reverted: 'LumigoRevertedInstrumentation',
+  cannotAdd: 'LumigoCannotAddInstrumentation',
+} as const;
+type Reasons = readonly (keyof typeof reasonOf)[];
 
 function counted(writes: WorkloadWrite[], asks: Ask[], events: Reasons, more: Partial<Story> = {}) {
   const byReason = new Map<string, number>();
-  for (const reason of events.map((each) => eventReasons[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  for (const reason of events.map((each) => reasonOf[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
   const found = count({ writes, asks, events: byReason, start, end: 0, fails: false, ...more });
   return ['duplicate', 'unreported', 'restarted'].map((kind) => found.filter((each) => each.startsWith(kind)).length);
 }

@@ -1,4 +1,4 @@
-import { eventReasons } from '../../runtime/contract.ts';
+import type { EventReason } from '../../runtime/api/events.ts';
 import type { Ask, Wanted, WorkloadState, WorkloadWrite } from './history.ts';
 
 export interface Story {
@@ -18,7 +18,12 @@ interface Past extends Pick<WorkloadState, 'generation' | 'note' | 'isReverted' 
   readonly wasReverted: boolean;
 }
 
-const { added, updated, removed, reverted } = eventReasons;
+const [added, updated, removed, reverted] = [
+  'LumigoAddedInstrumentation',
+  'LumigoUpdatedInstrumentation',
+  'LumigoRemovedInstrumentation',
+  'LumigoRevertedInstrumentation',
+] as const satisfies readonly EventReason[];
 const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, reverted]);
 const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 

@@ -1,5 +1,4 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { eventReasons } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import { count } from './count.ts';
@@ -24,7 +23,7 @@ export async function lookAt(reader: Reader, namespace: string): Promise<Look> {
 
 /** A program that fails with the injection is an expected warning. */
 export const isWarning = ({ type, reason }: CoreV1Event): boolean =>
-  type === 'Warning' && reason !== eventReasons.reverted;
+  type === 'Warning' && reason !== 'LumigoRevertedInstrumentation';
 
 export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, asks }: History): string[] {
   const isSince = (each: { namespace: string; atMs: number }) =>

@@ -24,7 +24,6 @@ const event = (namespace: string, changes: Partial<EventDetails> = {}) =>
       resourceVersion: '7',
     },
     reason: 'LumigoAddedInstrumentation',
-    type: 'Normal',
     message: 'Lumigo instrumentation added',
     key: 'added/1',
     now: new Date(),

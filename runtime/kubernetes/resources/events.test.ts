@@ -12,7 +12,6 @@ const details = {
     resourceVersion: '7',
   },
   reason: 'LumigoAddedInstrumentation',
-  type: 'Normal',
   message: 'Lumigo instrumentation added',
   key: 'added/1',
   now: new Date('2030-01-01T00:00:00.123Z'),
@@ -30,6 +29,7 @@ describe('eventObject', () => {
       involvedObject: details.regarding,
       firstTimestamp: '2030-01-01T00:00:00Z',
       lastTimestamp: '2030-01-01T00:00:00Z',
+      type: 'Normal',
       count: 1,
       reportingInstance: 'manager-0',
     }));
@@ -44,7 +44,7 @@ describe('eventObject', () => {
 
   it.each([
     ['change', { key: 'added/2' }],
-    ['reason', { reason: 'LumigoRemovedInstrumentation' }],
+    ['reason', { reason: 'LumigoRemovedInstrumentation' as const }],
     ['life of the object', { regarding: { ...details.regarding, uid: 'another' } }],
   ])('has another name for another %s', (_what, changes) => expect(getName(changes)).not.toBe(getName({})));
 

@@ -1,5 +1,6 @@
 import type { V1ObjectReference } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
+import { events, type EventReason } from '../../api/events.ts';
 import { fieldManager } from '../../contract.ts';
 import { printable } from '../../wording/printable.ts';
 import { withoutTokens } from '../../wording/token.ts';
@@ -14,8 +15,7 @@ export type Regarding = Readonly<
 
 export interface EventDetails {
   readonly regarding: Regarding;
-  readonly reason: string;
-  readonly type: 'Normal' | 'Warning';
+  readonly reason: EventReason;
   readonly message: string;
   /** Identifies the change on this object. An event with the same key is posted once. */
   readonly key: string;
@@ -29,7 +29,7 @@ const maxMessageLength = 1024;
 
 /** Returns a core/v1 Event. Its name depends on the change alone, so a second post finds the first. */
 export function eventObject(details: EventDetails): Manifest {
-  const { regarding, reason, type, now, version, instance } = details;
+  const { regarding, reason, now, version, instance } = details;
   // Mount paths, for example, may have any character.
   const message = printable(withoutTokens(details.message));
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -39,7 +39,7 @@ export function eventObject(details: EventDetails): Manifest {
     metadata: { name: eventName(details), namespace: regarding.namespace },
     involvedObject: regarding,
     reason,
-    type,
+    type: events[reason].type,
     message: message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`,
     source: { component: `${fieldManager}.v${version}` },
     firstTimestamp: at,

@@ -4,26 +4,41 @@ import { portNames, reachedPorts } from '../settings/ports.ts';
 import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
 import { rulesOfUpgrade } from '../constructs/updater.ts';
 import { userRoles } from '../constructs/user-roles.ts';
-import { withGenerated } from './generated-parts.ts';
+import { markdownTable as markdown } from '../settings/markdown-table.ts';
+import { referencePage } from './page.ts';
 import { getRelease } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-const tables: Readonly<Record<string, () => string>> = {
-  permissions: permissionsTable,
-  updater: updaterTable,
-  users: usersTable,
-  ports: portsTable,
-};
+/** Returns the page of all rights. */
+export const permissionsReference = (): string =>
+  referencePage(
+    'Permissions',
+    'runtime/access/permissions.ts',
+    '[Security](../security/README.md#rights-of-the-operator) says what an attacker can do with these rights, and what the guard adds to them.',
+    '## The operator',
+    'The operator has these rights and no others. Each right has a test that needs it.',
+    permissionsTable(),
+    '## Users',
+    'Kubernetes adds these rights to its own roles.',
+    usersTable(),
+    '## The updater',
+    'The mode `upgrade` includes the rights of `check`.',
+    updaterTable(),
+  );
 
-export const withTables = (document: string): string => withGenerated('docs/security/README.md', document, tables);
+/** Returns the page of all ports. */
+export const portsReference = (): string =>
+  referencePage(
+    'Ports',
+    'infra/settings/ports.ts',
+    "These are the ports of the operator's pods. [Security](../security/README.md#ports) says which of them are open by default.",
+    portsTable(),
+  );
 
 /** A Helm release does not include the namespace. */
 const settings = parseSettings({ createNamespace: false });
 
 type Row = readonly string[];
-
-const markdown = (head: Row, rows: readonly Row[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
