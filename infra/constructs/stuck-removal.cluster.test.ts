@@ -11,7 +11,6 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Runs the commands of docs/operate/uninstall.md, which need only kubectl. */
@@ -51,15 +50,6 @@ function held(): readonly ResourceRef[] {
   return protectedObjects({ operatorName: name, operatorNamespace: namespace });
 }
 
-async function instrumented(name: string): Promise<string> {
-  const { testCluster } = operator;
-  const namespace = await testCluster.namespace(name);
-  await testCluster.activate(namespace);
-  await testCluster.create(createWorkload(deployment, namespace, 'app'));
-  await testCluster.waitForInstrumented(deployment, namespace, 'app');
-  return namespace;
-}
-
 const getFinalizers = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
 
 const finalizersOfDeleted = (ref: ResourceRef) =>
@@ -91,7 +81,7 @@ async function installAgain(): Promise<void> {
 describe('a removal that is stuck', () => {
   it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
     const { testCluster, cluster, installation } = operator;
-    const [shop, bank] = [await instrumented('shop'), await instrumented('bank')];
+    const [shop, bank] = [await testCluster.instrumented('shop'), await testCluster.instrumented('bank')];
     await setFinalizers(getLumigo(bank), [foreign, lumigo.finalizer]);
     await removeWithoutManager();
     expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);

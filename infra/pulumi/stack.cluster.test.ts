@@ -12,7 +12,6 @@ import { install } from '../../sandbox/manager/install.ts';
 import { startManager } from '../../sandbox/manager/manager.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 
 /** Applies in the order of the engine, which is in no package registry, and deletes in reverse. */
@@ -130,10 +129,7 @@ describe('the Pulumi stack', () => {
     await cluster.client.delete(toRef(webhook));
     const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, { webhookPort });
-    const namespace = await testCluster.namespace('shop');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    const namespace = await testCluster.instrumented('shop');
     const steps = applied.toReversed().map((manifest) => [manifest]);
     await destroy(cluster, steps, () => manager.stop());
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);

@@ -4,12 +4,7 @@ import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import {
-  protection,
-  instrumented,
-  instrumentedAndProtected,
-  waitForProtected,
-} from '../../sandbox/testing/protection.ts';
+import { protection, instrumentedAndProtected, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
@@ -75,7 +70,7 @@ describe('the cleanup finalizer in a removal', () => {
 
   it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
     const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumented(operator);
+    const namespace = await testCluster.instrumented('shop');
     const alone = await testCluster.namespace('alone');
     await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await testCluster.waitForInstrumented(deployment, alone, 'app');

@@ -30,15 +30,6 @@ function hookFlags(): readonly string[] {
   return flags.slice(0, flags.indexOf('--deadline'));
 }
 
-async function instrumentedNamespace(spec: object = {}): Promise<string> {
-  const { testCluster } = operator;
-  const namespace = await testCluster.namespace('leaving');
-  await testCluster.activate(namespace, spec);
-  await testCluster.create(createWorkload(deployment, namespace, 'app'));
-  await testCluster.waitForInstrumented(deployment, namespace, 'app');
-  return namespace;
-}
-
 /** A running manager takes a Lease at once that was not renewed for two minutes. */
 async function expireLease(): Promise<void> {
   const { cluster, installation } = operator;
@@ -67,7 +58,7 @@ describe('uninstall', () => {
 
   it('reports what is stuck and why after its timeout', async () => {
     const { testCluster, cluster } = operator;
-    const namespace = await instrumentedNamespace();
+    const namespace = await testCluster.instrumented('leaving');
     const finalizers = async (list: string[]) =>
       cluster.client.patch(
         { ...contract, namespace, name: 'lumigo' },
@@ -86,7 +77,7 @@ describe('uninstall', () => {
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {
     const { testCluster } = operator;
-    const [gone, kept] = [await instrumentedNamespace(), await instrumentedNamespace(keep)];
+    const [gone, kept] = [await testCluster.instrumented('leaving'), await testCluster.instrumented('leaving', keep)];
     await operator.killManager();
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
@@ -101,7 +92,7 @@ describe('uninstall', () => {
 
   it("fails as the chart's hook while a workload refuses changes, and succeeds later [F91]", async () => {
     const { testCluster } = operator;
-    const namespace = await instrumentedNamespace();
+    const namespace = await testCluster.instrumented('leaving');
     const relent = await operator.refuseChanges(namespace, { app: 'app' });
     const { code, stdout, stderr } = await uninstall('20', hookFlags());
     expect({ code, stderr }).toEqual({
@@ -119,7 +110,11 @@ describe('uninstall', () => {
   // This test is the last one because it takes the Lease from the manager for a while.
   it('deletes every Lumigo with a manager, and each injection unless it must stay [D8, D9]', async () => {
     const { testCluster } = operator;
-    const [gone, kept, alone] = [await instrumentedNamespace(), await instrumentedNamespace(keep), await optedIn()];
+    const [gone, kept, alone] = [
+      await testCluster.instrumented('leaving'),
+      await testCluster.instrumented('leaving', keep),
+      await optedIn(),
+    ];
     const before = await testCluster.toTemplate(deployment, kept, 'app');
     const { code, stdout, stderr } = await uninstall();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import type { Fault } from './faults.ts';
-import { createRandom, getSeed } from './random.ts';
+import { fuzz } from '../testing/fuzz.ts';
+import { createRandom } from './random.ts';
 import { startTestbed, type Testbed } from './testbed.ts';
 import { FaultRun } from './fault-run.ts';
 
+const { seed } = fuzz;
 const { LUMIGO_FAULTS: size = 'everyday' } = process.env;
 const isFull = size === 'full';
 const LONGEST_MS = isFull ? 1_800_000 : 300_000;
@@ -15,7 +17,6 @@ const KINDS = ['lost', 'duplicate', 'unreported', 'restarted', 'stuck', 'broken'
 export function describeGroup(title: string, group: readonly Fault[]): void {
   describe(title, () => {
     let testbed: Testbed;
-    const seed = getSeed(process.env);
     beforeAll(async () => {
       testbed = await startTestbed();
     });

@@ -14,10 +14,3 @@ export function createRandom(seed: number) {
     chance: (share: number): boolean => next() < share,
   };
 }
-
-/** Returns LUMIGO_FAULT_SEED, or a new number each time. @throws Error if it is no whole number */
-export function getSeed({ LUMIGO_FAULT_SEED: given = String(Date.now() % 1_000_000) }: NodeJS.ProcessEnv): number {
-  if (!/^\d{1,9}$/.test(given))
-    throw new Error(`LUMIGO_FAULT_SEED=${given} must be a whole number of at most nine digits`);
-  return Number(given);
-}

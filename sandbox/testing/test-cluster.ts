@@ -12,7 +12,7 @@ import { waitForDeletion } from './destroy.ts';
 import { eventually } from './eventually.ts';
 import { createWorkload } from './workloads.ts';
 
-const { job } = workloadKinds;
+const { deployment, job } = workloadKinds;
 
 /** The shape is valid, but no Lumigo account has this token. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
@@ -82,6 +82,15 @@ export class TestCluster {
     await this.secret(namespace, token);
     await this.lumigo(namespace, spec);
     await this.waitForActive(namespace);
+  }
+
+  /** Creates a namespace with an active `Lumigo`, and an instrumented Deployment `app`. Returns its name. */
+  async instrumented(prefix: string, spec: object = {}): Promise<string> {
+    const namespace = await this.namespace(prefix);
+    await this.activate(namespace, spec);
+    await this.create(createWorkload(deployment, namespace, 'app'));
+    await this.waitForInstrumented(deployment, namespace, 'app');
+    return namespace;
   }
 
   async waitForActive(namespace: string, name = 'lumigo'): Promise<void> {
