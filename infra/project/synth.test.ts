@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
@@ -14,7 +14,7 @@ import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
-const TIMEOUT_MS = 60_000;
+jest.setTimeout(60_000);
 const notice = getNotices(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');
@@ -49,65 +49,43 @@ function filesIn(folder: string): Readonly<Record<string, string>> {
 }
 
 describe('cdk8s synth', () => {
-  it(
-    'writes the same bytes each time',
-    () => {
-      const first = synth('first');
-      expect([first.status, first.stderr]).toEqual([0, notice]);
-      expect(Object.keys(first.files)).toEqual(['Kustomization', 'lumigo-operator.k8s.yaml']);
-      expect(synth('second').files).toEqual(first.files);
-    },
-    TIMEOUT_MS,
-  );
+  it('writes the same bytes each time', () => {
+    const first = synth('first');
+    expect([first.status, first.stderr]).toEqual([0, notice]);
+    expect(Object.keys(first.files)).toEqual(['Kustomization', 'lumigo-operator.k8s.yaml']);
+    expect(synth('second').files).toEqual(first.files);
+  });
 
-  it(
-    'writes what synthesize returns, with the settings of the file in LUMIGO_SETTINGS',
-    () => {
-      const settings = { namespace: 'observability', monitoredNamespaces: [{ namespace: 'shop' }] };
-      const file = join(folder, 'settings.json');
-      writeFileSync(file, JSON.stringify(settings));
-      const written = synth('with-settings', file).files['lumigo-operator.k8s.yaml'] ?? '';
-      const documents = parseAllDocuments(written).map((document) => document.toJS() as unknown);
-      expect(documents).toEqual(synthesize(parseSettings(settings)));
-    },
-    TIMEOUT_MS,
-  );
+  it('writes what synthesize returns, with the settings of the file in LUMIGO_SETTINGS', () => {
+    const settings = { namespace: 'observability', monitoredNamespaces: [{ namespace: 'shop' }] };
+    const file = join(folder, 'settings.json');
+    writeFileSync(file, JSON.stringify(settings));
+    const written = synth('with-settings', file).files['lumigo-operator.k8s.yaml'] ?? '';
+    const documents = parseAllDocuments(written).map((document) => document.toJS() as unknown);
+    expect(documents).toEqual(synthesize(parseSettings(settings)));
+  });
 
-  it(
-    'writes nothing with invalid settings, reports every problem, and fails',
-    () => {
-      const file = join(folder, 'wrong.yaml');
-      writeFileSync(file, 'replicas: 3\nplatform: eks\n');
-      const { status, stderr, files } = synth('wrong', file);
-      expect(status).toBe(1);
-      expect(stderr).toContain(
-        `The settings file ${file} cannot be used:\n` +
-          '  - platform must be one of auto, kubernetes, openshift, but is "eks"\n' +
-          '  - replicas is not a setting; did you mean controllerManager.replicas?\n',
-      );
-      expect(files).toEqual({});
-    },
-    TIMEOUT_MS,
-  );
+  it('writes nothing with invalid settings, reports every problem, and fails', () => {
+    const file = join(folder, 'wrong.yaml');
+    writeFileSync(file, 'replicas: 3\nplatform: eks\n');
+    const { status, stderr, files } = synth('wrong', file);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `The settings file ${file} cannot be used:\n` +
+        '  - platform must be one of auto, kubernetes, openshift, but is "eks"\n' +
+        '  - replicas is not a setting; did you mean controllerManager.replicas?\n',
+    );
+    expect(files).toEqual({});
+  });
 });
 
 describe('cdk8s synth --stdout', () => {
-  it(
-    'prints the objects of the installation, and nothing else',
-    () => {
-      // Without another folder it would clear the output folder of cdk8s.yaml.
-      const { status, stdout } = runCli(
-        folder,
-        '',
-        '--stdout',
-        '--app',
-        `cd ${root} && node --import tsx infra/main.ts`,
-      );
-      const documents = parseAllDocuments(stdout).map((document) => document.toJS() as unknown);
-      expect([status, documents]).toEqual([0, synthesize(parseSettings({}))]);
-    },
-    TIMEOUT_MS,
-  );
+  it('prints the objects of the installation, and nothing else', () => {
+    // Without another folder it would clear the output folder of cdk8s.yaml.
+    const { status, stdout } = runCli(folder, '', '--stdout', '--app', `cd ${root} && node --import tsx infra/main.ts`);
+    const documents = parseAllDocuments(stdout).map((document) => document.toJS() as unknown);
+    expect([status, documents]).toEqual([0, synthesize(parseSettings({}))]);
+  });
 });
 
 describe('cdk8s synth --format helm', () => {
@@ -123,54 +101,41 @@ describe('cdk8s synth --format helm', () => {
       expect(files).toEqual(filesIn(chart));
       expect(parse(files['Chart.yaml'] ?? '')).toMatchObject({ version, appVersion: operatorVersion() });
     },
-    TIMEOUT_MS,
   );
 
-  it(
-    'refuses settings, which a chart takes later, and writes nothing [F57]',
-    () => {
-      const file = join(folder, 'for-a-chart.yaml');
-      writeFileSync(file, 'debug: { enabled: true }\n');
-      const { status, stderr, files } = synth('refused', file, ...helm('1.0.0'));
-      expect([status, files]).toEqual([1, {}]);
-      expect(stderr).toContain(
-        `The settings file ${file} cannot be used:\n  - a chart gets its settings when it is installed. Unset LUMIGO_SETTINGS, and ` +
-          'pass the file to `helm install --values`\n',
-      );
-    },
-    TIMEOUT_MS,
-  );
+  it('refuses settings, which a chart takes later, and writes nothing [F57]', () => {
+    const file = join(folder, 'for-a-chart.yaml');
+    writeFileSync(file, 'debug: { enabled: true }\n');
+    const { status, stderr, files } = synth('refused', file, ...helm('1.0.0'));
+    expect([status, files]).toEqual([1, {}]);
+    expect(stderr).toContain(
+      `The settings file ${file} cannot be used:\n  - a chart gets its settings when it is installed. Unset LUMIGO_SETTINGS, and ` +
+        'pass the file to `helm install --values`\n',
+    );
+  });
 
-  it(
-    "does not apply if plain YAML goes into another author's chart",
-    () => {
-      const own = join(folder, 'own');
-      mkdirSync(own);
-      writeFileSync(join(own, 'Chart.yaml'), 'name: own\nversion: 1.0.0\ndescription: Ours\n');
-      expect(synth(join('own', 'templates')).status).toBe(0);
-      expect(Object.keys(filesIn(own)).toSorted()).toEqual([
-        'Chart.yaml',
-        'templates/Kustomization',
-        'templates/lumigo-operator.k8s.yaml',
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+  it("does not apply if plain YAML goes into another author's chart", () => {
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'Chart.yaml'), 'name: own\nversion: 1.0.0\ndescription: Ours\n');
+    expect(synth(join('own', 'templates')).status).toBe(0);
+    expect(Object.keys(filesIn(own)).toSorted()).toEqual([
+      'Chart.yaml',
+      'templates/Kustomization',
+      'templates/lumigo-operator.k8s.yaml',
+    ]);
+  });
 });
 
 describe('the generated files', () => {
-  it(
-    'are the committed ones',
-    () => {
-      const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/generate/import.ts', '--check'], {
-        cwd: root,
-        encoding: 'utf8',
-        env: { ...process.env, NODE_OPTIONS: '' },
-      });
-      expect([run.status, run.stderr]).toEqual([0, '']);
-    },
-    TIMEOUT_MS,
-  );
+  it('are the committed ones', () => {
+    const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/generate/import.ts', '--check'], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    expect([run.status, run.stderr]).toEqual([0, '']);
+  });
 });
 
 describe('synthesize', () => {

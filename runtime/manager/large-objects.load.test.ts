@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { forgetPeak, getUsage } from '../../bench/process-usage.ts';
 import { asInThePod } from '../../bench/surroundings.ts';
@@ -14,7 +14,7 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 /** The container's limit is 256 MiB. Peaks of the same phase vary between 98 and 120 MB with the garbage collector. */
 const MAX_RESIDENT_BYTES = 140e6;
 const CONCURRENT = 2;
-const PHASE_TIMEOUT_MS = 600_000;
+jest.setTimeout(600_000);
 /** The API server is busy with objects of this size: on two shared cores its cache is minutes behind. */
 const patience = { timeoutMs: 300_000 };
 const { deployment, daemonSet, statefulSet } = workloadKinds;
@@ -104,62 +104,42 @@ const labelled = (namespace: string, name: string, count: number) => {
 };
 
 describe('the manager, with the heap of its container', () => {
-  it(
-    'does not keep the text of 600 annotations of 255 KB [F66]',
-    async () => {
-      const namespace = await operator.testCluster.namespace('annotated');
-      const peak = await peakDuring('600 annotations', () => store(annotated(namespace)));
-      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
-    },
-    PHASE_TIMEOUT_MS,
-  );
+  it('does not keep the text of 600 annotations of 255 KB [F66]', async () => {
+    const namespace = await operator.testCluster.namespace('annotated');
+    const peak = await peakDuring('600 annotations', () => store(annotated(namespace)));
+    expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+  });
 
-  it(
-    'reads 75 workloads of 1.3 MB under a Lumigo within its memory [F66]',
-    async () => {
-      const namespace = await operator.testCluster.namespace('large');
-      const peak = await peakDuring('75 workloads', async () => {
-        await store(large(namespace));
-        await operator.testCluster.activate(namespace);
-      });
-      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
-    },
-    PHASE_TIMEOUT_MS,
-  );
+  it('reads 75 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
+    const namespace = await operator.testCluster.namespace('large');
+    const peak = await peakDuring('75 workloads', async () => {
+      await store(large(namespace));
+      await operator.testCluster.activate(namespace);
+    });
+    expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+  });
 
-  it(
-    'refuses a second Lumigo whose review has more than 1 MiB [F66]',
-    async () => {
-      const namespace = await operator.testCluster.namespace('second');
-      await operator.testCluster.lumigo(namespace);
-      await expect(operator.testCluster.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
-        "There is already a Lumigo resource in the '",
-      );
-    },
-    PHASE_TIMEOUT_MS,
-  );
+  it('refuses a second Lumigo whose review has more than 1 MiB [F66]', async () => {
+    const namespace = await operator.testCluster.namespace('second');
+    await operator.testCluster.lumigo(namespace);
+    await expect(operator.testCluster.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
+      "There is already a Lumigo resource in the '",
+    );
+  });
 
-  it(
-    'does not keep the labels of 150 Lumigo resources [F66]',
-    async () => {
-      const namespace = await operator.testCluster.namespace('labelled');
-      const peak = await peakDuring('150 Lumigo resources', () =>
-        store(times(150, (index) => labelled(namespace, `lumigo-${index}`, index % 5 === 0 ? 9_000 : 14_000))),
-      );
-      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
-    },
-    PHASE_TIMEOUT_MS,
-  );
+  it('does not keep the labels of 150 Lumigo resources [F66]', async () => {
+    const namespace = await operator.testCluster.namespace('labelled');
+    const peak = await peakDuring('150 Lumigo resources', () =>
+      store(times(150, (index) => labelled(namespace, `lumigo-${index}`, index % 5 === 0 ? 9_000 : 14_000))),
+    );
+    expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+  });
 
-  it(
-    'starts within its memory if all of these objects exist [F66]',
-    async () => {
-      await operator.killManager();
-      await operator.startManager();
-      ({ pid } = operator.manager());
-      const peak = await peakDuring('a new leader', async () => undefined);
-      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
-    },
-    PHASE_TIMEOUT_MS,
-  );
+  it('starts within its memory if all of these objects exist [F66]', async () => {
+    await operator.killManager();
+    await operator.startManager();
+    ({ pid } = operator.manager());
+    const peak = await peakDuring('a new leader', async () => undefined);
+    expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+  });
 });

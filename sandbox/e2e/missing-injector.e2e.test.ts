@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
@@ -11,7 +11,7 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
 const { cronJob: cronJobs, job: jobs } = workloadKinds;
-const LONG_MS = 300_000;
+jest.setTimeout(300_000);
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
   nodeTest = await NodeTest.start({ injectorWebhook: { lumigoInjector: { image } } });
   view = new RolloutView(nodeTest);
-}, LONG_MS);
+});
 afterEach(stopFollowing);
 afterAll(() => nodeTest?.stop());
 
@@ -46,71 +46,59 @@ const waitForSucceeded = (name: string) =>
     },
   );
 
-it(
-  'reverts the one workload that it affects within 60 s, while no request fails [F58]',
-  async () => {
-    const urls = await prepareStrictApps(nodeTest, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
-    await nodeTest.apply(cronJob('each-minute'));
-    const before = await Promise.all(names.map((name) => view.read(namespace, name)));
-    const following = follow(nodeTest, namespace, urls);
-    const started = Date.now();
-    await nodeTest.activate(namespace, {}, getToken(1));
-    await view.waitForReason(namespace, 'Halted', 90_000);
-    const halted = secondsSince(started);
-    for (const name of names) await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2 });
-    await sleep(10_000);
-    const { asked, failures, injected } = await following.stop();
-    process.stderr.write(`      halted after ${halted} s; ${asked} requests, ${failures.length} failed\n`);
-    expect(failures).toEqual([]);
-    expect(Number(halted)).toBeLessThan(60);
-    expect(injected).toHaveLength(1);
-    const after = await Promise.all(names.map((name) => view.read(namespace, name)));
-    expect(after.map(toTemplate)).toEqual(before.map(toTemplate));
-    const reverts = after.flatMap(({ metadata }) => findRevert(metadata) ?? []);
-    expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
-    const { message } = (await view.condition(namespace)) ?? { message: '' };
-    // A kubelet alternates between the two reasons while it retries.
-    expect(message).toMatch(/container 'lumigo-injector': (ImagePullBackOff|ErrImagePull)/);
-    expect(message).toContain('lumigo.retry');
-  },
-  LONG_MS,
-);
+it('reverts the one workload that it affects within 60 s, while no request fails [F58]', async () => {
+  const urls = await prepareStrictApps(nodeTest, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
+  await nodeTest.apply(cronJob('each-minute'));
+  const before = await Promise.all(names.map((name) => view.read(namespace, name)));
+  const following = follow(nodeTest, namespace, urls);
+  const started = Date.now();
+  await nodeTest.activate(namespace, {}, getToken(1));
+  await view.waitForReason(namespace, 'Halted', 90_000);
+  const halted = secondsSince(started);
+  for (const name of names) await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2 });
+  await sleep(10_000);
+  const { asked, failures, injected } = await following.stop();
+  process.stderr.write(`      halted after ${halted} s; ${asked} requests, ${failures.length} failed\n`);
+  expect(failures).toEqual([]);
+  expect(Number(halted)).toBeLessThan(60);
+  expect(injected).toHaveLength(1);
+  const after = await Promise.all(names.map((name) => view.read(namespace, name)));
+  expect(after.map(toTemplate)).toEqual(before.map(toTemplate));
+  const reverts = after.flatMap(({ metadata }) => findRevert(metadata) ?? []);
+  expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
+  const { message } = (await view.condition(namespace)) ?? { message: '' };
+  // A kubelet alternates between the two reasons while it retries.
+  expect(message).toMatch(/container 'lumigo-injector': (ImagePullBackOff|ErrImagePull)/);
+  expect(message).toContain('lumigo.retry');
+});
 
-it(
-  'lets a new Job, a new Deployment and a CronJob run without the injection [F67]',
-  async () => {
-    await nodeTest.apply(job('migrate'), strictDeployment(namespace, 'new', 'serve'));
-    await waitForSucceeded('migrate');
-    await nodeTest.waitForRunning(namespace, 'new', { instrumented: false, replicas: 2 });
-    expect(await view.isInjected(namespace, 'migrate', jobs)).toBe(false);
-    expect(await view.isInjected(namespace, 'new')).toBe(false);
-    expect(findRevert((await view.read(namespace, 'new')).metadata)).toBeUndefined();
-    expect(await view.isInjected(namespace, 'each-minute', cronJobs)).toBe(false);
-    await eventually(
-      async () =>
-        expect(await view.read(namespace, 'each-minute', cronJobs)).toMatchObject({
-          status: { lastSuccessfulTime: expect.any(String) },
-        }),
-      { timeoutMs: 90_000 },
-    );
-  },
-  LONG_MS,
-);
+it('lets a new Job, a new Deployment and a CronJob run without the injection [F67]', async () => {
+  await nodeTest.apply(job('migrate'), strictDeployment(namespace, 'new', 'serve'));
+  await waitForSucceeded('migrate');
+  await nodeTest.waitForRunning(namespace, 'new', { instrumented: false, replicas: 2 });
+  expect(await view.isInjected(namespace, 'migrate', jobs)).toBe(false);
+  expect(await view.isInjected(namespace, 'new')).toBe(false);
+  expect(findRevert((await view.read(namespace, 'new')).metadata)).toBeUndefined();
+  expect(await view.isInjected(namespace, 'each-minute', cronJobs)).toBe(false);
+  await eventually(
+    async () =>
+      expect(await view.read(namespace, 'each-minute', cronJobs)).toMatchObject({
+        status: { lastSuccessfulTime: expect.any(String) },
+      }),
+    { timeoutMs: 90_000 },
+  );
+});
 
-it(
-  'leaves no trace of a revert when the Lumigo is deleted',
-  async () => {
-    await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
-    const traces = async (name: string): Promise<string> => {
-      const { managedFields: _fields, ...metadata } = (await view.read(namespace, name)).metadata;
-      return JSON.stringify(metadata);
-    };
-    await eventually(
-      async () => {
-        for (const name of [...names, 'new']) expect(await traces(name)).not.toContain('umigo');
-      },
-      { timeoutMs: 30_000 },
-    );
-  },
-  LONG_MS,
-);
+it('leaves no trace of a revert when the Lumigo is deleted', async () => {
+  await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
+  const traces = async (name: string): Promise<string> => {
+    const { managedFields: _fields, ...metadata } = (await view.read(namespace, name)).metadata;
+    return JSON.stringify(metadata);
+  };
+  await eventually(
+    async () => {
+      for (const name of [...names, 'new']) expect(await traces(name)).not.toContain('umigo');
+    },
+    { timeoutMs: 30_000 },
+  );
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { suffixes } from '../../runtime/contract.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
@@ -7,7 +7,7 @@ import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-const LONG_MS = 300_000;
+jest.setTimeout(300_000);
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];
@@ -34,47 +34,39 @@ const waitForEffect = (namespace: string): Promise<void> =>
   );
 
 describe('in Pod mode', () => {
-  it(
-    'running pods are counted until their user restarts them, as the status says',
-    async () => {
-      await nodeTest.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
-      await nodeTest.waitForRunning('running', 'front', { instrumented: false, replicas: 2 });
-      await nodeTest.activate('running', podMode, getToken(4));
-      const command = await eventually(async () => {
-        const { reason, message = '' } = (await rolledOut('running')) ?? {};
-        expect(reason).toBe('PodsWithoutInjection');
-        expect(message).toContain('2 pods run without the injection');
-        return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
-      });
-      await waitForEffect('running');
-      kubectl(...command.split(' '));
-      await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
-      await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
-        timeoutMs: 90_000,
-      });
-    },
-    LONG_MS,
-  );
+  it('running pods are counted until their user restarts them, as the status says', async () => {
+    await nodeTest.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
+    await nodeTest.waitForRunning('running', 'front', { instrumented: false, replicas: 2 });
+    await nodeTest.activate('running', podMode, getToken(4));
+    const command = await eventually(async () => {
+      const { reason, message = '' } = (await rolledOut('running')) ?? {};
+      expect(reason).toBe('PodsWithoutInjection');
+      expect(message).toContain('2 pods run without the injection');
+      return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
+    });
+    await waitForEffect('running');
+    kubectl(...command.split(' '));
+    await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
+    await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
+      timeoutMs: 90_000,
+    });
+  });
 
-  it(
-    'a pod that is created while no operator runs is traced once it has an endpoint',
-    async () => {
-      const { namespace } = await nodeTest.traced('alone', podMode);
-      const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
-      kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
-      const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
-      kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=60s');
-      await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-      const [pod] = await nodeTest.waitForRunning(namespace, 'front');
-      const url = await nodeTest.getAddress(namespace, 'front');
-      kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
-      const [span] = await nodeTest.countSpans(
-        url,
-        ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid,
-        120_000,
-      );
-      expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
-    },
-    LONG_MS,
-  );
+  it('a pod that is created while no operator runs is traced once it has an endpoint', async () => {
+    const { namespace } = await nodeTest.traced('alone', podMode);
+    const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
+    kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
+    const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
+    kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=60s');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [pod] = await nodeTest.waitForRunning(namespace, 'front');
+    const url = await nodeTest.getAddress(namespace, 'front');
+    kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
+    const [span] = await nodeTest.countSpans(
+      url,
+      ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid,
+      120_000,
+    );
+    expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
+  });
 });

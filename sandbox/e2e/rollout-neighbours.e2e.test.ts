@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { getInjectionStatus } from '../../runtime/injection/injection-status.ts';
@@ -9,13 +9,13 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareStrictApps, strictDeployment, type Behavior } from './strict-app.ts';
 
 const { deployment: deployments } = workloadKinds;
-const LONG_MS = 300_000;
+jest.setTimeout(300_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
   nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 120 } });
   view = new RolloutView(nodeTest);
-}, LONG_MS);
+});
 afterAll(() => nodeTest?.stop());
 
 const mark = (namespace: string, metadata: object) => nodeTest.merge(deployments, namespace, 'app', { metadata });
@@ -49,32 +49,28 @@ const forgeries: Readonly<Record<string, Forgery>> = {
   },
 };
 
-it(
-  'rolls out a namespace beside five Deployments of another that exit when preloaded [F65]',
-  async () => {
-    const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
-    await nodeTest.apply(restrictedNamespace('preloaded'));
-    await nodeTest.activate('preloaded', {}, getToken(41));
-    await nodeTest.waitForWebhook('preloaded');
-    // The webhook injects all of them before any is judged. The reconciler adds one that it misses, until the namespace halts.
-    for (const name of names) await nodeTest.apply(strictDeployment('preloaded', name, 'crash', { replicas: 1 }));
-    await prepareStrictApps(nodeTest, 'neighbour', { app: 'serve' }, { replicas: 1 });
-    await view.waitForReason('preloaded', /^(Halted|Reverted)$/);
-    await Promise.all(names.map((name) => view.waitForRemovedInjection('preloaded', name)));
-    const reverts = await Promise.all(
-      names.map(async (name) => findRevert((await view.read('preloaded', name)).metadata)),
-    );
-    const causes = reverts.flatMap((revert) => revert?.cause ?? []);
-    process.stderr.write(`      ${causes.length} of ${names.length} were injected and reverted\n`);
-    expect(causes.length).toBeGreaterThanOrEqual(2);
-    expect(new Set(causes)).toEqual(new Set(['Crash']));
-    const took = await waitForRolledOut('neighbour');
-    process.stderr.write(`      the neighbour is verified after ${took} s\n`);
-    expect(await view.condition('neighbour')).toMatchObject({ status: 'True', reason: 'Complete' });
-    for (const name of names) await nodeTest.waitForRunning('preloaded', name, { instrumented: false });
-  },
-  LONG_MS,
-);
+it('rolls out a namespace beside five Deployments of another that exit when preloaded [F65]', async () => {
+  const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
+  await nodeTest.apply(restrictedNamespace('preloaded'));
+  await nodeTest.activate('preloaded', {}, getToken(41));
+  await nodeTest.waitForWebhook('preloaded');
+  // The webhook injects all of them before any is judged. The reconciler adds one that it misses, until the namespace halts.
+  for (const name of names) await nodeTest.apply(strictDeployment('preloaded', name, 'crash', { replicas: 1 }));
+  await prepareStrictApps(nodeTest, 'neighbour', { app: 'serve' }, { replicas: 1 });
+  await view.waitForReason('preloaded', /^(Halted|Reverted)$/);
+  await Promise.all(names.map((name) => view.waitForRemovedInjection('preloaded', name)));
+  const reverts = await Promise.all(
+    names.map(async (name) => findRevert((await view.read('preloaded', name)).metadata)),
+  );
+  const causes = reverts.flatMap((revert) => revert?.cause ?? []);
+  process.stderr.write(`      ${causes.length} of ${names.length} were injected and reverted\n`);
+  expect(causes.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(causes)).toEqual(new Set(['Crash']));
+  const took = await waitForRolledOut('neighbour');
+  process.stderr.write(`      the neighbour is verified after ${took} s\n`);
+  expect(await view.condition('neighbour')).toMatchObject({ status: 'True', reason: 'Complete' });
+  for (const name of names) await nodeTest.waitForRunning('preloaded', name, { instrumented: false });
+});
 
 async function tenant(namespace: string, program: Behavior): Promise<void> {
   const { metadata, ...rest } = strictDeployment(namespace, 'app', program, { replicas: 1 });
@@ -82,21 +78,17 @@ async function tenant(namespace: string, program: Behavior): Promise<void> {
   await nodeTest.apply(restrictedNamespace(namespace), { ...rest, metadata: optIn });
 }
 
-it(
-  'rolls out a namespace beside four namespaces with forged statuses [F65]',
-  async () => {
-    const names = Object.keys(forgeries);
-    await Promise.all(names.map((name) => tenant(name, forgeries[name]?.program ?? 'serve')));
-    await prepareStrictApps(nodeTest, 'stranger', { app: 'serve' }, { replicas: 1 });
-    await Promise.all(names.map((name) => view.waitForInjected(name, 'app', 60_000)));
-    const forge = (name: string) =>
-      mark(name, { annotations: { [annotations.instrumentation]: forgeries[name]?.text() } });
-    await Promise.all(names.map(forge));
-    const repeated = names.filter((name) => forgeries[name]?.isRepeated);
-    const timer = setInterval(() => repeated.forEach((name) => void forge(name).catch(() => undefined)), 1_000);
-    const took = await waitForRolledOut('stranger').finally(() => clearInterval(timer));
-    process.stderr.write(`      the stranger is verified after ${took} s\n`);
-    expect(getInjectionStatus((await view.read('forged-future', 'app')).metadata)?.at).toBe(FUTURE);
-  },
-  LONG_MS,
-);
+it('rolls out a namespace beside four namespaces with forged statuses [F65]', async () => {
+  const names = Object.keys(forgeries);
+  await Promise.all(names.map((name) => tenant(name, forgeries[name]?.program ?? 'serve')));
+  await prepareStrictApps(nodeTest, 'stranger', { app: 'serve' }, { replicas: 1 });
+  await Promise.all(names.map((name) => view.waitForInjected(name, 'app', 60_000)));
+  const forge = (name: string) =>
+    mark(name, { annotations: { [annotations.instrumentation]: forgeries[name]?.text() } });
+  await Promise.all(names.map(forge));
+  const repeated = names.filter((name) => forgeries[name]?.isRepeated);
+  const timer = setInterval(() => repeated.forEach((name) => void forge(name).catch(() => undefined)), 1_000);
+  const took = await waitForRolledOut('stranger').finally(() => clearInterval(timer));
+  process.stderr.write(`      the stranger is verified after ${took} s\n`);
+  expect(getInjectionStatus((await view.read('forged-future', 'app')).metadata)?.at).toBe(FUTURE);
+});

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { labels } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { getInjectionStatus } from '../../runtime/injection/injection-status.ts';
@@ -11,13 +11,13 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
-const LONG_MS = 300_000;
+jest.setTimeout(300_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
   nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 60 } });
   view = new RolloutView(nodeTest);
-}, LONG_MS);
+});
 afterEach(stopFollowing);
 afterAll(() => nodeTest?.stop());
 
@@ -100,55 +100,47 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-it(
-  'reverts each program that fails, and no request to another one fails [F68, F73]',
-  async () => {
-    const names = Object.keys(cases);
-    const urls = (await Promise.all(Object.entries(cases).map(([name, { prepare }]) => prepare(name)))).flat();
-    const following = follow(nodeTest, 'existing', urls);
-    const started = Date.now();
-    await Promise.all(names.map((name, index) => nodeTest.activate(name, {}, getToken(20 + index))));
-    const took = await Promise.all(names.map(async (name) => `${name} ${await cases[name]?.outcome(name)}`));
-    const { asked, failures } = await following.stop();
-    process.stderr.write(
-      `      ${secondsSince(started)} s: ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`,
-    );
-    expect(failures).toEqual([]);
-  },
-  LONG_MS,
-);
+it('reverts each program that fails, and no request to another one fails [F68, F73]', async () => {
+  const names = Object.keys(cases);
+  const urls = (await Promise.all(Object.entries(cases).map(([name, { prepare }]) => prepare(name)))).flat();
+  const following = follow(nodeTest, 'existing', urls);
+  const started = Date.now();
+  await Promise.all(names.map((name, index) => nodeTest.activate(name, {}, getToken(20 + index))));
+  const took = await Promise.all(names.map(async (name) => `${name} ${await cases[name]?.outcome(name)}`));
+  const { asked, failures } = await following.stop();
+  process.stderr.write(
+    `      ${secondsSince(started)} s: ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`,
+  );
+  expect(failures).toEqual([]);
+});
 
-it(
-  'reverts across restarts of the operator, and an upgrade reverts no healthy workload [F63]',
-  async () => {
-    const [killed, upgraded] = ['killed', 'upgraded'];
-    await prepareStrictApps(nodeTest, upgraded, { app: 'warm' });
-    const urls = await prepareStrictApps(nodeTest, killed, { 'a-crash': 'crash', 'b-good': 'serve' });
-    const following = follow(nodeTest, killed, urls);
-    const started = Date.now();
-    await Promise.all([nodeTest.activate(killed, {}, getToken(30)), nodeTest.activate(upgraded, {}, getToken(31))]);
-    await view.waitForInjected(killed, 'a-crash');
-    await view.killOperator();
-    const restarted = view.waitForVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
-    await Promise.all([view.waitForReverted(killed, 'a-crash', /^Crash$/), restarted]);
-    await view.upgradeOperator('999.0.0');
-    const before = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
-    await view.change(upgraded, 'app', { template: { metadata: { annotations: { version: '2' } } } });
-    const after = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
-    expect(after).toMatchObject({ by: 'webhook', change: 'updated' });
-    expect(after?.at).not.toBe(before?.at);
-    await nodeTest.waitForRunning(killed, 'b-good', { replicas: 2, timeoutMs: 90_000 });
-    await nodeTest.waitForRunning(killed, 'a-crash', { instrumented: false, replicas: 2 });
-    await waitForReplaced(upgraded);
-    await view.waitForVerified(upgraded, 'app');
-    expect(await view.isInjected(killed, 'a-crash')).toBe(false);
-    expect(getInjectionStatus((await view.read(upgraded, 'app')).metadata)).toEqual(after);
-    const { asked, failures } = await following.stop();
-    process.stderr.write(`      ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`);
-    expect(failures).toEqual([]);
-  },
-  LONG_MS,
-);
+it('reverts across restarts of the operator, and an upgrade reverts no healthy workload [F63]', async () => {
+  const [killed, upgraded] = ['killed', 'upgraded'];
+  await prepareStrictApps(nodeTest, upgraded, { app: 'warm' });
+  const urls = await prepareStrictApps(nodeTest, killed, { 'a-crash': 'crash', 'b-good': 'serve' });
+  const following = follow(nodeTest, killed, urls);
+  const started = Date.now();
+  await Promise.all([nodeTest.activate(killed, {}, getToken(30)), nodeTest.activate(upgraded, {}, getToken(31))]);
+  await view.waitForInjected(killed, 'a-crash');
+  await view.killOperator();
+  const restarted = view.waitForVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
+  await Promise.all([view.waitForReverted(killed, 'a-crash', /^Crash$/), restarted]);
+  await view.upgradeOperator('999.0.0');
+  const before = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
+  await view.change(upgraded, 'app', { template: { metadata: { annotations: { version: '2' } } } });
+  const after = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
+  expect(after).toMatchObject({ by: 'webhook', change: 'updated' });
+  expect(after?.at).not.toBe(before?.at);
+  await nodeTest.waitForRunning(killed, 'b-good', { replicas: 2, timeoutMs: 90_000 });
+  await nodeTest.waitForRunning(killed, 'a-crash', { instrumented: false, replicas: 2 });
+  await waitForReplaced(upgraded);
+  await view.waitForVerified(upgraded, 'app');
+  expect(await view.isInjected(killed, 'a-crash')).toBe(false);
+  expect(getInjectionStatus((await view.read(upgraded, 'app')).metadata)).toEqual(after);
+  const { asked, failures } = await following.stop();
+  process.stderr.write(`      ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`);
+  expect(failures).toEqual([]);
+});
 
 async function restartOnePodTwice(namespace: string): Promise<void> {
   const [address = ''] = await podAddresses(namespace, 'app');
