@@ -108,7 +108,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'controllerManager.manager.image.digest': `sha256:${'a'.repeat(64)}`,
   'controllerManager.manager.resources': { limits: { memory: '1Gi', 'example.com/gpu': 1 } },
   'controllerManager.telemetryProxy.image.repository': 'registry.example/collector',
-  'controllerManager.telemetryProxy.image.tag': '0.130.0',
+  'controllerManager.telemetryProxy.image.tag': '0.152.0',
   'controllerManager.telemetryProxy.image.digest': '',
   'controllerManager.telemetryProxy.resources': { limits: { memory: '2Gi' } },
   'controllerManager.telemetryProxy.queue.shardSize': '64Mi',
