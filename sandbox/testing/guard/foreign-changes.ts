@@ -1,6 +1,7 @@
 import { environment, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
 import { isPlainObject } from '../../../runtime/json/values.ts';
 import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
+import { tracerSettings } from '../../../runtime/injection/tracer-settings.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
 import { getKind } from './guarded-cluster.ts';
 
@@ -16,12 +17,16 @@ const pointer = (path: readonly string[]): string =>
 
 const ownNames = new Set<unknown>([...variables.map(({ name }) => name), names.container, names.volume]);
 const ownKeys = [labels.autoTrace, labels.rollout, 'safe-to-evict-local-volumes', `${lumigo.group}/`];
+const SETTING = new RegExp(tracerSettings.name);
 const isOwnKey = (key: string): boolean => ownKeys.some((own) => key.includes(own));
 
 /** The operator's own parts of an object have separate tests. */
 const isOwn = (key: string, value: unknown): boolean =>
   isOwnKey(key) ||
-  (isPlainObject(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
+  (isPlainObject(value) &&
+    (ownNames.has(value['name']) ||
+      SETTING.test(String(value['name'])) ||
+      String(value['mountPath'] ?? '').includes('/opt/')));
 
 function placesIn(value: unknown, path: readonly string[]): Place[] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
