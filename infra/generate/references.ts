@@ -4,6 +4,7 @@ import { commandsReference } from './commands-reference.ts';
 import { labelsReference } from './labels-reference.ts';
 import { lumigoReference } from './lumigo-reference.ts';
 import { metricsReference } from './metrics-reference.ts';
+import { skippedReference } from './skipped-reference.ts';
 import { conditionsReference, eventsReference } from './status-reference.ts';
 
 /** The pages that are generated as a whole. */
@@ -17,4 +18,5 @@ export const references: Readonly<Record<string, () => string>> = {
   'docs/reference/permissions.md': permissionsReference,
   'docs/reference/ports.md': portsReference,
   'docs/reference/settings.md': settingsReference,
+  'docs/reference/skipped.md': skippedReference,
 };

@@ -82,10 +82,12 @@ describe('lumigo explain', () => {
       /Now: +instrumented \(added .* by the controller; traces, no logs, token from Secret 'lumigo-credentials', key 'token'\)/,
     );
     expect(stdout).toMatch(/Next: +nothing changes/);
+    expect(stdout).not.toContain('Remedy');
     const frozen = await asUser('explain', 'deployment/frozen', '-n', shop);
     expect(frozen.stdout).toMatch(/the API server refuses the change: .*this workload is frozen/);
     const job = await asUser('explain', 'job/a-job', '-n', shop);
     expect(job.stdout).toMatch(/Decision: +A Job's pod template cannot change/);
+    expect(job.stdout).toMatch(/Remedy: +Create the Job again/);
   });
 
   it('names the endpoint of an injection by another installation, which stays [F10]', async () => {

@@ -1,7 +1,9 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
+import type { Code } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
+import { findRemedy } from '../injection/remedies.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { Workload } from '../api/objects.ts';
@@ -27,6 +29,8 @@ export interface Explanation {
   readonly policy: string;
   readonly decision: string;
   readonly next: string;
+  /** Set if the workload stays without the injection. */
+  readonly remedy?: string;
   /** Set if the injection sends to another telemetry proxy. */
   readonly sendsTo?: string;
   readonly notes: readonly string[];
@@ -48,6 +52,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     policy: describePolicy(policy),
     decision: verdict.decision.message,
     next: describeNext(kind, verdict),
+    ...describeRemedy(verdict.decision.code),
     ...describeElsewhere(verdict, options.injector.endpoint),
     notes: hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }),
   };
@@ -66,6 +71,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     policy: describePolicy(policy),
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
+    ...describeRemedy(code),
     notes: hiddenPreloads(toTemplate(pod)?.spec ?? { containers: [] }),
   };
 }
@@ -80,9 +86,15 @@ export const renderExplanation = (explained: Explanation): string =>
     `  Namespace:  ${explained.policy}`,
     `  Decision:   ${explained.decision}`,
     `  Next:       ${explained.next}`,
+    ...(explained.remedy === undefined ? [] : [`  Remedy:     ${explained.remedy}`]),
     ...(explained.sendsTo === undefined ? [] : [`  Sends to:   ${explained.sendsTo}`]),
     ...explained.notes.map((note) => `  Note:       ${note}`),
   ].join('\n');
+
+function describeRemedy(code: Code): Pick<Explanation, 'remedy'> {
+  const remedy = findRemedy(code);
+  return remedy === undefined ? {} : { remedy };
+}
 
 const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
 

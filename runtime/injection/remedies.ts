@@ -1,0 +1,30 @@
+import type { Code } from './decision.ts';
+
+/** The decisions that leave a workload without the injection, and the remedy of each. `lumigo explain` shows it. */
+export const remedies = {
+  'opted-out': 'Remove the label.',
+  excluded: 'Move the workload, or change the setting `webhook.excludedNamespaces`.',
+  'no-lumigo': 'Create a `Lumigo` resource in the namespace, or opt the workload in.',
+  inactive: 'Read the condition `Error` of the `Lumigo` resource.',
+  disabled: 'Set `spec.tracing.injection.enabled: true` in the `Lumigo` resource.',
+  'lumigo-deleting': 'Create a `Lumigo` resource again when this one is deleted.',
+  'pod-mode': 'Restart the workload: its new pods are injected.',
+  'no-pod-mode': 'Set `spec.tracing.injection.mode: Pod`, or look at the workload of the pod.',
+  'left-to-owner': 'Look at the owner: its pods get what the owner has.',
+  'existing-left': 'Change its pod template, or set `injectLumigoIntoExistingResourcesOnCreation: true`.',
+  'other-kind': 'Instrument the workload that this kind creates.',
+  'no-template': 'Instrument the Deployment that it refers to.',
+  'mirror-pod': 'Run the program as a workload of the API server.',
+  windows: 'None: there is no injector for Windows.',
+  architecture: 'Run it on amd64 or arm64.',
+  'too-large': 'Make the object smaller, such as its variables and annotations.',
+  refused: 'Fix the cause in the message.',
+  frozen: 'Fix the cause, then set the annotation `lumigo.retry` to a new value.',
+  'injector-failing': 'Fix the injector, such as its image, then retry a reverted workload.',
+  'injector-unverified': 'Wait: another workload shows within minutes if the injector runs.',
+  'job-immutable': 'Create the Job again.',
+  'job-finished': 'None: its pods have ended.',
+} as const satisfies Partial<Record<Code, string>>;
+
+/** Returns the remedy for a decision; undefined if the workload is as it must be. */
+export const findRemedy = (code: Code): string | undefined => (remedies as Partial<Record<Code, string>>)[code];
