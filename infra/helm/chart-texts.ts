@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
+import { artifactHub } from './artifact-hub.ts';
 import { chartReference, installWithHelm } from './installation-texts.ts';
 import { publisher as own, type Publisher } from '../settings/publisher.ts';
 import { settingsTables } from '../settings/settings-reference.ts';
@@ -11,31 +12,17 @@ const description = 'Traces all Python and Node.js programs of a namespace witho
 /** Returns the oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
 export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
 
-export const chartMetadata = (publisher: Publisher = own) => ({
+export const chartMetadata = (publisher: Publisher = own, version = operatorVersion()) => ({
   apiVersion: 'v2',
   name: chartName,
   description,
   type: 'application',
-  version: operatorVersion(),
+  version,
   appVersion: operatorVersion(),
   kubeVersion: '>=1.30.0-0',
   ...origin(publisher),
   keywords: ['tracing', 'opentelemetry', 'lumigo', 'observability'],
-  annotations: {
-    'artifacthub.io/license': 'Apache-2.0',
-    'artifacthub.io/operator': 'true',
-    'artifacthub.io/operatorCapabilities': 'Deep Insights',
-    'artifacthub.io/category': 'monitoring-logging',
-    'artifacthub.io/crds': stringify([
-      {
-        kind: 'Lumigo',
-        version: 'v1alpha1',
-        name: 'lumigoes.operator.lumigo.io',
-        displayName: 'Lumigo',
-        description: 'Traces the workloads of its namespace.',
-      },
-    ]),
-  },
+  annotations: artifactHub(version, publisher),
 });
 
 const origin = ({ home, maintainers }: Publisher) => ({

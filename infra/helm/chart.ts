@@ -19,7 +19,7 @@ import { TemplateWriter } from './write.ts';
 export function chartFiles(version = operatorVersion()): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
-    'Chart.yaml': stringify({ ...chartMetadata(), version }),
+    'Chart.yaml': stringify(chartMetadata(undefined, version), { lineWidth: 0 }),
     'README.md': chartReadme(),
     'values.yaml': chartValues(),
     'values.schema.json': valuesSchema(),

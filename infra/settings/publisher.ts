@@ -18,7 +18,11 @@ const schema = fields({
   home: httpsUrl(),
   docs: httpsUrl().default(''),
   images: registry(),
-  charts: fields({ index: httpsUrl(), oci: registry() }),
+  charts: fields({
+    index: httpsUrl(),
+    oci: registry(),
+    signKey: fields({ fingerprint: text(), url: httpsUrl() }).optional(),
+  }),
   npm: npmName(),
   maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
 });
