@@ -15,6 +15,8 @@ const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSu
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
 
+const halted = { type: 'RolledOut', status: 'False', reason: 'Halted', message: 'two were reverted' } as const;
+
 describe('the condition RolledOut', () => {
   it.each<[string, Partial<RolloutSummary>, string]>([
     ['Halted', { halted: 'two were reverted', queued: 3, reverted }, 'The rollout is halted: two were reverted'],
@@ -28,18 +30,23 @@ describe('the condition RolledOut', () => {
     ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
     ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
-    const condition = rolloutCondition({ ...noRollout, ...summary }, false);
+    const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);
     expect(condition).toMatchObject({ status: 'False', reason });
     expect(condition?.message).toContain(said);
   });
 
   it('exists from the first rollout on, and stays within its limit, whatever annotations say', () => {
-    expect(rolloutCondition(noRollout, false)).toBeUndefined();
-    expect(rolloutCondition(noRollout, true)).toMatchObject({ status: 'True', reason: 'Complete' });
+    expect(rolloutCondition(noRollout, undefined, true)).toBeUndefined();
+    expect(rolloutCondition(noRollout, halted, true)).toMatchObject({ status: 'True', reason: 'Complete' });
     const many = Array.from({ length: 500 }, (_, index) => named(`w${index}`, revertedFor('x'.repeat(1_000))));
     const summary = { ...noRollout, reverted: many as RolloutSummary['reverted'], underWay: many };
-    const message = rolloutCondition(summary, false)?.message;
+    const message = rolloutCondition(summary, undefined, true)?.message;
     expect(message?.length).toBeLessThan(32_768);
     expect(message).toContain('and 490 more');
+  });
+
+  it('keeps its value until a new leader has checked each workload', () => {
+    expect(rolloutCondition(noRollout, halted, false)).toEqual(halted);
+    expect(rolloutCondition({ ...noRollout, queued: 1 }, halted, false)).toMatchObject({ reason: 'Progressing' });
   });
 });

@@ -24,12 +24,18 @@ const reasons: readonly (readonly [reason: ConditionReason, holds: (seen: Rollou
   ['PodsWithoutInjection', ({ pods }) => pods !== undefined && pods.without > 0],
 ];
 
-export function rolloutCondition(summary: RolloutSummary, wasReported: boolean): Untimed | undefined {
+/** `isKnown`: every workload has been checked. Until then a new leader keeps the condition of an earlier one. */
+export function rolloutCondition(
+  summary: RolloutSummary,
+  before: Untimed | undefined,
+  isKnown: boolean,
+): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = toSentences(summary).filter((each) => each !== '');
   if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
+  if (!isKnown || before === undefined) return before;
   const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
-  return wasReported ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
+  return { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete };
 }
 
 export const workloads = (number: number, one: string, many: string): string =>

@@ -53,7 +53,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
     webhookCondition(input, known),
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
-    rolloutCondition(summary, known.has(ROLLED_OUT)),
+    rolloutCondition(summary, known.get(ROLLED_OUT), isRolloutKnown(input)),
     onceThereWas(elsewhereIn(progress), good.injections, known),
     problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
   ].flatMap((each) => each ?? []);
@@ -61,6 +61,9 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
   const { generation } = metadata;
   return [...getReadyConditions({ generation, isDeleted, problem, needed, conditions, known, now }), ...conditions];
 }
+
+const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
+  progress.pending === 0 && (summary.pods !== undefined || !needed.includes('PodPolicyInstalled'));
 
 const webhookCondition = ({ webhook }: StatusInput, known: Known): Untimed | undefined =>
   webhook === undefined
