@@ -10,7 +10,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
 import { mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, pods, workloadKinds } from '../contract.ts';
+import { annotations, labels, pods, suffixes, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
@@ -69,6 +69,28 @@ describe('in Pod mode', () => {
       expect(kubectl('get', 'lumigo', '-n', namespace, '-o', 'wide')).toMatch(/MODE[^]* Pod /);
     });
   });
+
+  it('the Lumigo is ready while the API server has the policy', async () => {
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('ready');
+    await testCluster.activate(namespace, podMode);
+    const readyIs = (expected: object) =>
+      eventually(async () => expect(await testCluster.condition(namespace, 'Ready')).toMatchObject(expected), {
+        timeoutMs: 75_000,
+      });
+    await readyIs({ status: 'True' });
+    const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
+    const ref = {
+      ...{ ...admission, plural: 'mutatingadmissionpolicybindings' },
+      name: `${operator.installation.settings.name}${suffixes.podPolicy}`,
+    };
+    const { metadata, ...binding } = await cluster.client.get(ref);
+    await cluster.client.delete(ref);
+    await readyIs({ status: 'False', reason: 'PodPolicyMissing' });
+    const { name, labels: own } = metadata;
+    await testCluster.create({ ...binding, metadata: { name, labels: own } } as Manifest);
+    await waitForInjecting(namespace);
+  }, 240_000);
 
   it('a repeated apply and a diff of the sources show nothing before, during and after [D48]', async () => {
     const { testCluster, cluster } = operator;

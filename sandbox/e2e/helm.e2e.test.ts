@@ -73,11 +73,10 @@ describe('helm', () => {
     kubectl('wait', 'lumigo/lumigo', '-n', 'bank', '--for=condition=Ready', '--timeout=60s');
   });
 
-  it('test runs the checks in the cluster, shows their result, and leaves nothing', () => {
+  it('test passes if all checks pass in the cluster, and leaves neither its account nor its rights', () => {
     const said = release('test', 'lumigo', '--timeout', '120s');
-    expect(said).toMatch(/webhook +ok +The API server reaches/);
-    expect(said).toMatch(/lumigoes +ok +2 of 2 Lumigo resources are ready/);
-    expect(said).toMatch(/Phase: +Succeeded/);
+    const phases = said.match(/(?<=Phase: +)\w+/g);
+    expect(new Set(phases)).toEqual(new Set(['Succeeded']));
     const kinds = 'job,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding';
     expect(kubectl('get', kinds, '-A', '-o', 'name')).not.toContain('lumigo-lumigo-operator-check');
   });
