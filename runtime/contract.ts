@@ -159,6 +159,8 @@ export const ports = {
   telemetryMetrics: 8888,
   /** On loopback only. The telemetry proxy sends collected data to itself there, with the namespace's token. */
   telemetryLoop: 4319,
+  /** On loopback only. The telemetry proxy shows there which workloads it received data from. */
+  telemetryCounts: 8889,
 } as const;
 
 export const mounts = {
@@ -191,6 +193,7 @@ export const suffixes = {
   metricsRole: '-metrics-auth-role',
   monitoringRole: '-monitored-namespaces-role',
   monitored: '-monitored-namespaces',
+  received: '-received-telemetry',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',

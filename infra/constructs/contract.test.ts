@@ -74,8 +74,8 @@ const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook,
 describe('the ports', () => {
   it('match the contract in each container', () => {
     const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
-    // The port `telemetryLoop` is on loopback only.
-    const { telemetryLoop: _loop, ...reached } = ports;
+    // These two are on loopback only.
+    const { telemetryLoop: _loop, telemetryCounts: _counts, ...reached } = ports;
     expect([...numbers].sort()).toEqual(Object.values(reached).sort());
   });
 

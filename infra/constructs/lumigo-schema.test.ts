@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { noTelemetry } from '../../runtime/reconciler/plan-telemetry.ts';
 import { noRollout } from '../../runtime/reconciler/plan-rollout.ts';
 import { getStatus } from '../../runtime/reconciler/conditions.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
@@ -12,6 +13,7 @@ it('describes each condition type that the operator writes, and no other [F82]',
     needed: ['PodPolicyInstalled'],
     progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 1, tooLarge: 0, older: 0 },
     summary: { ...noRollout, left: 1 },
+    received: { ...noTelemetry, received: 1 },
     report: undefined,
     instrumented: [],
     secretVersion: undefined,

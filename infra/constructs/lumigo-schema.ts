@@ -12,6 +12,8 @@ const count = (description: string): Schema => ({ type: 'integer', format: 'int6
 
 const text = (description: string): Schema => ({ type: 'string', description });
 
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+
 const section = (description: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   default: {},
@@ -104,11 +106,7 @@ const conditions: Schema = {
         description: 'The reason for the status, in a sentence for people.',
         maxLength: 32768,
       },
-      lastTransitionTime: {
-        type: 'string',
-        format: 'date-time',
-        description: 'The time of the last change of the status.',
-      },
+      lastTransitionTime: time('The time of the last change of the status.'),
       observedGeneration: count('The generation of the Lumigo resource that the condition describes.'),
     },
   },
@@ -129,6 +127,12 @@ const instrumentedResources: Schema = {
       resourceVersion: text('The resourceVersion of the workload after the last change of its instrumentation.'),
       state: text(
         '`RollingOut` while its pods are replaced, `Verified` after they ran well. Missing if neither is known.',
+      ),
+      telemetry: text(
+        '`Received` after telemetry arrived from the workload, `NothingYet` before. Missing if none is expected.',
+      ),
+      telemetrySince: time(
+        'The time of the first telemetry. With `NothingYet`, the time since when its pods run with the injection.',
       ),
     },
   },

@@ -1,6 +1,6 @@
 import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, fieldOr, sameExcept, texts, type Cel } from '../constructs/cel.ts';
+import { all, any, fieldOr, sameExcept, texts, type Cel } from '../constructs/cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
 import { ownName, ownObjectVariables, toRule, toValidation, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
@@ -40,6 +40,7 @@ const protectedBy = (resource: string): OwnObject => ({
 });
 
 const sameButData = all(same('data'), sameMetadata(object, before));
+const isOwnRecord = any(isOwn(suffixes.monitored), isOwn(suffixes.received));
 
 const objects: readonly OwnObject[] = [
   protectedBy('clusterroles'),
@@ -66,8 +67,9 @@ const objects: readonly OwnObject[] = [
     ),
   },
   {
-    ...{ ...core, resource: 'configmaps', may: 'write only the record of monitored namespaces' },
-    ...{ create: isOwn(suffixes.monitored), update: all(isOwn(suffixes.monitored), sameButData) },
+    ...{ ...core, resource: 'configmaps' },
+    may: 'write only the record of monitored namespaces and the list of workloads that sent telemetry',
+    ...{ create: isOwnRecord, update: all(isOwnRecord, sameButData) },
   },
   {
     ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases', may: 'write only the lease of its leader' },

@@ -22,6 +22,7 @@ export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string;
   health: { purpose: 'probes of the manager', by: 'node' },
   telemetryHealth: { purpose: 'probes of the telemetry proxy', by: 'node' },
   telemetryLoop: { purpose: 'collected data on its way through the telemetry proxy', by: 'pod' },
+  telemetryCounts: { purpose: 'the names of workloads that sent telemetry', by: 'pod' },
 };
 
 export const portNames = Object.keys(reachedPorts) as readonly PortName[];

@@ -87,6 +87,14 @@ export const settingsSchema = fields({
       ).describe('OTLP/HTTP endpoint for metrics. Empty: `endpoint.otlp.url`.'),
     }),
   }),
+  telemetry: section({
+    expectedWithinSeconds: wholeNumber(10, 7 * 86_400)
+      .default(3_600)
+      .describe(
+        'How long the operator waits for the first telemetry of a workload after its pods run with the injection. Then the condition ' +
+          '`TelemetryReceived` names the workload.',
+      ),
+  }),
   controllerManager,
   injectorWebhook: section({
     lumigoInjector: section({

@@ -6,10 +6,13 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
+import { post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { getAccount } from '../uninstall/protected-objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -75,6 +78,23 @@ async function breakPod(): Promise<void> {
   await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
 }
 
+/** Its pod has the address of the senders of this machine. */
+async function sendFrom(namespace: string, job: string): Promise<void> {
+  const { testCluster, cluster, collector } = operator;
+  await eventually(async () => {
+    const [pod] = await listAll(cluster.client, { ...pods, namespace }, { labelSelector: `job-name=${job}` });
+    const podIP = '127.0.0.1';
+    await testCluster.setStatus(
+      { ...pods, namespace, name: pod?.metadata.name ?? '' },
+      { podIP, podIPs: [{ ip: podIP }] },
+    );
+  });
+  await eventually(async () => {
+    await post(`${collector().url}/v1/traces`, countSpans({}, [spanId(1)]), { token: validToken });
+    expect(ownRequests().map(asked)).toContain('patch configmaps.');
+  });
+}
+
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
   const account = getAccount(installedAs(installation));
@@ -134,6 +154,7 @@ describe('the permissions of the operator', () => {
       ),
     );
     await operator.waitForCollecting(namespace);
+    await sendFrom(namespace, 'new-jobs');
     // The webhook's probe starts a moment after the manager.
     await eventually(() =>
       expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),

@@ -201,6 +201,16 @@ export const permissions = {
       'installation/original',
       rule('coordination.k8s.io', 'leases', 'delete', originalLease),
     ),
+    needed(
+      'to create the list of workloads that sent telemetry',
+      'telemetry-proxy/received',
+      rule('', 'configmaps', 'create'),
+    ),
+    needed(
+      'to add workloads to it, and to read what other replicas add',
+      'telemetry-proxy/received',
+      rule('', 'configmaps', 'get list watch patch', `NAME${suffixes.received}`),
+    ),
     // RBAC cannot restrict the name of an object that is created.
     needed("to create the webhook's certificate", 'certificates/certificates', rule('', 'secrets', 'create')),
     needed(

@@ -141,6 +141,16 @@ export const conditionTypes = {
       TokenRefused: no('Lumigo refuses it and drops the data of the namespace.', newToken),
     },
   },
+  TelemetryReceived: {
+    means: 'Telemetry arrives from the instrumented workloads.',
+    reasons: {
+      Received: yes('No workload has been silent for the time of the setting `telemetry.expectedWithinSeconds`.'),
+      NothingReceived: no(
+        'Nothing arrives from the workloads in the message.',
+        'Go through the [checks](../use/telemetry.md#see-if-telemetry-arrives).',
+      ),
+    },
+  },
   PodPolicyInstalled: {
     means: 'The API server has the policy of Pod mode.',
     reasons: {

@@ -67,6 +67,9 @@ export interface InstrumentedResource {
   readonly resourceVersion: string;
   readonly uid: string;
   readonly state?: 'RollingOut' | 'Verified';
+  readonly telemetry?: 'Received' | 'NothingYet';
+  /** RFC 3339. */
+  readonly telemetrySince?: string;
 }
 
 /** `unverified`: a workload is about to show if the injector works. `failing`: workloads or the injector failed. */

@@ -73,6 +73,8 @@ export const managerKinds = {
   telemetryHealthPort: setting('ports.telemetryHealth', wholeNumber),
   telemetryMetricsPort: setting('ports.telemetryMetrics', wholeNumber),
   telemetryLoopPort: setting('ports.telemetryLoop', wholeNumber),
+  telemetryCountsPort: setting('ports.telemetryCounts', wholeNumber),
+  telemetryExpectedWithinSeconds: setting('telemetry.expectedWithinSeconds', wholeNumber),
   /** The source of that token: a pod's ServiceAccount or, outside a cluster, KUBECONFIG. */
   telemetryProxyCredentials: oneOf('serviceAccount', 'kubeConfig'),
   logLevel: oneOf('error', 'warn', 'info', 'debug'),

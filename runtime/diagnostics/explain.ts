@@ -6,8 +6,10 @@ import { ourLabel } from '../injection/label.ts';
 import { findRemedy } from '../injection/remedies.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
+import { silenceChecks } from '../reconciler/conditions-telemetry.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
@@ -33,6 +35,8 @@ export interface Explanation {
   readonly remedy?: string;
   /** Set if the injection sends to another telemetry proxy. */
   readonly sendsTo?: string;
+  /** Set if the status of the `Lumigo` resource lists the workload. */
+  readonly telemetry?: string;
   readonly notes: readonly string[];
 }
 
@@ -44,7 +48,8 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   const { kind, name } = parseTarget(options.target);
   const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
   if (workload === undefined) throw noSuch(kind.kind, name, namespace);
-  const policy = policyIn(namespace, await listLumigoes(options), options);
+  const lumigoes = await listLumigoes(options);
+  const policy = policyIn(namespace, lumigoes, options);
   const verdict = await verdictOn(kind, workload, policy, options);
   return {
     ...{ kind: kind.kind, namespace, name },
@@ -54,6 +59,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     next: describeNext(kind, verdict),
     ...describeRemedy(verdict.decision.code),
     ...describeElsewhere(verdict, options.injector.endpoint),
+    ...describeTelemetry(lumigoes, workload.metadata.uid),
     notes: hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }),
   };
 }
@@ -88,6 +94,7 @@ export const renderExplanation = (explained: Explanation): string =>
     `  Next:       ${explained.next}`,
     ...(explained.remedy === undefined ? [] : [`  Remedy:     ${explained.remedy}`]),
     ...(explained.sendsTo === undefined ? [] : [`  Sends to:   ${explained.sendsTo}`]),
+    ...(explained.telemetry === undefined ? [] : [`  Telemetry:  ${explained.telemetry}`]),
     ...explained.notes.map((note) => `  Note:       ${note}`),
   ].join('\n');
 
@@ -136,6 +143,15 @@ function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explan
   return {
     sendsTo: `${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist. The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'`,
   };
+}
+
+function describeTelemetry(lumigoes: readonly LumigoResource[], uid = ''): Pick<Explanation, 'telemetry'> {
+  const entries = lumigoes.flatMap(({ status }) => status?.instrumentedResources ?? []);
+  const { telemetry, telemetrySince: since } = entries.find((entry) => entry.uid === uid) ?? {};
+  if (telemetry === undefined) return {};
+  if (telemetry === 'Received') return { telemetry: `arrives, the first at ${since}` };
+  if (since === undefined) return { telemetry: 'nothing yet. Its pods do not all run with the injection yet' };
+  return { telemetry: `nothing since its pods run with the injection (${since}). Check: ${silenceChecks}` };
 }
 
 const next: Readonly<Record<Outlook, string>> = {

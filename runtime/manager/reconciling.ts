@@ -23,6 +23,7 @@ export class Reports {
   readonly telemetry = new Topic<Parameters<Reconciler['onTelemetry']>>();
   readonly token = new Topic<Parameters<Reconciler['onToken']>>();
   readonly pods = new Topic<Parameters<Reconciler['onPods']>>();
+  readonly received = new Topic<Parameters<Reconciler['onReceived']>>();
   /** Emits when the first workload of the cluster is instrumented, or none any more. */
   readonly instrumented = new Topic();
 }
@@ -77,6 +78,7 @@ export class Reconciling implements LeaderRunnable {
     reports.webhook.on((...seen) => reconciler.onWebhook(...seen), signal);
     reports.telemetry.on((...seen) => reconciler.onTelemetry(...seen), signal);
     reports.token.on((...seen) => reconciler.onToken(...seen), signal);
+    reports.received.on((...seen) => reconciler.onReceived(...seen), signal);
     reports.pods.on((...seen) => reconciler.onPods(...seen), signal);
     const watches = workloads.map((kind) =>
       watchKind(kind, {

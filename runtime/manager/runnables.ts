@@ -49,8 +49,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger });
   const { synced } = lumigoWatch;
-  const onProblem = reports.telemetry.emit;
-  const telemetry = new TelemetryProxy({ ...options, lumigoes, lumigoWatch, credentials, onProblem });
+  const telemetry = new TelemetryProxy({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
@@ -97,7 +96,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
       ...{ lumigoes, credentials, metrics, synced, endpoint: config.endpoint, onSeen: reports.token.emit },
     }),
     new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
-    whileLeading('telemetry collection', ({ signal }) => telemetry.collect(signal)),
+    whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
   return parts;
 }

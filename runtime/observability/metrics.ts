@@ -82,6 +82,11 @@ const ofReconciler = ({ counter, gauge }: Make) => ({
     '1 for a namespace whose rollout is halted after reverts; only the leader reports it',
     ['namespace'],
   ),
+  telemetryWorkloads: gauge(
+    'lumigo_operator_telemetry_workloads',
+    'Instrumented workloads by their telemetry (received, awaited, or silent for too long); only the leader reports it',
+    ['namespace', 'telemetry'],
+  ),
   reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
     'cause',
   ]),

@@ -41,9 +41,9 @@ export function rolloutCondition(
 export const workloads = (number: number, one: string, many: string): string =>
   number === 0 ? '' : number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
-const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
+export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
-const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
+export const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
   ...list.slice(0, MAX_NAMES_SHOWN).map(say),
   ...(list.length > MAX_NAMES_SHOWN ? [`and ${list.length - MAX_NAMES_SHOWN} more`] : []),
 ];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { noTelemetry } from './plan-telemetry.ts';
 import { noRollout } from './plan-rollout.ts';
 import { findDifference, getStatus, type StatusInput } from './conditions.ts';
 
@@ -7,6 +8,7 @@ const input: StatusInput = {
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
   summary: noRollout,
+  received: noTelemetry,
   report: undefined,
   instrumented: [],
   secretVersion: undefined,

@@ -4,6 +4,8 @@ import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../
 import { getReadyConditions, type Needed } from './conditions-ready.ts';
 import { ROLLED_OUT, rolloutCondition, workloads, type Untimed } from './conditions-rollout.ts';
 import type { ObservedNamespace } from './observed.ts';
+import { telemetryConditions } from './conditions-telemetry.ts';
+import type { TelemetrySummary } from './plan-telemetry.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 
@@ -15,6 +17,7 @@ export interface StatusInput
   readonly needed: readonly Needed[];
   readonly podPolicy: Problem | 'working' | undefined;
   readonly progress: Progress;
+  readonly received: TelemetrySummary;
   readonly instrumented: readonly InstrumentedResource[];
   readonly secretVersion: string | undefined;
   readonly now: string;
@@ -56,6 +59,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
     rolloutCondition(summary, known.get(ROLLED_OUT), isRolloutKnown(input)),
     onceThereWas(elsewhereIn(progress), good.injections, known),
     problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
+    telemetryConditions(input.received),
   ].flatMap((each) => each ?? []);
   const isDeleted = metadata.deletionTimestamp !== undefined;
   const { generation } = metadata;
@@ -137,10 +141,11 @@ export function findDifference(a: LumigoStatus, b: LumigoStatus): 'state' | 'tex
     isSame('type', 'status', 'reason', 'observedGeneration');
   if (!isSameState) return 'state';
   if (a.instrumentedResourcesCount !== b.instrumentedResourcesCount || !isSame('message')) return 'text';
-  return sameList(a.instrumentedResources, b.instrumentedResources, [...identity, 'state']) ? undefined : 'list';
+  return sameList(a.instrumentedResources, b.instrumentedResources, shownFields) ? undefined : 'list';
 }
 
 export const identity = ['kind', 'name', 'uid', 'resourceVersion'] as const;
+export const shownFields = [...identity, 'state', 'telemetry', 'telemetrySince'] as const;
 
 export const sameList = <T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean =>
   a.length === b.length && a.every((item, index) => keys.every((key) => item[key] === b[index]?.[key]));

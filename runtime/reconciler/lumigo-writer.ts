@@ -6,6 +6,7 @@ import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { turnedFalse } from './describe-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { ObservedLumigo } from './observed.ts';
+import { telemetryIn } from './plan-telemetry.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { Term } from './term.ts';
 
@@ -67,11 +68,12 @@ export class LumigoWriter {
     const { api, store, lumigoes } = this.term;
     const { namespace, uid } = lumigo.metadata;
     const listed = (await api.readLumigo(lumigo)).status?.instrumentedResources ?? [];
-    const versions = new Map(listed.map((each) => [each.uid, each.resourceVersion]));
+    const entries = new Map(listed.map((each) => [each.uid, each]));
     for (const workload of store.in(namespace)) {
-      const instrumentedVersion = versions.get(workload.uid);
-      if (instrumentedVersion === undefined) continue;
-      const updated = store.update(workload, { instrumentedVersion });
+      const entry = entries.get(workload.uid);
+      if (entry === undefined) continue;
+      const facts = { instrumentedVersion: entry.resourceVersion, telemetry: telemetryIn(entry) };
+      const updated = store.update(workload, facts);
       const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
       if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
     }

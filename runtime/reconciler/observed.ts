@@ -6,6 +6,7 @@ import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
+import type { Telemetry } from './plan-telemetry.ts';
 import type { WebhookSeen } from '../webhook/probe.ts';
 
 /** The leader's immutable knowledge of a workload. Times are milliseconds of the monotonic clock. */
@@ -33,6 +34,7 @@ export interface Facts {
   readonly write?: Write | undefined;
   readonly elsewhere?: string | undefined;
   readonly tooLarge?: boolean | undefined;
+  readonly telemetry?: Telemetry | undefined;
   readonly instrumentedVersion?: string | undefined;
   readonly state?: WorkloadState | undefined;
   /** The injection status of the injection that is judged, or that was there before. */
@@ -96,6 +98,7 @@ export interface ObservedNamespace {
   readonly removalDeadlineMs: number;
   /** Namespaces of the cluster whose workloads wait for a change or are being changed. */
   readonly underWay: number;
+  readonly telemetryExpectedWithinMs: number;
   readonly rollout: ObservedRollout;
   readonly pods?: PodsSeen | undefined;
 }

@@ -3,10 +3,12 @@ import type { InstrumentedResource } from '../api/lumigo.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { LISTED_RESOURCES, listInstrumented, planStatus } from './plan-status.ts';
 import type { LumigoAction, LumigoContext, PlannedAction } from './plan-status.ts';
+import { summarizeTelemetry, type TelemetrySummary } from './plan-telemetry.ts';
 import { isContested } from './plan-workload.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
 interface NamespacePlan extends WorkloadsPlan {
+  readonly received: TelemetrySummary;
   /** At most one per `Lumigo` resource, because the next depends on its result. */
   readonly lumigoes: readonly LumigoAction[];
 }
@@ -18,14 +20,16 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const workloads = planWorkloads(observed, now);
   const effective = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.effective);
   const isListDue = !isListed(effective, observed);
-  const context = { observed, effective, workloads, isListDue, now };
+  const received = summarizeTelemetry(observed.workloads, observed.telemetryExpectedWithinMs, now);
+  const context = { observed, effective, workloads, isListDue, received: received.summary, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
   const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
     ...workloads,
+    received: received.summary,
     changes: isListDue ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
-    wakeAt: Math.min(workloads.wakeAt, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
+    wakeAt: Math.min(workloads.wakeAt, received.wakeAt, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
 

@@ -59,6 +59,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   const observed: ObservedNamespace = {
     ...{ policy, isLumigoGone: false, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
+    telemetryExpectedWithinMs: 3_600_000,
     rollout,
   };
   const planned = planWorkloads(observed, NOW);

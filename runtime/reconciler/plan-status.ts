@@ -1,10 +1,11 @@
 import { workloads as kinds, type WorkloadKind } from '../contract.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import { findDifference, identity, sameList, getStatus } from './conditions.ts';
+import { findDifference, getStatus, identity, sameList, shownFields } from './conditions.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { isInstrumented } from './observed.ts';
 import { getWaitMs, type Needed } from './conditions-ready.ts';
 import { noRollout } from './plan-rollout.ts';
+import { noTelemetry, type TelemetrySummary } from './plan-telemetry.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
 export type LumigoAction = { readonly lumigo: LumigoResource } &
@@ -26,6 +27,7 @@ export interface LumigoContext {
   readonly effective: ObservedLumigo | undefined;
   readonly workloads: WorkloadsPlan;
   readonly isListDue: boolean;
+  readonly received: TelemetrySummary;
   readonly now: Now;
 }
 
@@ -81,7 +83,7 @@ function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isLi
   if (lumigo !== effective || !isWorthIt) return asListed;
   const instrumented = listInstrumented(observed.workloads);
   const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);
-  if (!isNew && sameList(listed, instrumented, ['state'])) return asListed;
+  if (!isNew && sameList(listed, instrumented, shownFields)) return asListed;
   const dueAt = isNew ? 0 : listedAt + LIST_MS;
   return dueAt > now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
@@ -96,7 +98,7 @@ function getNeeded({ spec }: LumigoResource): readonly Needed[] {
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
   credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
 
-function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads }: LumigoContext) {
+function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, received }: LumigoContext) {
   if (lumigo !== effective) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
   const { report } = workloads.rollout;
@@ -104,12 +106,13 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads }: Lum
   const summary = { ...workloads.rollout.summary, pods };
   const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
   const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
-  return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy };
+  return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy, received };
 }
 
 const nothingSeen = {
   ...{ progress: noProgress, report: undefined, summary: noRollout },
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {}, podPolicy: undefined },
+  received: noTelemetry,
 };
 
 function findProblem({ metadata }: LumigoResource, { observed, effective }: LumigoContext): Problem | undefined {
@@ -148,6 +151,10 @@ const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'stat
 };
 
 function getEntry({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
-  const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state } = workload;
-  return { apiVersion, kind, name, namespace, resourceVersion, uid, ...shownAs[state?.kind ?? 'idle'] };
+  const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state, telemetry } = workload;
+  return {
+    ...{ apiVersion, kind, name, namespace, resourceVersion, uid, ...shownAs[state?.kind ?? 'idle'] },
+    ...(telemetry === undefined ? {} : { telemetry: telemetry.kind }),
+    ...(telemetry?.since === undefined ? {} : { telemetrySince: telemetry.since }),
+  };
 }

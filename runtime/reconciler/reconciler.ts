@@ -18,6 +18,7 @@ import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
 import type { Candidate } from '../webhook/probe.ts';
 import { Rollouts } from './rollouts.ts';
+import { TelemetryFacts } from './telemetry-facts.ts';
 import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -39,6 +40,7 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
+  private readonly telemetryFacts: TelemetryFacts;
   private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
   private telemetry: Problem | 'working' | undefined;
@@ -54,6 +56,7 @@ export class Reconciler {
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, this.recorder);
     this.rollouts = new Rollouts(term);
+    this.telemetryFacts = new TelemetryFacts(term);
     const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
     this.executor = new Executor({
       pace: config,
@@ -136,6 +139,12 @@ export class Reconciler {
     this.keep(this.pods, namespace, seen);
   }
 
+  /** `uids`: all workloads that any replica's telemetry proxy received something from. */
+  onReceived(uids: ReadonlySet<string>): void {
+    this.telemetryFacts.receive(uids);
+    this.enqueueLumigoes();
+  }
+
   private keep<T>(known: Map<string, T>, namespace: string, seen: T | undefined): void {
     if (isDeepStrictEqual(seen, known.get(namespace))) return;
     if (seen === undefined) known.delete(namespace);
@@ -169,11 +178,12 @@ export class Reconciler {
 
   private plan(namespace: string): number {
     const { config, lumigoes, credential, events } = this.options;
-    const now = performance.now();
+    const now = { ms: performance.now(), iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
     const effective = lumigoes.effective(namespace);
+    this.telemetryFacts.update(namespace, now);
     const observed: ObservedNamespace = {
       policy: lumigoes.policy(namespace),
-      isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
+      isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now.ms,
       lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
       effective: effective?.metadata.uid,
       credential: credential(namespace, effective),
@@ -184,14 +194,16 @@ export class Reconciler {
       pendingEvents: events.pending(namespace),
       removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       underWay: this.pending.size,
+      telemetryExpectedWithinMs: config.telemetryExpectedWithinSeconds * 1_000,
       rollout: this.rollouts.observe(namespace),
       pods: this.pods.get(namespace),
     };
-    const plan = planNamespace(observed, { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') });
+    const plan = planNamespace(observed, now);
     this.executor.plan(namespace, plan.changes);
     this.writer.begin(plan.lumigoes, observed.lumigoes);
     this.rollouts.act(namespace, plan.rollout);
     if (plan.confirmGone) this.confirm(namespace);
+    this.telemetryFacts.count(namespace, plan.received);
     this.count(namespace, plan.progress.pending + plan.rollout.summary.queued);
     return plan.wakeAt;
   }

@@ -10,12 +10,16 @@ import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
+import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { prepare, writeTokens } from './files.ts';
+import { followReceived } from './follow-received.ts';
+import { bothOf, InstrumentedSenders } from './instrumented-senders.ts';
+import { reportReceived } from './report-received.ts';
 import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, getTelemetry, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
@@ -37,7 +41,10 @@ interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
   readonly lumigoWatch: LumigoNews;
-  readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
+  readonly reports: {
+    readonly telemetry: Topic<[problem: Problem | 'working', affected: readonly LumigoResource[]]>;
+    readonly received: Topic<[uids: ReadonlySet<string>]>;
+  };
 }
 
 const burst = { quietMs: 300, atMostMs: 1_500 };
@@ -52,6 +59,7 @@ export class TelemetryProxy {
   private readonly stop = listenable();
   private readonly tokens = new TokenCache();
   private readonly optIns = new OptIns(() => this.changed());
+  private readonly senders = new InstrumentedSenders();
   private readonly debounce = new Debounce(burst);
   private readonly client: Client;
   private readonly reloader: Reloader;
@@ -71,13 +79,18 @@ export class TelemetryProxy {
 
   private readonly changed = (): void => this.debounce.touch();
 
-  async collect(signal: AbortSignal): Promise<void> {
-    const { credentials, lumigoWatch } = this.options;
+  async collect(term: LeadingContext): Promise<void> {
+    const { credentials, lumigoWatch, reports } = this.options;
+    const { signal } = term;
     credentials.lead(true);
     await lumigoWatch.synced;
     this.leads = !signal.aborted;
     this.changed();
-    await aborted(signal);
+    const following = followReceived(
+      { ...this.options, senders: this.senders, onReceived: reports.received.emit },
+      term,
+    );
+    await Promise.all([aborted(signal), following]);
     this.leads = false;
     this.changed();
     credentials.lead(false);
@@ -94,6 +107,8 @@ export class TelemetryProxy {
     for (const topic of [lumigoWatch.broken, lumigoWatch.changed, credentials.changed]) topic.on(this.changed, signal);
     prepare(this.settings);
     await Promise.all([lumigoWatch.known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
+    this.senders.isComplete = true;
+    const reporting = reportReceived({ ...this.options, senders: this.senders }, signal);
     while (!signal.aborted) {
       try {
         this.reconcile();
@@ -102,7 +117,7 @@ export class TelemetryProxy {
       }
       await this.debounce.wait(POLL_MS, signal);
     }
-    await this.reloader.ended();
+    await Promise.all([reporting, this.reloader.ended()]);
   };
 
   private async readCluster(): Promise<void> {
@@ -121,7 +136,7 @@ export class TelemetryProxy {
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
-      handler: this.optIns.handler(resource),
+      handler: bothOf(this.optIns.handler(resource), this.senders.handler(resource)),
     }).synced;
   }
 
@@ -171,10 +186,10 @@ export class TelemetryProxy {
   }
 
   private onReload({ problem, namespaces }: Outcome): void {
-    const { metrics, lumigoes, onProblem } = this.options;
+    const { metrics, lumigoes, reports } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
-    if (this.leads) onProblem(problem === undefined ? 'working' : getFailure(problem), affected);
+    if (this.leads) reports.telemetry.emit(problem === undefined ? 'working' : getFailure(problem), affected);
     this.changed();
   }
 }

@@ -1,4 +1,5 @@
 import { signals } from '../contract.ts';
+import { restoreClaims, setClaimsAside } from './render-counts.ts';
 import type { Components, ProxySettings } from './types.ts';
 
 /** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
@@ -52,7 +53,7 @@ const removeUnnamed = [
 
 /** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
 export const renderAttributes = (settings: ProxySettings, isWaiting: boolean): Components => ({
-  'transform/service': transform(removeUnnamed),
+  'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
   k8sattributes: {
     auth_type: settings.telemetryProxyCredentials,
     extract: { metadata: podAttributes, annotations },
@@ -60,7 +61,7 @@ export const renderAttributes = (settings: ProxySettings, isWaiting: boolean): C
     // A replica that collects has just reached the API server, so this wait is short.
     ...(isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
   },
-  'transform/annotations': transform(boundAnnotations),
+  'transform/annotations': transform([...restoreClaims, ...boundAnnotations]),
 });
 
 function transform(statements: readonly string[]): object {

@@ -1,5 +1,6 @@
 import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
+import { getCounters } from './render-counts.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
@@ -38,7 +39,10 @@ export function renderShards(settings: ProxySettings): Rendered {
     pipelines: each((index) =>
       signals.map((signal) => [
         `${signal}/shard/${shards[index]}`,
-        { receivers: [getShardRouter(signal)], processors: [outOfShard], exporters: [shardName(index)] },
+        {
+          ...{ receivers: [getShardRouter(signal)], processors: [outOfShard] },
+          exporters: [shardName(index), ...getCounters(signal)],
+        },
       ]),
     ),
   };

@@ -1,6 +1,7 @@
 import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
 import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
+import { renderCounts } from './render-counts.ts';
 import { intoShard, getShardRouter, renderShards } from './render-shards.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
@@ -18,6 +19,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
   const shards = renderShards(settings);
+  const counts = renderCounts(settings);
   const attributes = renderAttributes(settings, collects);
   const extensions = { ...ownExtensions(settings), ...collected?.extensions };
   const forward = (signal: Signal) => ({
@@ -34,16 +36,18 @@ export function render(settings: ProxySettings, collection: Collection | undefin
       'resource/operator': { attributes: operatorAttributes(settings) },
       batch,
       ...shards.processors,
+      ...counts.processors,
       ...collected?.processors,
     },
-    exporters: { ...shards.exporters, ...collected?.exporters },
-    connectors: { ...shards.connectors, ...collected?.connectors },
+    exporters: { ...shards.exporters, ...counts.exporters, ...collected?.exporters },
+    connectors: { ...shards.connectors, ...counts.connectors, ...collected?.connectors },
     service: {
       extensions: Object.keys(extensions),
       telemetry: telemetry(settings),
       pipelines: {
         ...Object.fromEntries(signals.map((signal) => [signal, forward(signal)])),
         ...shards.pipelines,
+        ...counts.pipelines,
         ...collected?.pipelines,
       },
     },

@@ -16,7 +16,7 @@ type ConfigKeys =
   | 'logsEndpoint'
   | 'metricsEndpoint'
   | `otlp${'Http' | 'Grpc'}Port`
-  | `telemetry${'Health' | 'Metrics' | 'Loop'}Port`
+  | `telemetry${'Health' | 'Metrics' | 'Loop' | 'Counts'}Port`
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
 
 export interface Collection {

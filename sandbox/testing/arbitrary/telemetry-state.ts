@@ -22,6 +22,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   metricsSecure: fc.boolean(),
   telemetryMetricsPort: port,
   telemetryLoopPort: port,
+  telemetryCountsPort: port,
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
   telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { WorkloadState } from '../rollout/workload-state.ts';
+import { observeWorkload } from './workload-store.ts';
+import { labels, workloadKinds } from '../contract.ts';
+import { telemetryConditions } from './conditions-telemetry.ts';
+import type { ObservedWorkload } from './observed.ts';
+import { summarizeTelemetry, telemetryAfter, type Telemetry } from './plan-telemetry.ts';
+
+const now = { ms: 5_000, iso: '2026-01-01T12:00:00Z' };
+const earlier = '2026-01-01T11:00:01Z';
+const HOUR_MS = 3_600_000;
+
+const policyWith = (tracing: { readonly traces: boolean; readonly logs: boolean }): NamespacePolicy => ({
+  ...{ state: 'active', lumigo: 'lumigo', createdAt: earlier, injectExisting: true, remove: true },
+  tracing: { secretName: 'lumigo', secretKey: 'token', ...tracing },
+});
+const active = policyWith({ traces: true, logs: false });
+
+const verified = { kind: 'verified' } as WorkloadState;
+const nothingYet: Telemetry = { kind: 'NothingYet' };
+
+function workload(name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload {
+  const metadata = { namespace: 'shop', name, uid: name, labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+  return { ...observeWorkload(workloadKinds.deployment, metadata), ...more };
+}
+
+describe('telemetryAfter()', () => {
+  const received: Telemetry = { kind: 'Received', since: earlier };
+  const since: Telemetry = { kind: 'NothingYet', since: earlier };
+  it.each<[string, Partial<ObservedWorkload>, NamespacePolicy, Telemetry | undefined]>([
+    ['nothing yet before its pods run', { state: { kind: 'queued' } as WorkloadState }, active, nothingYet],
+    ['nothing since its pods run', { state: verified }, active, { kind: 'NothingYet', since: now.iso }],
+    ['the same time while they run', { state: verified, telemetry: since }, active, since],
+    [
+      'the same time in a later rollout',
+      { state: { kind: 'rolling' } as WorkloadState, telemetry: since },
+      active,
+      since,
+    ],
+    ['the first time once received', { state: verified, telemetry: received }, active, received],
+    ['nothing without the injection', { label: undefined, telemetry: received }, active, undefined],
+    ['nothing for another proxy', { elsewhere: 'http://other', state: verified }, active, undefined],
+    ['nothing without traces and logs', { state: verified }, policyWith({ traces: false, logs: false }), undefined],
+    [
+      'what is known during a removal',
+      { telemetry: received },
+      { state: 'deleting', lumigo: 'l', remove: true },
+      received,
+    ],
+  ])('tells %s', (_case, more, policy, expected) => {
+    expect(telemetryAfter(workload('cart', more), policy, new Set(), now)).toEqual(expected);
+  });
+
+  it.each([undefined, nothingYet, since])('tells the time of the first telemetry after %j', (telemetry) => {
+    const seen = telemetryAfter(workload('cart', { telemetry }), active, new Set(['cart']), now);
+    expect(seen).toEqual({ kind: 'Received', since: now.iso });
+  });
+
+  it('tells nothing about a workload from what others sent', () => {
+    expect(telemetryAfter(workload('cart'), active, new Set(['car', 'pay']), now)).toEqual(nothingYet);
+  });
+});
+
+describe('summarizeTelemetry()', () => {
+  const summaryOf = (telemetry: Telemetry, expectedWithinMs = HOUR_MS) =>
+    summarizeTelemetry([workload('cart', { telemetry })], expectedWithinMs, now);
+
+  it('counts a workload as silent after the time of the setting, and wakes then', () => {
+    const awaited = summaryOf({ kind: 'NothingYet', since: earlier });
+    expect(awaited).toEqual({ summary: { received: 0, awaited: 1, silent: [] }, wakeAt: now.ms + 1_000 });
+    const silent = summaryOf({ kind: 'NothingYet', since: earlier }, HOUR_MS - 1_000);
+    expect(silent).toMatchObject({ summary: { awaited: 0, silent: [{ name: 'cart' }] }, wakeAt: Infinity });
+  });
+
+  it('never counts a workload as silent whose pods do not run yet, or that sent something', () => {
+    expect(summaryOf(nothingYet, 0)).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: Infinity });
+    expect(summaryOf({ kind: 'Received', since: earlier }, 0).summary).toEqual({ received: 1, awaited: 0, silent: [] });
+  });
+});
+
+describe('telemetryConditions()', () => {
+  it('are empty until there is something to report', () => {
+    expect(telemetryConditions({ received: 0, awaited: 3, silent: [] })).toEqual([]);
+  });
+
+  it('are True after the first telemetry', () => {
+    expect(telemetryConditions({ received: 1, awaited: 3, silent: [] })).toMatchObject([{ status: 'True' }]);
+  });
+
+  it('name at most ten silent workloads and what to check', () => {
+    const silent = Array.from({ length: 12 }, (_, index) => workload(`w${index}`));
+    const [condition] = telemetryConditions({ received: 5, awaited: 0, silent });
+    expect(condition).toMatchObject({ status: 'False', reason: 'NothingReceived' });
+    expect(condition?.message).toMatch(/from Deployment\/w0, .*Deployment\/w9, and 2 more\. .*LD_PRELOAD.*token/);
+  });
+});

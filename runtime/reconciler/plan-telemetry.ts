@@ -1,0 +1,68 @@
+import type { InstrumentedResource } from '../api/lumigo.ts';
+import type { NamespacePolicy, TracingSettings } from '../injection/types.ts';
+import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
+
+/** Times are the operator's own, RFC 3339. */
+export type Telemetry =
+  /** `since`: the time when the operator first knew of it. */
+  | { readonly kind: 'Received'; readonly since: string }
+  /** `since`: the time since when its pods run with the injection; missing until they do. */
+  | { readonly kind: 'NothingYet'; readonly since?: string };
+
+export interface TelemetrySummary {
+  readonly received: number;
+  readonly awaited: number;
+  /** Nothing arrived from them, although their pods have run with the injection for the time of the setting. */
+  readonly silent: readonly ObservedWorkload[];
+}
+
+export const noTelemetry: TelemetrySummary = { received: 0, awaited: 0, silent: [] };
+
+/** Returns what an earlier leader knew of a workload. */
+export function telemetryIn({ telemetry: kind, telemetrySince: since }: InstrumentedResource): Telemetry | undefined {
+  if (kind === 'Received' && since !== undefined) return { kind, since };
+  return kind === 'NothingYet' ? { kind, ...(since === undefined ? {} : { since }) } : undefined;
+}
+
+const nothingYet: Telemetry = { kind: 'NothingYet' };
+
+/** Returns the next fact about a workload. `received`: the uids that any replica's telemetry proxy received data from. */
+export function telemetryAfter(
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  received: ReadonlySet<string>,
+  now: Now,
+): Telemetry | undefined {
+  const { telemetry: before, uid } = workload;
+  if (policy.state !== 'active') return before;
+  if (!isExpected(workload, policy.tracing)) return undefined;
+  if (before?.kind === 'Received') return before;
+  return received.has(uid) ? { kind: 'Received', since: now.iso } : getSilence(workload, now);
+}
+
+const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSettings): boolean =>
+  (traces || logs) && isInstrumented(workload) && workload.elsewhere === undefined;
+
+/** The time begins when its pods run with the injection, and does not begin again. */
+function getSilence({ telemetry = nothingYet, state }: ObservedWorkload, { iso }: Now): Telemetry {
+  const begins = telemetry.since === undefined && state?.kind === 'verified';
+  return begins ? { kind: 'NothingYet', since: iso } : telemetry;
+}
+
+/** `wakeAt`: the time when the next workload becomes silent, by the monotonic clock. */
+export function summarizeTelemetry(
+  workloads: Iterable<ObservedWorkload>,
+  expectedWithinMs: number,
+  now: Now,
+): { readonly summary: TelemetrySummary; readonly wakeAt: number } {
+  const present = [...workloads].filter(({ telemetry, deleting }) => telemetry !== undefined && !deleting);
+  const leftMs = ({ telemetry }: ObservedWorkload): number =>
+    telemetry?.since === undefined ? Infinity : Date.parse(telemetry.since) + expectedWithinMs - Date.parse(now.iso);
+  const waiting = present.filter(({ telemetry }) => telemetry?.kind === 'NothingYet');
+  const silent = waiting.filter((each) => leftMs(each) <= 0);
+  const awaited = waiting.filter((each) => leftMs(each) > 0);
+  return {
+    summary: { received: present.length - waiting.length, awaited: awaited.length, silent },
+    wakeAt: now.ms + Math.min(Infinity, ...awaited.map(leftMs)),
+  };
+}

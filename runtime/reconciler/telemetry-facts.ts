@@ -1,0 +1,33 @@
+import type { Now } from './observed.ts';
+import { telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
+import type { Term } from './term.ts';
+
+/** Keeps which workloads sent telemetry, as far as all replicas know. */
+export class TelemetryFacts {
+  private received: ReadonlySet<string> = new Set();
+
+  constructor(private readonly term: Pick<Term, 'store' | 'lumigoes' | 'metrics' | 'signal'>) {
+    const { metrics, signal } = term;
+    signal.addEventListener('abort', () => metrics.telemetryWorkloads.reset(), { once: true });
+  }
+
+  receive(uids: ReadonlySet<string>): void {
+    this.received = uids;
+  }
+
+  update(namespace: string, now: Now): void {
+    const { store, lumigoes } = this.term;
+    const policy = lumigoes.policy(namespace);
+    for (const workload of store.in(namespace)) {
+      const telemetry = telemetryAfter(workload, policy, this.received, now);
+      if (telemetry !== workload.telemetry) store.update(workload, { telemetry });
+    }
+  }
+
+  count(namespace: string, { received, awaited, silent }: TelemetrySummary): void {
+    const { telemetryWorkloads } = this.term.metrics;
+    for (const [telemetry, number] of Object.entries({ received, awaited, silent: silent.length }))
+      if (number === 0) telemetryWorkloads.remove({ namespace, telemetry });
+      else telemetryWorkloads.set({ namespace, telemetry }, number);
+  }
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from 'node:http';
+import { labels, suffixes, workloadKinds } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import { toData } from '../kubernetes/resources/objects.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import type { Manager } from '../../sandbox/manager/manager.ts';
+import { post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { podAt } from '../../sandbox/testing/pod-at.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
+
+const { deployment } = workloadKinds;
+const token = getToken(1);
+
+let telemetry: TelemetryBench;
+let second: Manager;
+let [shop, bank] = ['', ''];
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false, config: { telemetryExpectedWithinSeconds: 2 } });
+  second = await telemetry.startAnother();
+  // A token that namespaces share proves nothing about the sender's namespace.
+  shop = await telemetry.activate('shop', token);
+  bank = await telemetry.activate('bank', token);
+  await podAt(telemetry.testCluster, '127.0.0.1', shop, 'cart');
+  await podAt(telemetry.testCluster, '127.0.0.2', bank, 'vault');
+  await podAt(telemetry.testCluster, '127.0.0.3', shop, 'late');
+});
+afterAll(() => telemetry?.stop());
+
+let counter = 0x2000;
+interface Sent {
+  readonly resource?: Readonly<Record<string, string>>;
+  readonly span?: Readonly<Record<string, string>>;
+  readonly to?: Manager;
+}
+
+/** Repeats like an SDK, until the proxy knows the token and the pod. */
+async function send(address: string, { resource = {}, span = {}, to = telemetry.manager() }: Sent = {}) {
+  const agent = new Agent({ localAddress: address });
+  const id = spanId((counter += 1));
+  await eventually(async () => {
+    const { status } = await post(`${to.collector?.url}/v1/traces`, countSpans(resource, [id], span), { token, agent });
+    expect(status).toBe(200);
+  });
+  return id;
+}
+
+const readTelemetry = async (namespace: string) => {
+  const { status } = await telemetry.testCluster.readLumigo(namespace);
+  return Object.fromEntries((status?.instrumentedResources ?? []).map((each) => [each.name, each]));
+};
+
+const waitForReceived = (namespace: string, name: string, sending: () => Promise<unknown>) =>
+  eventually(
+    async () => {
+      await sending();
+      expect((await readTelemetry(namespace))[name]).toMatchObject({ telemetry: 'Received' });
+    },
+    { timeoutMs: 30_000, intervalMs: 500 },
+  );
+
+const listed = async (): Promise<string[]> => {
+  const { name, namespace } = telemetry.installation.settings;
+  const ref = { ...kinds.configMaps, namespace, name: `${name}${suffixes.received}` };
+  return Object.keys(toData(await telemetry.cluster.client.get(ref)));
+};
+
+describe('a workload', () => {
+  it('has NothingYet before it sends, and Received soon after its first span', async () => {
+    await eventually(async () =>
+      expect((await readTelemetry(shop))['cart']).toMatchObject({ telemetry: 'NothingYet' }),
+    );
+    await waitForReceived(shop, 'cart', () => send('127.0.0.1'));
+    const { telemetrySince = '' } = (await readTelemetry(shop))['cart'] ?? {};
+    expect(Math.abs(Date.now() - Date.parse(telemetrySince))).toBeLessThan(30_000);
+  });
+
+  it('is received through a replica that does not lead', async () => {
+    const follower = (await second.metric('lumigo_operator_leader')) === 1 ? telemetry.manager() : second;
+    await waitForReceived(shop, 'late', () => send('127.0.0.3', { to: follower }));
+  });
+
+  it('is not received because of what a sender in another namespace claims, with the same token [F28]', async () => {
+    const resource = {
+      'k8s.namespace.name': bank,
+      'k8s.deployment.name': 'vault',
+      'k8s.statefulset.name': 'vault',
+      'k8s.pod.ip': '127.0.0.2',
+      'lumigo.k8s_operator.workload': `${bank}/Deployment/vault`,
+      'lumigo.claimed.k8s.deployment.name': 'vault',
+    };
+    const id = await send('127.0.0.1', { resource, span: resource });
+    const encoded = Buffer.from(id, 'hex').toString('base64');
+    const arrived = await eventually(() => {
+      const span = telemetry.sink.spans.find(({ item }) => item.spanId === encoded);
+      if (span === undefined) throw new Error('the span has not arrived');
+      return span;
+    });
+    // The claims are forwarded, and the proof beside them.
+    expect(arrived.resource).toMatchObject({
+      'k8s.namespace.name': bank,
+      'k8s.statefulset.name': 'vault',
+      'lumigo.k8s_operator.workload': `${shop}/Deployment/cart`,
+    });
+    await waitForReceived(shop, 'cart', () => Promise.resolve());
+    expect((await readTelemetry(bank))['vault']).toMatchObject({ telemetry: 'NothingYet' });
+    const { uid } = (await telemetry.testCluster.get(deployment, bank, 'vault')).metadata;
+    expect(await listed()).not.toContain(uid);
+  });
+
+  it('cannot add series by forged names, nor by names of its own', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `forged-${index}`);
+    for (const name of names)
+      await send('127.0.0.1', { resource: { 'service.name': name, 'k8s.deployment.name': name, [name]: name } });
+    const page = await (await fetch(`http://127.0.0.1:${telemetry.collector().countsPort}/metrics`)).text();
+    expect(page).toContain(`${shop}/Deployment/cart`);
+    expect(page).not.toContain('forged');
+    expect(page.split('\n').filter((line) => line.startsWith('lumigo_received')).length).toBeLessThanOrEqual(5);
+  });
+
+  it('keeps the time of its first telemetry when another replica leads', async () => {
+    const before = (await readTelemetry(shop))['cart'];
+    await telemetry.stopManager();
+    await eventually(async () => expect(await second.metric('lumigo_operator_leader')).toBe(1), { timeoutMs: 30_000 });
+    await telemetry.testCluster.create(createWorkload(deployment, shop, 'newer'));
+    await eventually(async () => expect(Object.keys(await readTelemetry(shop))).toContain('newer'));
+    expect((await readTelemetry(shop))['cart']).toEqual(before);
+    await telemetry.startManager();
+  });
+});
+
+describe('a silent workload', () => {
+  it('is in the condition and in lumigo explain, until its injection is removed', async () => {
+    const { testCluster } = telemetry;
+    const running = createWorkload(deployment, bank, 'quiet');
+    await testCluster.create({ ...running, spec: { ...(running['spec'] as object), replicas: 1 } });
+    await testCluster.waitForInstrumented(deployment, bank, 'quiet');
+    const { generation: observedGeneration } = (await testCluster.get(deployment, bank, 'quiet')).metadata;
+    const one = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    await testCluster.setStatus({ ...deployment, namespace: bank, name: 'quiet' }, { observedGeneration, ...one });
+    await eventually(
+      async () =>
+        expect(await testCluster.condition(bank, 'TelemetryReceived')).toMatchObject({
+          ...{ status: 'False', reason: 'NothingReceived' },
+          message: expect.stringMatching(/^No telemetry arrives from Deployment\/quiet\. Check/),
+        }),
+      { timeoutMs: 30_000 },
+    );
+    expect(await testCluster.condition(shop, 'TelemetryReceived')).toMatchObject({ status: 'True' });
+    const explain = ['--kubeconfig', telemetry.cluster.kubeconfig, 'explain', 'deployment/quiet', '-n', bank];
+    const { stdout } = await runCommand(explain, { HOME: '/nonexistent' });
+    expect(stdout).toMatch(/Telemetry: +nothing since its pods run with the injection \(2\d{3}-.*LD_PRELOAD/);
+    await testCluster.client.patch(
+      { ...deployment, namespace: bank, name: 'quiet' },
+      { kind: 'merge', body: { metadata: { labels: { [labels.autoTrace]: 'false' } } } },
+    );
+    await eventually(async () => expect(await testCluster.condition(bank, 'TelemetryReceived')).toBeUndefined(), {
+      timeoutMs: 30_000,
+    });
+  });
+});
