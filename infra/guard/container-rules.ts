@@ -28,11 +28,6 @@ export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
   )})`,
 ];
 
-export const initMounts = (container: Cel, before: Cel): readonly Cel[] => [
-  sameItemsBut(getMounts(container), getMounts(before), (mount) => `(${isOurVolume(mount)})`),
-  `${getMounts(container)}.all(mount, mount in ${getMounts(before)})`,
-];
-
 /** Returns the form of the injector's init container. OpenShift sets some fields of the security context itself. */
 export function injectorShape(): Shape {
   const { securityContext, resources: _resources, ...fixed } = plainInitContainer();

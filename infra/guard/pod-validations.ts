@@ -1,15 +1,14 @@
 import { injector } from '../../runtime/contract.ts';
 import { injectorVolume } from '../../runtime/injection/init-container.ts';
 import { all, any, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
-import { appMounts, eachPair, initMounts, injectorShape, sameContainers } from './container-rules.ts';
+import { appMounts, eachPair, injectorShape, sameContainers } from './container-rules.ts';
 import { sameEnvironment } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { hasShape, type Shape } from './shape.ts';
 
 const pair = (name: string): readonly [Cel, Cel] => [`variables.${name}`, `variables.${name}Before`];
 
-const containers = pair('containers');
-const usersInits = pair('usersInitContainers');
+const lists = [pair('containers'), pair('usersInitContainers')];
 const [inits, initsBefore] = pair('initContainers');
 const [volumes, volumesBefore] = pair('volumes');
 const [secrets, secretsBefore] = pair('imagePullSecrets');
@@ -29,22 +28,15 @@ export const podValidations: readonly Validation[] = [
   },
   {
     may: 'change only environment and mounts of a container',
-    expression: all(...sameContainers(...containers, ['env', 'volumeMounts'])),
+    expression: all(...lists.flatMap((list) => sameContainers(...list, ['env', 'volumeMounts']))),
   },
   {
     may: 'change only the injected variables of a container',
-    expression: eachPair(...containers, all(...sameEnvironment('container', 'before'))),
+    expression: all(...lists.map((list) => eachPair(...list, all(...sameEnvironment('container', 'before'))))),
   },
   {
     may: 'change only its own mount of a container',
-    expression: eachPair(...containers, all(...appMounts('container', 'before'))),
-  },
-  {
-    may: 'change only its own init container',
-    expression: all(
-      ...sameContainers(...usersInits, ['volumeMounts']),
-      eachPair(...usersInits, all(...initMounts('container', 'before'))),
-    ),
+    expression: all(...lists.map((list) => eachPair(...list, all(...appMounts('container', 'before'))))),
   },
   {
     may: "give its init container only the injector's image of the settings, and no command",

@@ -4,7 +4,8 @@ import { getEnvironment, isInjected, joinedNames, writtenReferences } from './en
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';
 
-const inContainersBefore = (condition: Cel): Cel => `variables.containersBefore.exists(before, ${condition})`;
+const inContainersBefore = (condition: Cel): Cel =>
+  `(variables.containersBefore + variables.usersInitContainersBefore).exists(before, ${condition})`;
 
 /** The removal of a joined variable does not use the record. */
 const isJoined = joinedNames.map((name) => `json.startsWith(${text(`{"name":"${name}"`)})`);

@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import type { Metadata } from '../api/objects.ts';
+import type { Container, Metadata, PodSpec } from '../api/objects.ts';
 import type { ContainerChoice } from './types.ts';
 
 /** Containers of service meshes and secret agents, which run no program to trace. */
@@ -23,6 +23,12 @@ export const getChoice = (metadata: Metadata | undefined): ContainerChoice => ({
   include: namesIn(metadata?.annotations?.[annotations.injectContainers]),
   exclude: namesIn(metadata?.annotations?.[annotations.excludeContainers]),
 });
+
+/** Init containers and native sidecars are injected only by name, because the injector then has to start before them. */
+export const getNamedInits = (
+  { initContainers = [] }: PodSpec,
+  { include = [], exclude = [] }: ContainerChoice,
+): readonly Container[] => initContainers.filter(({ name }) => include.includes(name) && !exclude.includes(name));
 
 export function whyNotChosen(
   name: string,

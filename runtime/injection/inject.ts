@@ -1,5 +1,5 @@
 import { annotations, injector, labels } from '../contract.ts';
-import { choiceIn, whyNotChosen } from './chosen-containers.ts';
+import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
 import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
@@ -25,21 +25,16 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const clean = remove(template);
   const { metadata = {}, spec } = clean;
   const choice = choiceIn(metadata, settings.choice);
+  const candidates = [...spec.containers, ...getNamedInits(spec, choice)];
   const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
-  const chosen = { ...spec, containers: spec.containers.filter((each) => !unchosen.has(each)) };
+  const chosen = { ...spec, containers: candidates.filter((each) => !unchosen.has(each)) };
   const problems = new Map([...getTraced(chosen, metadata, choice, settings), ...reasonsToLeaveAlone(chosen)]);
   const reasons = new Map([...unchosen, ...problems]);
-  const refused = reasonToRefuse(spec, reasons);
+  const refused = reasonToRefuse(spec, reasons, candidates);
   if (refused !== undefined) return { refused };
-  const rows = [...getVariables(format), ...getTracerRows(settings)];
-  const kept: Record<string, Kept> = {};
-  const containers = spec.containers.map((container) => {
-    if (reasons.has(container)) return container;
-    const injected = injectContainer(container, settings, rows);
-    if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
-    return injected.container;
-  });
-  const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = spec;
+  const injectable = new Set(candidates.filter((each) => !reasons.has(each)));
+  const { kept, containers, initContainers } = injectContainers(spec, injectable, settings, format);
+  const { imagePullSecrets: own = [], volumes = [] } = spec;
   const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((each) => !own.some(({ name }) => name === each));
   const safeToEvict = metadata.annotations?.[annotations.safeToEvict];
   const record = formatOriginalState(settings, format, {
@@ -48,11 +43,12 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict,
     leftAlone: [...reasons.keys()].map(({ name }) => name),
+    initContainers: getNames(spec.initContainers, injectable),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
   const added = {
     containers,
-    initContainers: [...initContainers, initContainer(settings, spec)],
+    initContainers,
     volumes: [...volumes, injectorVolume],
     imagePullSecrets: [...own, ...pullSecrets.map((name) => ({ name }))],
   };
@@ -72,6 +68,34 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   // A user who excluded a container needs no event about it.
   return { template: injected, leftAlone: [...problems.values()] };
 }
+
+function injectContainers(
+  spec: PodSpec,
+  injectable: ReadonlySet<Container>,
+  settings: InjectionSettings,
+  format: number,
+): Required<Pick<PodSpec, 'containers' | 'initContainers'>> & { readonly kept: Readonly<Record<string, Kept>> } {
+  const rows = [...getVariables(format), ...getTracerRows(settings)];
+  const kept: Record<string, Kept> = {};
+  const injectOne = (container: Container): Container => {
+    if (!injectable.has(container)) return container;
+    const injected = injectContainer(container, settings, rows);
+    if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
+    return injected.container;
+  };
+  const own = initContainer(settings, spec);
+  const inits = spec.initContainers ?? [];
+  const others = inits.map(injectOne);
+  // An injected init container needs the injector's files.
+  const isFirst = inits.some((each) => injectable.has(each));
+  return {
+    ...{ kept, containers: spec.containers.map(injectOne) },
+    initContainers: isFirst ? [own, ...others] : [...others, own],
+  };
+}
+
+const getNames = (containers: readonly Container[] = [], among: ReadonlySet<Container>): readonly string[] =>
+  containers.filter((each) => among.has(each)).map(({ name }) => name);
 
 const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable): boolean =>
   'yields' in row && own !== undefined && !covers(own, variable);

@@ -5,7 +5,7 @@ import { annotations, labels } from '../contract.ts';
 import { isIntact } from './intact.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { PodTemplate } from '../api/objects.ts';
+import type { Container, PodTemplate } from '../api/objects.ts';
 import { variables } from './variables.ts';
 
 type Damage = (template: PodTemplate) => PodTemplate;
@@ -18,13 +18,13 @@ const without = (map: Readonly<Record<string, string>> = {}, key: string) =>
   Object.fromEntries(Object.entries(map).filter(([each]) => each !== key));
 
 const inContainers = (lose: (container: PodTemplate['spec']['containers'][number]) => object) =>
-  inSpec(({ containers }) => ({
-    containers: containers.map((container) =>
-      container.volumeMounts?.some(({ name }) => name === 'lumigo-injector') === true
+  inSpec(({ containers, initContainers = [] }) => {
+    const change = (container: Container): Container =>
+      container.name !== 'lumigo-injector' && container.volumeMounts?.some(({ name }) => name === 'lumigo-injector')
         ? { ...container, ...lose(container) }
-        : container,
-    ),
-  }));
+        : container;
+    return { containers: containers.map(change), initContainers: initContainers.map(change) };
+  });
 
 const damages: readonly (readonly [string, Damage])[] = [
   ['the volume', inSpec(({ volumes = [] }) => ({ volumes: volumes.filter(({ name }) => name !== 'lumigo-injector') }))],

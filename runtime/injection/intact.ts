@@ -1,10 +1,10 @@
 import { annotations, injector } from '../contract.ts';
-import { choiceIn, whyNotChosen } from './chosen-containers.ts';
+import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
 import { inject } from './inject.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
-import { getFormat, getOriginalState, writtenVariables } from './original-state.ts';
+import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
@@ -44,15 +44,30 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
     getFormat(originalState),
   );
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
-  if (isExcludedNow(template, current, sidecars)) return false;
+  if (isExcludedNow(template, current, originalState)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);
-  const { containers } = template.spec;
-  return again.template.spec.containers.every((wanted, index) => isWhole(containers[index], wanted, rows));
+  const there = getContainers(template);
+  return [...getContainers(again.template)].every(([name, wanted]) => isWhole(there.get(name), wanted, rows));
 }
 
-function isExcludedNow({ metadata, spec }: PodTemplate, { choice }: InjectionSettings, leftAlone: readonly string[]) {
+const getContainers = ({ spec }: PodTemplate): ReadonlyMap<string, Container> =>
+  new Map(
+    [...spec.containers, ...(spec.initContainers ?? [])]
+      .filter(({ name }) => name !== injector.container)
+      .map((each) => [each.name, each]),
+  );
+
+function isExcludedNow(
+  { metadata, spec }: PodTemplate,
+  { choice }: InjectionSettings,
+  { leftAlone = [], initContainers = [] }: OriginalState,
+): boolean {
   const asked = choiceIn(metadata, choice);
-  return spec.containers.some(({ name }) => !leftAlone.includes(name) && whyNotChosen(name, asked) !== undefined);
+  const named = getNamedInits(spec, asked).map(({ name }) => name);
+  return (
+    spec.containers.some(({ name }) => !leftAlone.includes(name) && whyNotChosen(name, asked) !== undefined) ||
+    spec.initContainers?.some(({ name }) => initContainers.includes(name) && !named.includes(name)) === true
+  );
 }
 
 const ownContainer = ({ spec }: PodTemplate): Container | undefined =>

@@ -21,6 +21,8 @@ export interface OriginalState extends Recorded {
   readonly label?: string;
   readonly safeToEvict?: string;
   readonly leftAlone?: readonly string[];
+  /** Names of init containers that are injected. */
+  readonly initContainers?: readonly string[];
   /** The pod template had empty metadata, as the API server shows it since Kubernetes 1.34. */
   readonly emptyMetadata?: boolean;
 }
@@ -97,6 +99,7 @@ const optional = {
   label: isLabelValue,
   safeToEvict: text,
   leftAlone: listOf(text),
+  initContainers: listOf(text),
   emptyMetadata: flag,
 } satisfies Record<Exclude<keyof OriginalState, keyof typeof required>, Check>;
 

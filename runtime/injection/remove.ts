@@ -55,19 +55,18 @@ const separate = (text: string, own: string | undefined): string | undefined =>
 function removeFromSpec(spec: PodSpec, originalState: OriginalState | undefined): PodSpec {
   const added = new Set(originalState?.pullSecrets);
   const leftAlone = new Set(originalState?.leftAlone);
+  const injectedInits = new Set(originalState?.initContainers);
   const written = writtenVariables(originalState);
   const volumes = new Set(spec.volumes?.map(({ name }) => name));
+  // A user may have mounted the injector's volume elsewhere. The API server refuses a mount without its volume.
+  const clean = (container: Container, isInjectedOne: boolean): Container =>
+    isInjectedOne ? removeFromContainer(container, written, originalState, volumes) : removeMount(container);
   const result = {
     ...spec,
-    containers: spec.containers.map((container) =>
-      leftAlone.has(container.name)
-        ? removeMount(container)
-        : removeFromContainer(container, written, originalState, volumes),
-    ),
-    // A user may have mounted the injector's volume here. The API server refuses a mount without its volume.
+    containers: spec.containers.map((container) => clean(container, !leftAlone.has(container.name))),
     initContainers: spec.initContainers
       ?.filter(({ name }) => name !== injector.container)
-      .map((container) => removeMount(container)),
+      .map((container) => clean(container, injectedInits.has(container.name))),
     volumes: spec.volumes?.filter(({ name }) => name !== injector.volume),
     imagePullSecrets: spec.imagePullSecrets?.filter(({ name = '' }) => !added.has(name)),
   };

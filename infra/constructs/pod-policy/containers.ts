@@ -22,9 +22,13 @@ const ABOVE_OUR_PATH = `^(${parents.map(slashes).join('|')})/*$`;
 
 const isAt = (path: string): Cel => `mount.mountPath.matches(${text(path)})`;
 
+/** Init containers are injected only by name, as by `getNamedInits`. */
 const isChosen = all(
   '!(container.name in variables.excluded)',
-  '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
+  any(
+    'container.name in variables.included',
+    'variables.included.size() == 0 && index < variables.containers.size() && !(container.name in variables.sidecars)',
+  ),
 );
 
 const rows = getVariables(currentFormat);
@@ -65,15 +69,16 @@ const isOnlyTracer = any(
 );
 
 export const containerVariables: Variables = {
-  environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
+  traceable: 'variables.containers + variables.initContainers',
+  environmentNames: `variables.traceable.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => getPlace(name)).join(', ')}])`,
   preloadPlaces: `variables.environmentNames.map(names, ${getPlace(environment.preload)})`,
-  preloads: `variables.containers.transformList(index, container, ${hasPreload} ? ${fieldOr(preload, 'value', "''")} : '')`,
-  ownMounts: `variables.containers.map(container, ${getMounts('container')}.map(mount, ${isOnOurPath('mount')}).lastIndexOf(true))`,
+  preloads: `variables.traceable.transformList(index, container, ${hasPreload} ? ${fieldOr(preload, 'value', "''")} : '')`,
+  ownMounts: `variables.traceable.map(container, ${getMounts('container')}.map(mount, ${isOnOurPath('mount')}).lastIndexOf(true))`,
   readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
     readOnlySources,
   )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,
   isPodTraced,
-  injected: `variables.containers.transformList(index, container, ${all(isChosen, isOnlyTracer, isPossible)}, index)`,
+  injected: `variables.traceable.transformList(index, container, ${all(isChosen, isOnlyTracer, isPossible)}, index)`,
   leftAlone: 'variables.containers.transformList(index, container, !(index in variables.injected), container.name)',
 };

@@ -12,23 +12,28 @@ const operation = (op: 'add' | Cel, path: Cel, value: Cel): Cel =>
 const provided = (exists: Cel, path: Cel, empty: '[]' | '{}'): Cel =>
   `(${exists} ? [] : [${operation('add', path, empty)}])`;
 
-const appended = (field: string, value: Cel): readonly Cel[] => [
+const added = (field: string, place: Cel, value: Cel): readonly Cel[] => [
   provided(`has(variables.pod.${field})`, text(`/spec/${field}`), '[]'),
-  `[${operation('add', text(`/spec/${field}/-`), value)}]`,
+  `[${operation('add', `${text(`/spec/${field}/`)} + ${place}`, value)}]`,
 ];
 
 const keyPath = (map: string, key: string): Cel => text(`/metadata/${map}/${pointerStep(key)}`);
 
-const at = (field: string): Cel => `'/spec/containers/' + string(index) + '/${field}'`;
+const COUNT = 'variables.containers.size()';
+const at = (field: string): Cel =>
+  `(index < ${COUNT} ? '/spec/containers/' + string(index) : '/spec/initContainers/' + string(index - ${COUNT})) + '/${field}'`;
+
+/** An injected init container needs the injector's files, so the injector comes first. */
+const placeOfInjector = `(variables.injected.exists(index, index >= ${COUNT}) ? '0' : '-')`;
 
 const put = (field: string, place: Cel, value: Cel): Cel =>
   operation(`${place} < 0 ? 'add' : 'replace'`, `${at(field)} + (${place} < 0 ? '/-' : '/' + string(${place}))`, value);
 
 const ofContainer: readonly Cel[] = [
-  provided('has(variables.containers[index].env)', at('env'), '[]'),
+  provided('has(variables.traceable[index].env)', at('env'), '[]'),
   `variables.environment[index].transformList(row, variable, ${put('env', 'variables.environmentPlaces[index][row]', 'variable')})`,
   `variables.settings.filter(setting, !(setting.name in variables.environmentNames[index])).map(setting, ${operation('add', `${at('env')} + '/-'`, 'setting')})`,
-  provided('has(variables.containers[index].volumeMounts)', at('volumeMounts'), '[]'),
+  provided('has(variables.traceable[index].volumeMounts)', at('volumeMounts'), '[]'),
   `[${put('volumeMounts', 'variables.ownMounts[index]', json(injectorMount))}]`,
 ];
 
@@ -58,4 +63,4 @@ export const patch: Cel = `!variables.isInjected ? [] :
   variables.injected.map(index,
     ${sum(ofContainer, '    ')}
   ).flatten() +
-  ${sum([...appended('initContainers', 'variables.initContainer'), ...appended('volumes', json(injectorVolume)), ...pullSecrets, ...metadata], '  ')}`;
+  ${sum([...added('initContainers', placeOfInjector, 'variables.initContainer'), ...added('volumes', text('-'), json(injectorVolume)), ...pullSecrets, ...metadata], '  ')}`;

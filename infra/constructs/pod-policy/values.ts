@@ -82,7 +82,7 @@ const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
 /** The values that the injection writes. The record is short, because the operator never removes an injection from a pod. */
 export const valueVariables: Variables = {
-  environment: `variables.containers.transformList(index, container, [\n  ${getVariables(currentFormat)
+  environment: `variables.traceable.transformList(index, container, [\n  ${getVariables(currentFormat)
     .map(environmentVariable)
     .join(',\n')
     .replaceAll('\n', '\n  ')}\n])`,

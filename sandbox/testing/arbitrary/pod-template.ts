@@ -129,6 +129,20 @@ function podSpec(
   );
 }
 
+/** Most pods do not name the containers to inject. Init containers are injected only by name. */
+const namedOf = (all: readonly string[]): fc.Arbitrary<readonly string[]> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.subarray([...all], { minLength: 1 }) },
+  );
+
+function withNamed(fields: Fields, named: readonly string[]): Fields {
+  if (named.length === 0) return fields;
+  const metadata = fields['metadata'] as { readonly annotations?: object };
+  const own = { ...metadata.annotations, [annotations.injectContainers]: named.join(',') };
+  return { ...fields, metadata: { ...metadata, annotations: own } };
+}
+
 /** The labels include `app: app`, which selectors need. */
 export function podTemplate({
   unknownFields,
@@ -142,8 +156,12 @@ export function podTemplate({
       const inits = all.slice(0, Math.min(count, all.length - 1));
       const spec = podSpec({ apps: all.slice(inits.length), inits, volumes, asks: asked, ...more }, restartPolicy);
       return fc
-        .tuple(podMetadata(unknownFields), spec, unknownField(unknownFields))
-        .map(([metadata, found, top]) => ({ ...metadata, spec: found, ...top }) as unknown as PodTemplate);
+        .tuple(podMetadata(unknownFields), namedOf(all), spec, unknownField(unknownFields))
+        .map(([metadata, named, found, top]) => {
+          const annotated =
+            'labels' in ((metadata['metadata'] ?? {}) as object) ? withNamed(metadata, named) : metadata;
+          return { ...annotated, spec: found, ...top } as unknown as PodTemplate;
+        });
     });
 }
 
