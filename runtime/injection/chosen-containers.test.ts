@@ -84,4 +84,29 @@ describe('the containers that are injected', () => {
     expect(tracedIn(injected(annotate({ [not]: 'istio-proxy' })))).toEqual(['app', 'worker']);
     expect(tracedIn(injected(annotate({ [only]: 'app' })))).toEqual(['app']);
   });
+
+  it.each([
+    ['an init container', {}],
+    ['a native sidecar', { restartPolicy: 'Always' }],
+  ])('include %s only by name, and then the injector runs first', (_what, fields) => {
+    const inits = [{ name: 'wait' }, { name: 'migrate', ...fields }].map((each) => ({ image: 'init:1', ...each }));
+    const withInits = (own: Record<string, string>): Workload => {
+      const plain = workload(own, {});
+      const { spec, ...rest } = toTemplate(plain) as PodTemplate;
+      return withTemplate(plain, { ...rest, spec: { ...spec, initContainers: inits } });
+    };
+    const getInits = (seen: Workload) => toTemplate(seen)?.spec.initContainers ?? [];
+    const order = (seen: Workload) => getInits(seen).map(({ name }) => name);
+    expect(order(injected(withInits({})))).toEqual(['wait', 'migrate', 'lumigo-injector']);
+    const named = withInits({ [only]: 'app,migrate' });
+    const traced = injected(named);
+    expect(order(traced)).toEqual(['lumigo-injector', 'wait', 'migrate']);
+    const hasToken = getInits(traced).map(({ env = [] }) => env.some(({ name }) => name === environment.token));
+    expect(hasToken).toEqual([false, false, true]);
+    expect(decided(traced).code).toBe('up-to-date');
+    expect(remove(toTemplate(traced) as PodTemplate)).toEqual(toTemplate(named));
+    const { annotations: found } = traced.metadata;
+    const excluded = { ...traced, metadata: { ...traced.metadata, annotations: { ...found, [only]: 'app' } } };
+    expect(order(injected(excluded))).toEqual(['wait', 'migrate', 'lumigo-injector']);
+  });
 });
