@@ -97,9 +97,9 @@ async function compare(compared: readonly TracedNamespace[], numRuns: number): P
           policy: { ...podsPolicy(tracing), ...(selector && { selector }) },
           injector: { ...on.injector, platform },
         });
-        const wanted = decision.action === 'inject' ? decision.workload : stored;
+        const wanted = decision.kind === 'inject' ? decision.workload : stored;
         expect(content(await on.dryRun(given, namespace))).toEqual(content(wanted));
-        counts[decision.action === 'inject' ? 'injected' : 'leftAlone'] += 1;
+        counts[decision.kind === 'inject' ? 'injected' : 'leftAlone'] += 1;
       },
     ),
     { ...fuzz, numRuns, endOnFailure: true },
@@ -138,7 +138,7 @@ describe('the policy for pods', () => {
       ...{ pod: await on.dryRun(given, plain), policy: podsPolicy(tracing) },
       injector: on.injector,
     });
-    if (wanted.action !== 'inject') throw new Error(wanted.message);
+    if (wanted.kind !== 'inject') throw new Error(wanted.message);
     expect(content(await on.dryRun(given, traced))).toEqual(content(wanted.workload));
   });
 });

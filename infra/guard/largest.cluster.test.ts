@@ -66,7 +66,7 @@ describe('the guard allows an injection, a change of it and its removal', () => 
       const policy = activePolicy({ ...tracing, traces });
       const context = { operation: 'RECONCILE', by: 'controller', now: new Date().toISOString() } as const;
       const decision = decide({ ...context, workload, policy, injector });
-      if (decision.action !== 'inject') throw new Error(decision.message);
+      if (decision.kind !== 'inject') throw new Error(decision.message);
       return decision.workload;
     };
     const object = await testCluster.create(createWorkload(deployment, namespace, 'app', { pod }));

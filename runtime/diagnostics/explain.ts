@@ -70,7 +70,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
   const policy = policyIn(namespace, await listLumigoes(options), options);
-  const { action, code, message } = decidePod({ pod, policy, injector });
+  const { kind: action, code, message } = decidePod({ pod, policy, injector });
   return {
     ...{ kind: 'Pod', namespace, name },
     now: code === 'up-to-date' ? 'runs with the injection' : 'runs without the injection',
@@ -139,7 +139,7 @@ function describeNow(workload: Workload): string {
 }
 
 function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explanation, 'sendsTo'> {
-  if (decision.action === 'remove' || decision.elsewhere === undefined) return {};
+  if (decision.kind === 'remove' || decision.elsewhere === undefined) return {};
   return {
     sendsTo: `${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist. The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'`,
   };

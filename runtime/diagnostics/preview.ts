@@ -30,7 +30,7 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
   const previews: NamespacePreview[] = [];
   for (const each of namespace === undefined ? [...found].sort() : [namespace]) {
     const known = policyIn(each, lumigoes, options);
-    const policy = known.state === 'none' ? (options.assume ?? known) : known;
+    const policy = known.kind === 'none' ? (options.assume ?? known) : known;
     const verdicts: Verdict[] = [];
     for (const kind of workloads)
       verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, note))));
@@ -50,18 +50,18 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
       // The reconciler would not even read some workloads.
       const step = stepFor(kind, workload, policy);
       const verdict = await verdictOn(kind, workload, policy, context);
-      verdicts.push(step.do === 'nothing' ? unplanned(verdict, step.reason) : verdict);
+      verdicts.push(step.kind === 'nothing' ? unplanned(verdict, step.reason) : verdict);
     }
   return verdicts;
 }
 
 const unplanned = (verdict: Verdict, reason: string): Verdict =>
-  verdict.decision.action === 'none'
+  verdict.decision.kind === 'none'
     ? verdict
     : {
         ...verdict,
         patch: [],
-        decision: { action: 'none', tried: 'nothing', code: 'up-to-date', message: `Not changed: ${reason}` },
+        decision: { kind: 'none', tried: 'nothing', code: 'up-to-date', message: `Not changed: ${reason}` },
       };
 
 /** Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary. */
@@ -102,7 +102,7 @@ export const policyIn = (
   { isExcluded }: Pick<PreviewOptions, 'isExcluded'>,
 ): NamespacePolicy =>
   isExcluded(namespace)
-    ? { state: 'excluded' }
+    ? { kind: 'excluded' }
     : getPolicy(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
 
 /** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
@@ -110,7 +110,7 @@ const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'le
 
 /** The policy of `--assume-lumigo`: a `Lumigo` resource with the defaults and a valid Secret. */
 export const assumedPolicy: NamespacePolicy = {
-  state: 'active',
+  kind: 'active',
   lumigo: 'lumigo (assumed)',
   tracing: { secretName: optInDefaults.tokenSecret, secretKey: optInDefaults.tokenKey, traces: true, logs: false },
   createdAt: '',
@@ -119,7 +119,7 @@ export const assumedPolicy: NamespacePolicy = {
 };
 
 export function describePolicy(policy: NamespacePolicy): string {
-  const { state } = policy;
+  const { kind: state } = policy;
   if (state === 'none')
     return 'no Lumigo is in effect. Only workloads with the label lumigo.auto-trace: "true" are instrumented';
   if (state === 'excluded') return 'it is never instrumented';

@@ -12,7 +12,7 @@ it('shows no part of a token, wherever it is in a long value', () => {
     ({
       ...{ kind: deployment, namespace: 'shop', name: 'cart', refusal: undefined, warnings: [] },
       ...still,
-      decision: { action: 'none', message: '' } as unknown as Verdict['decision'],
+      decision: { kind: 'none', message: '' } as unknown as Verdict['decision'],
       patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
     }) satisfies Verdict;
   for (let before = 100; before < 160; before += 1)
@@ -23,7 +23,7 @@ const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdi
   ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [] },
   ...{ restarts: pods > 0, risk: { rank: pods < 2 ? 3 : 0, pods }, blocked: undefined },
   decision: {
-    ...{ action: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
+    ...{ kind: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
     ...{ code: 'injected', message: '', leftAlone: [] },
   },
   patch: [{ op: 'remove', path: '/' }],

@@ -107,8 +107,8 @@ function injectedState({ metadata }: Workload, completion: Completion, { listed 
 }
 
 function uninjectedState(decision: Decision, completion: Completion, step: ReturnType<typeof stepFor>): Found {
-  if (decision.action !== 'inject') return { state: 'skipped', details: decision.message };
-  if (step.do === 'nothing') return { state: 'skipped', details: step.reason };
+  if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
+  if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
   const blocked = blockedBy(completion, 'untried');
   return { state: 'waiting', details: blocked === undefined ? 'is queued' : blockedTexts[blocked] };
 }

@@ -43,7 +43,7 @@ export async function verdictOn(
   const { namespace = '', name = '', resourceVersion = '' } = workload.metadata;
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
-  const patch = decision.action === 'none' ? [] : workloadPatch(workload, decision.workload);
+  const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
   const completion = getCompletion(workload);
   const rollout = {
     ...{ restarts: completion.kind !== 'no-pods', risk: getRisk(workload) },

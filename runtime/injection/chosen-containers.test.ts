@@ -32,7 +32,7 @@ const decided = (seen: Workload, more: Partial<InjectorSettings> = {}) =>
 
 function injected(seen: Workload, more: Partial<InjectorSettings> = {}): Workload {
   const decision = decided(seen, more);
-  return decision.action === 'inject' ? decision.workload : seen;
+  return decision.kind === 'inject' ? decision.workload : seen;
 }
 
 const tracedIn = (seen: Workload): string[] =>
@@ -58,7 +58,7 @@ describe('the containers that are injected', () => {
     const seen = workload(own, pods);
     const decision = decided(seen);
     expect(tracedIn(injected(seen))).toEqual(expected);
-    expect(decision.action === 'inject' && decision.leftAlone).toEqual([]);
+    expect(decision.kind === 'inject' && decision.leftAlone).toEqual([]);
     const { template } = injected(seen)['spec'] as { template: PodTemplate };
     expect(remove(template)).toEqual((seen['spec'] as { template: PodTemplate }).template);
     expect(decided(injected(seen)).code).toBe('up-to-date');
@@ -66,7 +66,7 @@ describe('the containers that are injected', () => {
 
   it('are none if every container is skipped, with the reasons', () => {
     const decision = decided(workload({ [only]: 'other' }, {}));
-    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
+    expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toContain(`container 'app' is skipped: the annotation ${only} does not include it`);
   });
 

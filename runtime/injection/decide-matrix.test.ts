@@ -13,20 +13,20 @@ import { withTemplate } from './workload.ts';
 type Operation = DecisionInput['operation'];
 
 const policies = {
-  none: { state: 'none' },
-  excluded: { state: 'excluded' },
+  none: { kind: 'none' },
+  excluded: { kind: 'excluded' },
   active,
-  'disabled, to be removed': { state: 'disabled', lumigo: 'lumigo', remove: true },
-  'disabled, to be kept': { state: 'disabled', lumigo: 'lumigo', remove: false },
-  inactive: { state: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' },
-  'deleting, to be removed': { state: 'deleting', lumigo: 'lumigo', remove: true },
-  'deleting, to be kept': { state: 'deleting', lumigo: 'lumigo', remove: false },
+  'disabled, to be removed': { kind: 'disabled', lumigo: 'lumigo', remove: true },
+  'disabled, to be kept': { kind: 'disabled', lumigo: 'lumigo', remove: false },
+  inactive: { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' },
+  'deleting, to be removed': { kind: 'deleting', lumigo: 'lumigo', remove: true },
+  'deleting, to be kept': { kind: 'deleting', lumigo: 'lumigo', remove: false },
 } as const satisfies Record<string, NamespacePolicy>;
 type State = keyof typeof policies;
 const states = Object.keys(policies) as State[];
 
 /** A `!` after the code marks a decision that an event reports as impossible. */
-const said = (decision: Decision): string => `${decision.action} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
+const said = (decision: Decision): string => `${decision.kind} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
 
 const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy): Decision =>
   decided(workload, { operation, policy, ...(operation === 'UPDATE' ? { old: workload } : {}) });

@@ -29,7 +29,7 @@ const decided = (given: Workload, under: NamespacePolicy = policy) =>
   decidePod({ pod: given, policy: under, injector });
 const after = (given: Workload): Workload => {
   const decision = decided(given);
-  return decision.action === 'none' ? given : decision.workload;
+  return decision.kind === 'none' ? given : decision.workload;
 };
 
 describe('a pod, in Pod mode,', () => {
@@ -39,7 +39,7 @@ describe('a pod, in Pod mode,', () => {
         const given = podFrom(template);
         const decision = decided(given);
         const expected = inject(template, settings) as { readonly template?: PodTemplate };
-        if (decision.action !== 'inject') return;
+        if (decision.kind !== 'inject') return;
         expect(decision.workload['spec']).toEqual(expected.template?.spec);
         expect(applyStrictly(given, workloadPatch(given, decision.workload))).toEqual(decision.workload);
         const { generateName, namespace } = decision.workload.metadata;
@@ -50,7 +50,7 @@ describe('a pod, in Pod mode,', () => {
   });
 
   it('is not changed when it is reviewed again', () => {
-    expect(decided(after(pod()))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(decided(after(pod()))).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
   it('is not injected twice if its template was, in a namespace that changed its mode', () => {
@@ -77,7 +77,7 @@ describe('a pod, in Pod mode,', () => {
     ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
     ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
   ])('is skipped if it %s', (_what, given, code) => {
-    expect(decided(given)).toMatchObject({ action: 'none', code });
+    expect(decided(given)).toMatchObject({ kind: 'none', code });
   });
 
   it('is injected in the containers that its annotations name, and not in known sidecars', () => {
@@ -92,12 +92,12 @@ describe('a pod, in Pod mode,', () => {
     ]);
   });
 
-  it.each<[NamespacePolicy['state'], NamespacePolicy, string]>([
-    ['none', { state: 'none' }, 'no-pod-mode'],
-    ['disabled', { state: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
-    ['deleting', { state: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
-    ['inactive', { state: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
+  it.each<[NamespacePolicy['kind'], NamespacePolicy, string]>([
+    ['none', { kind: 'none' }, 'no-pod-mode'],
+    ['disabled', { kind: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
+    ['deleting', { kind: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
+    ['inactive', { kind: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
   ])('is skipped under the policy %s', (_state, under, code) => {
-    expect(decided(pod(), under)).toMatchObject({ action: 'none', code });
+    expect(decided(pod(), under)).toMatchObject({ kind: 'none', code });
   });
 });

@@ -23,7 +23,7 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   if (isInjected(template)) return none('up-to-date', pod);
   const left = leftAlone(pod, template);
   if (left !== undefined) return left;
-  if (policy.state !== 'pods') return none('no-pod-mode', pod);
+  if (policy.kind !== 'pods') return none('no-pod-mode', pod);
   if (policy.selector !== undefined && !selects(policy.selector, pod.metadata.labels)) return none('not-selected', pod);
   return injectInto(pod, template, { ...injector, ...policy.tracing });
 }
@@ -35,7 +35,7 @@ function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSet
   const problem = whyInvalid(workload);
   if (problem !== undefined) return blocked('add', 'refused', pod, problem);
   const message = sentence('injected', pod);
-  return { action: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
+  return { kind: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
 }
 
 function leftAlone(pod: Workload, { spec }: PodTemplate): Decision | undefined {

@@ -35,7 +35,7 @@ export function decideRevert({ workload, image, ...reason }: RevertInput): Decis
   const clean = uninstrument(workload);
   const key = revertKey(clean, template, image);
   return {
-    action: 'remove',
+    kind: 'remove',
     tried: 'remove',
     workload: { ...clean, metadata: withRevert(clean.metadata, { ...reason, key }) },
     code: 'removed',

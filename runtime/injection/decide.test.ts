@@ -42,7 +42,7 @@ const owned = (kind: string, apiVersion = 'apps/v1') => ({
 describe('the decision about a workload', () => {
   it('is an injection for a new one, with an event [D1]', () => {
     const decision = judge(made());
-    expect(decision).toMatchObject({ action: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
     const { metadata } = changed(decision);
     expect(metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
     expect(getInjectionStatus(metadata)).toEqual({ change: 'added', at: now, by: 'webhook', tracing });
@@ -50,9 +50,9 @@ describe('the decision about a workload', () => {
 
   const optOutMessage = "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated";
   const noLumigo = "No Lumigo configuration for the 'shop' namespace; resource will not be mutated";
-  const inactive: NamespacePolicy = { state: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
-  const disabled: NamespacePolicy = { state: 'disabled', lumigo: 'l', remove: true };
-  const deleting: NamespacePolicy = { state: 'deleting', lumigo: 'l', remove: true };
+  const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
+  const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
+  const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
   const windows = { pod: { os: { name: 'windows' } } };
 
   it.each<readonly [string, Workload, Partial<DecisionInput>, string, RegExp | string]>([
@@ -83,14 +83,14 @@ describe('the decision about a workload', () => {
       /the Rollout 'owner'/,
     ],
     ['D5: a Windows pod', made(windows), {}, 'windows', /Windows/],
-    ['no Lumigo', made(), { policy: { state: 'none' } }, 'no-lumigo', noLumigo],
-    ['no Lumigo, another label', made(labelled('yes')), { policy: { state: 'none' } }, 'no-lumigo', noLumigo],
+    ['no Lumigo', made(), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
+    ['no Lumigo, another label', made(labelled('yes')), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
     ['injection switched off', made(), { policy: disabled }, 'disabled', /disabled in the 'shop' namespace/],
     ['an inactive Lumigo', made(), { policy: inactive }, 'inactive', /not active \(SecretNotFound\)/],
     ['a Lumigo being deleted', made(), { policy: deleting }, 'lumigo-deleting', /being deleted/],
   ])('%s is skipped', (_case, workload, more, code, message) => {
     const decision = judge(workload, more);
-    expect(decision).toMatchObject({ action: 'none', code });
+    expect(decision).toMatchObject({ kind: 'none', code });
     expect(decision.message).toMatch(message);
   });
 
@@ -99,17 +99,17 @@ describe('the decision about a workload', () => {
     ['F55: a ReplicaSet of another Rollout', replicaSet, owned('Rollout', 'example.com/v1')],
     ['F55: a ReplicaSet of another Deployment', replicaSet, owned('Deployment', 'example.com/v1')],
   ])('%s is injected like any other', (_what, kind, metadata) => {
-    expect(judge(withMetadata(made({}, kind), metadata))).toMatchObject({ action: 'inject' });
+    expect(judge(withMetadata(made({}, kind), metadata))).toMatchObject({ kind: 'inject' });
   });
 
   it('skips a malformed object [D50]', () => {
     for (const spec of [undefined, {}, { template: {} }, { template: { spec: { containers: 'none' } } }])
-      expect(judge({ ...made(), spec })).toMatchObject({ action: 'none', code: 'no-template' });
+      expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template' });
   });
 
   it('treats a copy of an instrumented workload as new', () => {
     const copy = withTemplate(made(), toTemplate(instrumented()) as PodTemplate);
-    expect(judge(copy)).toMatchObject({ action: 'inject', tried: 'add' });
+    expect(judge(copy)).toMatchObject({ kind: 'inject', tried: 'add' });
   });
 });
 
@@ -119,7 +119,7 @@ describe('opting out and in', () => {
     const workload = withMetadata(before, { labels: { app: 'app', [labels.autoTrace]: 'false' } });
     for (const operation of ['UPDATE', 'RECONCILE'] as const) {
       const decision = judge(workload, { operation, old: before });
-      expect(decision).toMatchObject({ action: 'remove', code: 'removed' });
+      expect(decision).toMatchObject({ kind: 'remove', code: 'removed' });
       expect(changed(decision)).toEqual(made(labelled('false')));
     }
   });
@@ -129,18 +129,18 @@ describe('opting out and in', () => {
       ...{ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'mine', [labels.tokenKey]: 'k' },
       ...{ [labels.enableTraces]: 'false', [labels.enableLogs]: 'true' },
     };
-    const decision = judge(made({ labels: own }), { policy: { state: 'none' } });
-    expect(decision).toMatchObject({ action: 'inject', code: 'opted-in' });
+    const decision = judge(made({ labels: own }), { policy: { kind: 'none' } });
+    expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in' });
     expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({
       tracing: { secretName: 'mine', secretKey: 'k', traces: false, logs: true },
       userLabel: 'True',
     });
-    expect(decided(changed(decision), { policy: { state: 'none' } })).toMatchObject({ code: 'up-to-date' });
+    expect(decided(changed(decision), { policy: { kind: 'none' } })).toMatchObject({ code: 'up-to-date' });
   });
 
   it('empty labels of an opted-in workload select the defaults', () => {
     const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: '', [labels.tokenSecret]: '' };
-    const { metadata } = changed(judge(made({ labels: own }), { policy: { state: 'none' } }));
+    const { metadata } = changed(judge(made({ labels: own }), { policy: { kind: 'none' } }));
     expect(getInjectionStatus(metadata)?.tracing).toMatchObject({
       secretName: 'lumigo-credentials',
       secretKey: 'token',
@@ -150,8 +150,8 @@ describe('opting out and in', () => {
   it('a Lumigo takes precedence over the labels, which count again after its deletion', () => {
     const under = instrumented(made({ labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine' } }));
     expect(getInjectionStatus(under.metadata)?.tracing.secretName).toBe(tracing.secretName);
-    const decision = decided(under, { policy: { state: 'deleting', lumigo: 'l', remove: true } });
-    expect(decision).toMatchObject({ action: 'inject', code: 'opted-in', tried: 'update' });
+    const decision = decided(under, { policy: { kind: 'deleting', lumigo: 'l', remove: true } });
+    expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in', tried: 'update' });
     expect(getInjectionStatus(changed(decision).metadata)?.tracing.secretName).toBe('mine');
   });
 });
@@ -160,25 +160,25 @@ describe('no surprise rollouts [D17]', () => {
   it('an older injection stays on an update of another field', () => {
     const old = instrumented(made(), older);
     const annotated = withMetadata(old, { annotations: { ...old.metadata.annotations, note: 'x' } });
-    expect(judge(annotated, { operation: 'UPDATE', old })).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(judge(annotated, { operation: 'UPDATE', old })).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
   it('a current one needs no renewal', () => {
-    expect(decided(instrumented(), { renew: true })).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(decided(instrumented(), { renew: true })).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
   it('a template change that keeps the injection keeps the injection status, so no event is repeated [D24]', () => {
     const current = instrumented();
     const decision = judge(withImage(current, 'app:2'), { operation: 'UPDATE', old: current });
     expect(decision.tried).toBe('nothing');
-    expect(getInjectionStatus((decision.action === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
+    expect(getInjectionStatus((decision.kind === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
   });
 
   it('an overwritten label is restored without a change of the template', () => {
     const current = instrumented();
     const workload = withMetadata(current, { labels: { app: 'app', [labels.autoTrace]: 'true' } });
     const decision = judge(workload, { operation: 'UPDATE', old: current });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'relabelled' });
     expect(toTemplate(changed(decision))).toBe(toTemplate(workload));
     expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({ at: early, userLabel: 'true' });
   });
@@ -190,7 +190,7 @@ describe('no surprise rollouts [D17]', () => {
     const containers = template.spec.containers.map((container) => ({ ...container, resources }));
     const after = withTemplate(before, { ...template, spec: { ...template.spec, containers } });
     const decision = judge(after, { operation: 'UPDATE', old: before });
-    expect(decision).toMatchObject({ action: 'remove', code: 'removed' });
+    expect(decision).toMatchObject({ kind: 'remove', code: 'removed' });
     expect(decision.message).toMatch(/too low for the injector/);
     expect(JSON.stringify(changed(decision))).not.toContain('lumigo-injector');
   });
@@ -199,20 +199,20 @@ describe('no surprise rollouts [D17]', () => {
 describe('reconciling', () => {
   it('applies a changed Lumigo to its workloads [D14]', () => {
     const policy = activePolicy({ ...tracing, secretName: 'other', logs: true });
-    expect(decided(instrumented(), { policy })).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(decided(instrumented(), { policy })).toMatchObject({ kind: 'inject', tried: 'update' });
   });
 
   it('fixes damaged injections, and removes them despite additions [D10]', () => {
     const workload = instrumented();
     const template = toTemplate(workload) as PodTemplate;
     const damaged = withTemplate(workload, { ...template, spec: { ...template.spec, volumes: [] } });
-    expect(decided(damaged)).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(decided(damaged)).toMatchObject({ kind: 'inject', tried: 'update' });
     const initContainers = (template.spec.initContainers ?? []).map((own) => ({
       ...own,
       env: [...(own.env ?? []), { name: 'X', value: '1' }],
     }));
     const meddled = { ...template, spec: { ...template.spec, initContainers } };
-    expect(decided(withTemplate(workload, meddled))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(decided(withTemplate(workload, meddled))).toMatchObject({ kind: 'none', code: 'up-to-date' });
     expect(remove(meddled)).toEqual(toTemplate(made()));
   });
 
@@ -261,7 +261,7 @@ describe('pods that cannot be injected into', () => {
     ],
   ])('reports the reason: %s', (_case, options, message) => {
     const decision = judge(made(options));
-    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
+    expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toMatch(message);
   });
 
@@ -271,7 +271,7 @@ describe('pods that cannot be injected into', () => {
       { name: 'odd', image: 'b', env: elsewhere },
     ];
     const decision = judge(made({ pod: { containers } }));
-    expect(decision).toMatchObject({ action: 'inject', leftAlone: [expect.stringContaining("container 'odd'")] });
+    expect(decision).toMatchObject({ kind: 'inject', leftAlone: [expect.stringContaining("container 'odd'")] });
     expect(toTemplate(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
   });
 });

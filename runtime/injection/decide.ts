@@ -36,14 +36,14 @@ export function decide(input: DecisionInput): Decision {
   const template = toTemplate(workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', workload);
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
-  return isOptedOut && policy.state !== 'excluded'
+  return isOptedOut && policy.kind !== 'excluded'
     ? removeFrom(input, template, 'opted-out')
     : followPolicy(input, template);
 }
 
 function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
   const { policy, workload } = input;
-  switch (policy.state) {
+  switch (policy.kind) {
     case 'none':
       return withoutLumigo({ ...input, workload: asItOptedIn(workload, template) }, template);
     case 'excluded':
@@ -84,7 +84,7 @@ function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: bo
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
   if (!remove) return keep(workload) ?? forget(workload) ?? none(code, workload);
-  const alone = policy.state === 'deleting' ? optIn(input, template) : undefined;
+  const alone = policy.kind === 'deleting' ? optIn(input, template) : undefined;
   return alone ?? removeFrom(input, template, code);
 }
 
@@ -116,7 +116,7 @@ function removeFrom(
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
-  return { action: 'remove', tried: 'remove', workload: uninstrument(workload), code: 'removed', message };
+  return { kind: 'remove', tried: 'remove', workload: uninstrument(workload), code: 'removed', message };
 }
 
 function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
@@ -135,7 +135,7 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
 /** Applies the leader's report about the injector in the webhook. The reconciler has fresher knowledge. */
 function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const { workload, old, operation, policy } = input;
-  const known = policy.state === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
+  const known = policy.kind === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
   const before = old && toTemplate(old);
   const isNew = before === undefined || !isInjected(before);
   return (known && isNew ? held(workload, known) : undefined) ?? frozen(input, template);
@@ -159,7 +159,7 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
   const standing = standingTemplate(input, template, tracing);
   const decision =
     standing === undefined ? writeAnew(input, template, tracing, code) : leaveAsItIs(input, standing, tracing);
-  if (typeof decision === 'string' || decision.action !== 'inject') return decision;
+  if (typeof decision === 'string' || decision.kind !== 'inject') return decision;
   return whyInvalid(decision.workload) ?? decision;
 }
 
@@ -176,12 +176,12 @@ function writeAnew(
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, changeFor[tried]);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
-  return { action: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
+  return { kind: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
 }
 
 /** An injected workload must stay small enough for the removal. */
 function ifNotGrown({ workload }: DecisionInput, injected: boolean, decision: Decision): Decision {
-  const isGrown = decision.action === 'inject' && getSize(decision.workload) > LARGEST;
+  const isGrown = decision.kind === 'inject' && getSize(decision.workload) > LARGEST;
   return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 

@@ -27,13 +27,13 @@ interface Outcome {
 export type Attempt = 'add' | 'update' | 'remove';
 
 interface Untouched extends Outcome {
-  readonly action: 'none';
+  readonly kind: 'none';
   /** The change that cannot be made, for an event. `nothing`: the workload is as it must be. */
   readonly tried: Attempt | 'nothing';
 }
 
 interface Injected extends Outcome {
-  readonly action: 'inject';
+  readonly kind: 'inject';
   /** `nothing`: corrects labels or annotations of the operator without an event. */
   readonly tried: 'add' | 'update' | 'nothing';
   readonly workload: Workload;
@@ -41,14 +41,14 @@ interface Injected extends Outcome {
 }
 
 interface Removed extends Outcome {
-  readonly action: 'remove';
+  readonly kind: 'remove';
   readonly tried: 'remove';
   readonly workload: Workload;
 }
 
 export type Decision = Untouched | Injected | Removed;
 
-export const isBlocked = ({ action, tried }: Decision): boolean => action === 'none' && tried !== 'nothing';
+export const isBlocked = ({ kind, tried }: Decision): boolean => kind === 'none' && tried !== 'nothing';
 
 /** The words for a successful attempt in events, metrics and the workload's annotation. */
 export const changeFor = { add: 'added', update: 'updated', remove: 'removed', nothing: 'none' } as const;
@@ -113,7 +113,7 @@ export const sentence = (code: Code, { metadata }: Workload, detail = ''): strin
   messages[code](metadata.namespace ?? '', detail);
 
 export const none = (code: Code, workload: Workload, detail?: string): Untouched => ({
-  ...{ action: 'none', tried: 'nothing', code },
+  ...{ kind: 'none', tried: 'nothing', code },
   message: sentence(code, workload, detail),
 });
 
@@ -124,5 +124,5 @@ export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?:
 });
 
 export const putRight = (workload: Workload, code: Code): Injected => ({
-  ...{ action: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
+  ...{ kind: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
 });

@@ -43,7 +43,7 @@ export function heldBack({ workload, policy }: DecisionInput, injected: boolean)
 }
 
 const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolean =>
-  policy.state === 'active' &&
+  policy.kind === 'active' &&
   !policy.injectExisting &&
   (metadata.creationTimestamp ?? '') <= policy.createdAt &&
   ourLabel(metadata) === undefined;

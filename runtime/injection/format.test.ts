@@ -146,15 +146,15 @@ describe.each(formats)('a workload that format %d instrumented [F13, F23]', (for
   const old = instrumented(format);
 
   it('is not changed by the reconciler of a later release, unless the settings renew it', () => {
-    expect(judge(old)).toMatchObject({ action: 'none', code: 'up-to-date' });
-    expect(judge(old, { renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(judge(old)).toMatchObject({ kind: 'none', code: 'up-to-date' });
+    expect(judge(old, { renew: true })).toMatchObject({ kind: 'inject', tried: 'update' });
   });
 
   it('gets its exact injection again if a tool sends the clean template', () => {
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'restored' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'restored' });
     expect(changed(decision)).toEqual(old);
-    expect(judge(changed(decision))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(judge(changed(decision))).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
   it('is renewed if the tool sends another template', () => {
@@ -162,7 +162,7 @@ describe.each(formats)('a workload that format %d instrumented [F13, F23]', (for
     const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
     const next = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
     const decision = judge(next, { operation: 'UPDATE', old, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'update' });
     const after = toTemplate(changed(decision));
     expect(after?.spec.initContainers?.[0]?.['image']).toBe('autotrace:2');
     expect(getOriginalState(after)['format'] ?? 1).toBe(currentFormat);
@@ -171,6 +171,6 @@ describe.each(formats)('a workload that format %d instrumented [F13, F23]', (for
   it('is renewed if its Lumigo has changed', () => {
     const policy = activePolicy({ ...tracing, logs: true });
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook', policy });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'update', code: 'injected' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'update', code: 'injected' });
   });
 });

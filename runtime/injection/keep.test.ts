@@ -17,7 +17,7 @@ import type { Workload } from '../api/objects.ts';
 import { toTemplate } from './workload.ts';
 
 const activeThat = (remove: boolean): NamespacePolicy => ({ ...active, remove });
-const none: NamespacePolicy = { state: 'none' };
+const none: NamespacePolicy = { kind: 'none' };
 const instrumented = (remove: boolean, options: WorkloadOptions = {}) =>
   byWebhook(made(options), { policy: activeThat(remove) });
 
@@ -33,41 +33,41 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
     (remove) => {
       const before = instrumented(!remove);
       const decision = decided(before, { policy: activeThat(remove) });
-      expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
+      expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'relabelled' });
       expect(toTemplate(changed(decision))).toBe(toTemplate(before));
       expect(changed(decision)).toEqual({ ...before, metadata: instrumented(remove).metadata });
       expect(decided(changed(decision), { policy: activeThat(remove) })).toMatchObject({
-        action: 'none',
+        kind: 'none',
         code: 'up-to-date',
       });
     },
   );
 
   it('is not stored without a label or an injection status', () => {
-    const policy: NamespacePolicy = { state: 'disabled', lumigo: 'lumigo', remove: false };
+    const policy: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: false };
     for (const lost of [{ labels: {} }, { annotations: {} }])
-      expect(decided(withMetadata(instrumented(true), lost), { policy })).toMatchObject({ action: 'none' });
+      expect(decided(withMetadata(instrumented(true), lost), { policy })).toMatchObject({ kind: 'none' });
   });
 
   it.each(['deleting', 'disabled'] as const)('is stored once while the Lumigo is %s', (state) => {
     const before = instrumented(true, { labels: { [labels.autoTrace]: 'x' } });
-    const policy: NamespacePolicy = { state, lumigo: 'lumigo', remove: false };
+    const policy: NamespacePolicy = { kind: state, lumigo: 'lumigo', remove: false };
     const decision = decided(before, { policy });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'kept' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'kept' });
     expect(toTemplate(changed(decision))).toBe(toTemplate(before));
     expect(getInjectionStatus(changed(decision).metadata)).toEqual({
       ...getInjectionStatus(before.metadata),
       keep: true,
     });
-    expect(decided(changed(decision), { policy })).toMatchObject({ action: 'none' });
-    expect(decided(before, { policy, operation: 'UPDATE', old: before })).toMatchObject({ action: 'none' });
+    expect(decided(changed(decision), { policy })).toMatchObject({ kind: 'none' });
+    expect(decided(before, { policy, operation: 'UPDATE', old: before })).toMatchObject({ kind: 'none' });
   });
 });
 
 describe('an injection without a Lumigo', () => {
   it('is removed, with the reason', () => {
     const decision = decided(instrumented(true), { policy: none });
-    expect(decision).toMatchObject({ action: 'remove' });
+    expect(decision).toMatchObject({ kind: 'remove' });
     expect(decision.message).toContain("There is no Lumigo resource in the 'shop' namespace any more");
     expect(changed(decision)).toEqual(made());
   });
@@ -87,15 +87,15 @@ describe('an injection without a Lumigo', () => {
       {},
     ],
   ])('stays if %s', (_case, workload, more) => {
-    expect(decided(workload, { policy: none, ...more })).toMatchObject({ action: 'none', code: 'no-lumigo' });
+    expect(decided(workload, { policy: none, ...more })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
   });
 
   it('stays while its workload opts in, and is removed afterwards', () => {
     const own = { labels: { [labels.autoTrace]: 'true' } };
     const asking = byWebhook(made(own), { policy: none });
-    expect(decided(asking, { policy: none })).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(decided(asking, { policy: none })).toMatchObject({ kind: 'none', code: 'up-to-date' });
     const ceased = withMetadata(asking, { labels: {} });
-    expect(decided(ceased, { policy: none })).toMatchObject({ action: 'remove' });
+    expect(decided(ceased, { policy: none })).toMatchObject({ kind: 'remove' });
   });
 });
 

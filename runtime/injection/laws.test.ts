@@ -209,7 +209,7 @@ describe('the laws of whole workloads', () => {
     fc.assert(
       fc.property(workload, (each) => {
         const decision = created(each);
-        fc.pre(decision.action === 'inject');
+        fc.pre(decision.kind === 'inject');
         const patch = workloadPatch(each, decision.workload);
         expect(patch.length).toBeGreaterThan(0);
         expect(applyStrictly(each, patch)).toEqual(decision.workload);
@@ -225,9 +225,9 @@ describe('the laws of whole workloads', () => {
       fc.property(workload, (each) => {
         const decision = created(each);
         expect(workloadPatch(each, structuredClone(each))).toEqual([]);
-        fc.pre(decision.action === 'inject' && each.kind !== 'Job');
+        fc.pre(decision.kind === 'inject' && each.kind !== 'Job');
         const again = decided(decision.workload, { now: '2027-01-01T00:00:00.000Z' });
-        expect(again).toMatchObject({ action: 'none', code: 'up-to-date' });
+        expect(again).toMatchObject({ kind: 'none', code: 'up-to-date' });
       }),
       RUNS,
     );

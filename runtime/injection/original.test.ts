@@ -46,7 +46,7 @@ const first = inSpec(later, ({ containers }) => ({
 }));
 
 const policy = activePolicy({ ...tracing, secretName: 'lumigo-credentials', secretKey: 'token', logs: true });
-const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
+const deleting = { kind: 'deleting', lumigo: 'lumigo', remove: true } as const;
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) => decided(workload, { policy, ...more });
 const own = { labels: { [labels.autoTrace]: originalLabel } };
 
@@ -75,11 +75,11 @@ describe.each([
       containers: containers.map((container) => ({ ...container, image: 'app:2' })),
     }));
     const decision = judge(withTemplate(old, next), { operation: 'UPDATE', old, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'update' });
     expect(changed(decision).metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
     expect(toTemplate(changed(decision))?.spec.initContainers?.[1]).toMatchObject({ image: 'autotrace:2' });
     const removal = judge(old, { policy: deleting });
-    expect(removal).toMatchObject({ action: 'remove' });
+    expect(removal).toMatchObject({ kind: 'remove' });
     expect(toTemplate(changed(removal))).toEqual(plain);
     expect(changed(removal).metadata.labels).toEqual({ app: 'app' });
   });
@@ -90,13 +90,13 @@ describe('an upgrade from the original operator [D17]', () => {
 
   it('restarts nothing', () => {
     const decision = judge(found);
-    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'relabelled' });
     expect(toTemplate(changed(decision))).toBe(toTemplate(found));
-    expect(judge(changed(decision))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(judge(changed(decision))).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
   it('restarts workloads if they are renewed, or if the Lumigo has another Secret', () => {
-    expect(judge(found, { renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(judge(found, { renew: true })).toMatchObject({ kind: 'inject', tried: 'update' });
     expect(judge(found, { policy: activePolicy(tracing) })).toMatchObject({ tried: 'update' });
   });
 
@@ -109,17 +109,17 @@ describe('an upgrade from the original operator [D17]', () => {
 });
 
 const alone = (workload: Workload, more: Partial<DecisionInput> = {}) =>
-  decided(workload, { policy: { state: 'none' }, ...more });
+  decided(workload, { policy: { kind: 'none' }, ...more });
 const adopted = (workload: Workload, more: Partial<DecisionInput> = {}) => changed(alone(workload, more));
 
 describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [F50]', (_name, kind) => {
   const workload = instrumentedByOriginal(made({}, kind));
 
   it('is adopted as it is: no pod restarts, and no event', () => {
-    expect(alone(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
+    expect(alone(workload)).toMatchObject({ kind: 'inject', tried: 'nothing' });
     expect(toTemplate(adopted(workload))).toBe(toTemplate(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
-    expect(alone(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(alone(adopted(workload))).toMatchObject({ kind: 'none', code: 'up-to-date' });
     expect(findOptIn(workload.metadata)).toBeUndefined();
     expect(findOptIn(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });
@@ -134,7 +134,7 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
     const before = adopted(workload);
     const optedOut = withMetadata(before, { labels: { [labels.autoTrace]: 'false' } });
     const decision = alone(optedOut, { operation: 'UPDATE', old: before, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'remove' });
+    expect(decision).toMatchObject({ kind: 'remove' });
     expect(toTemplate(changed(decision))).toEqual(toTemplate(made({}, kind)));
   });
 });

@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
 describe('a container that another tracer instruments', () => {
   it.each(rows)('is skipped because of %s: %s', (tracer, _where, seen) => {
     const decision = decided(seen);
-    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
+    expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toContain(`${tracer} already instruments it`);
   });
 
@@ -40,8 +40,8 @@ describe('a container that another tracer instruments', () => {
 
   it('is instrumented if the annotation names it, or if the setting says so', () => {
     const named = withMetadata(traced, { annotations: { [annotations.injectContainers]: 'app' } });
-    expect(decided(named).action).toBe('inject');
-    expect(decided(traced, { injector: { ...injector, otherTracers: 'Inject' } }).action).toBe('inject');
+    expect(decided(named).kind).toBe('inject');
+    expect(decided(traced, { injector: { ...injector, otherTracers: 'Inject' } }).kind).toBe('inject');
   });
 
   it('keeps an injection after the setting changed, because nothing may restart it', () => {
@@ -55,7 +55,7 @@ describe('a container that another tracer instruments', () => {
     if (template === undefined) throw new Error('no template');
     const annotated = { ...template.metadata?.annotations, 'instrumentation.opentelemetry.io/inject-java': 'true' };
     const changed = withTemplate(injected, { ...template, metadata: { ...template.metadata, annotations: annotated } });
-    expect(decided(changed, { operation: 'UPDATE', old: injected })).toMatchObject({ action: 'remove' });
+    expect(decided(changed, { operation: 'UPDATE', old: injected })).toMatchObject({ kind: 'remove' });
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('a container that another tracer instruments', () => {
     ['a mark in another variable', workload({ env: [{ name: 'NOTE', value: '/datadog-lib/' }] })],
     ['a request of false', workload({}, { annotations: { 'oneagent.dynatrace.com/inject': 'False' } })],
     ['a failed injection', workload({}, { labels: { 'dash0.com/instrumented': 'false' } })],
-  ])('is not one with %s', (_what, seen) => expect(decided(seen).action).toBe('inject'));
+  ])('is not one with %s', (_what, seen) => expect(decided(seen).kind).toBe('inject'));
 
   it('does not keep the other containers of the pod from being instrumented, and an event says so', () => {
     const env = [{ name: 'LD_PRELOAD', value: '/opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so' }];
@@ -77,8 +77,6 @@ describe('a container that another tracer instruments', () => {
         },
       }),
     );
-    expect(decision.action === 'inject' && decision.leftAlone.join()).toContain(
-      "container 'app' is skipped: Dynatrace",
-    );
+    expect(decision.kind === 'inject' && decision.leftAlone.join()).toContain("container 'app' is skipped: Dynatrace");
   });
 });

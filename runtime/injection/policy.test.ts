@@ -17,21 +17,21 @@ describe('the effective Lumigo [D16]', () => {
       lumigo('a', '2026-01-01T00:00:00Z'),
     ];
     for (const order of [all, all.toReversed()])
-      expect(getPolicy(order)).toMatchObject({ state: 'active', lumigo: 'a' });
+      expect(getPolicy(order)).toMatchObject({ kind: 'active', lumigo: 'a' });
   });
 
   it('is not one that is being deleted while another exists', () => {
     const going = lumigo('a', '2026-01-01T00:00:00Z', { deletionTimestamp: '2026-06-01T00:00:00Z' });
-    expect(getPolicy([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ state: 'active', lumigo: 'b' });
-    expect(getPolicy([going])).toEqual({ state: 'deleting', lumigo: 'a', remove: true });
-    expect(getPolicy([])).toEqual({ state: 'none' });
+    expect(getPolicy([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ kind: 'active', lumigo: 'b' });
+    expect(getPolicy([going])).toEqual({ kind: 'deleting', lumigo: 'a', remove: true });
+    expect(getPolicy([])).toEqual({ kind: 'none' });
   });
 
   it('is inactive and says why if it sets a variable that the injection sets itself', () => {
     const named = lumigo('l', '');
     const spec = { ...named.spec, tracing: { env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://elsewhere' }] } };
-    const { message, ...policy } = getPolicy([{ ...named, spec }]) as { state: string; message?: string };
-    expect(policy).toEqual({ state: 'inactive', lumigo: 'l', reason: 'TracerSettingRefused' });
+    const { message, ...policy } = getPolicy([{ ...named, spec }]) as { kind: string; message?: string };
+    expect(policy).toEqual({ kind: 'inactive', lumigo: 'l', reason: 'TracerSettingRefused' });
     expect(message).toContain('LUMIGO_ENDPOINT');
   });
 
@@ -40,6 +40,6 @@ describe('the effective Lumigo [D16]', () => {
     [{ removeLumigoFromResourcesOnDeletion: true }, true],
     [{ removeLumigoFromResourcesOnDeletion: false }, false],
   ])('with the injection %j sets removal to %s', (injection, remove) => {
-    expect(getPolicy([lumigo('l', '', {}, injection)])).toMatchObject({ state: 'active', remove });
+    expect(getPolicy([lumigo('l', '', {}, injection)])).toMatchObject({ kind: 'active', remove });
   });
 });

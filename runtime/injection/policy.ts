@@ -20,12 +20,12 @@ const POD_MODE_OFF = 'This installation does not offer Pod mode (spec.tracing.in
 /** Returns the policy of one namespace. `noPodMode` is the reason why the installation has no Pod mode. */
 export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
   const effective = effectiveLumigo(lumigoes);
-  if (effective === undefined) return { state: 'none' };
+  if (effective === undefined) return { kind: 'none' };
   const { metadata, spec = {} } = effective;
   const { enabled, remove, pods } = readSpec(spec);
   const ended = { lumigo: metadata.name, remove, ...(pods ? { pods: true as const } : {}) };
-  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
-  if (!enabled) return { state: 'disabled', ...ended };
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'deleting', ...ended };
+  if (!enabled) return { kind: 'disabled', ...ended };
   if (pods && noPodMode !== undefined)
     return inactive(effective, 'PodModeOff', `${POD_MODE_OFF}. ${noPodMode}, or use the mode Workload`);
   const refused = whyRefused(spec.tracing?.env);
@@ -38,7 +38,7 @@ const inactive = (
   reason: ConditionReason,
   message: string,
 ): NamespacePolicy => ({
-  ...{ state: 'inactive', lumigo: name, reason, message },
+  ...{ kind: 'inactive', lumigo: name, reason, message },
 });
 
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
@@ -48,9 +48,9 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   // The schema requires both, but an older CRD may be installed.
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
-  if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
+  if (problem !== undefined) return { kind: 'inactive', lumigo, reason: problem };
   const active = { lumigo, tracing, createdAt, injectExisting, ...(selector && { selector }) };
-  return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...getReport(status) };
+  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, remove, ...getReport(status) };
 }
 
 function readSpec(spec: LumigoSpec) {

@@ -63,7 +63,7 @@ describe('the record of a revert', () => {
 });
 
 describe('a reverted workload', () => {
-  const gone: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+  const gone: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
   const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
   it.each<[string, Workload, Partial<DecisionInput>, string]>([
     ['is not injected again', reverted(), {}, 'frozen'],

@@ -7,18 +7,18 @@ import { uninstrument } from './remove.ts';
 const under = (selector: LabelSelector) => ({ policy: { ...active, selector } });
 const web = { matchLabels: { tier: 'web' } };
 const selected = made({ labels: { tier: 'web' } });
-const notSelected = { action: 'none', tried: 'nothing', code: 'not-selected' };
+const notSelected = { kind: 'none', tried: 'nothing', code: 'not-selected' };
 
 describe('the selector of a Lumigo', () => {
   it.each(['CREATE', 'UPDATE', 'RECONCILE'] as const)('narrows the injection in a review of %s', (operation) => {
-    expect(decided(selected, { ...under(web), operation }).action).toBe('inject');
+    expect(decided(selected, { ...under(web), operation }).kind).toBe('inject');
     expect(decided(made(), { ...under(web), operation })).toMatchObject(notSelected);
   });
 
   it('removes the injection from a workload that it no longer selects, exactly', () => {
     const injected = instrumented(selected);
     const removed = decided(injected, under({ matchLabels: { tier: 'back' } }));
-    expect(removed).toMatchObject({ action: 'remove', tried: 'remove' });
+    expect(removed).toMatchObject({ kind: 'remove', tried: 'remove' });
     expect(changed(removed)).toEqual(selected);
     const relabelled = withMetadata(injected, { labels: { ...injected.metadata.labels, tier: 'back' } });
     expect(changed(decided(relabelled, under(web)))).toEqual(uninstrument(relabelled));

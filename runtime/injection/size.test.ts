@@ -71,7 +71,7 @@ function looks(shape: string, count: number, operation: Operation, optOut: boole
   const workload = watched(make());
   const decision = judge(workload, operation, operation === 'UPDATE' ? watched(make()) : undefined);
   expect(decision.code).not.toBe('too-large');
-  if (decision.action !== 'none') workloadPatch(workload, decision.workload);
+  if (decision.kind !== 'none') workloadPatch(workload, decision.workload);
   return counted;
 }
 
@@ -88,7 +88,7 @@ describe('the cost of a decision [F20]', () => {
       // The record shows an injection, or the label if there is no record.
       const pod = { containers: [app({ env: names(25_000) })] };
       const decision = judge(deployment(pod, optOut, forged(10)), operation);
-      expect(decision).toMatchObject({ action: 'none', code: 'too-large', tried: optOut ? 'remove' : 'update' });
+      expect(decision).toMatchObject({ kind: 'none', code: 'too-large', tried: optOut ? 'remove' : 'update' });
       expect(decision.message).toMatch(/exceeds the size limit .* more than 10000/);
     }
   });
@@ -96,7 +96,7 @@ describe('the cost of a decision [F20]', () => {
   it('is not checked for objects that the operator does not change', () => {
     const pod = { containers: [app({ env: names(25_000) })] };
     expect(judge(deployment(pod, true), 'CREATE')).toMatchObject({ code: 'opted-out' });
-    const { tried } = decided(deployment(pod), { policy: { state: 'none' } });
+    const { tried } = decided(deployment(pod), { policy: { kind: 'none' } });
     expect(tried).toBe('nothing');
   });
 
@@ -106,7 +106,7 @@ describe('the cost of a decision [F20]', () => {
       withMetadata(before, { annotations: { ...before.metadata.annotations, n: 'x'.repeat(text) } });
     const missing = 32 * (LARGEST - getSize(sized(0)));
     expect([getSize(sized(missing)), getSize(sized(missing + 32))]).toEqual([LARGEST, LARGEST + 1]);
-    const deleting = { policy: { state: 'deleting', lumigo: 'l', remove: true } } as const;
+    const deleting = { policy: { kind: 'deleting', lumigo: 'l', remove: true } } as const;
     expect([decided(sized(missing)).code, decided(sized(missing + 32)).code]).toEqual(['up-to-date', 'too-large']);
     expect([sized(missing), sized(missing + 32)].map((each) => decided(each, deleting).code)).toEqual([
       'removed',
@@ -122,7 +122,7 @@ describe('the cost of a decision [F20]', () => {
   it('stays within the bound for the removal of an injection', () => {
     for (let count = 1; count < 200; count += 13) {
       const decision = judge(deployment({ containers: range(count, (i) => app({ name: `c${i}` })) }), 'CREATE');
-      if (decision.action !== 'inject') expect(decision.code).toBe('too-large');
+      if (decision.kind !== 'inject') expect(decision.code).toBe('too-large');
       else expect(getSize(decision.workload)).toBeLessThanOrEqual(10_000);
     }
   });

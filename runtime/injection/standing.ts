@@ -53,7 +53,7 @@ export function metadataWithStatus(
 ): Metadata {
   const { metadata } = input.workload;
   const userLabel = toLabel(metadata);
-  const isKept = input.policy.state === 'active' && !input.policy.remove;
+  const isKept = input.policy.kind === 'active' && !input.policy.remove;
   return injectionStatus(withoutRevert(metadata), label, {
     ...changeIn(input, change),
     tracing,

@@ -45,7 +45,7 @@ describe('the settings for tracers', () => {
   ])('update an injection if the list %s a setting, and the removal is exact', (_what, first, second) => {
     const before = withOwn({ name: 'OTHER', value: '1' });
     const updated = decided(instrumented(before, { policy: policyWith(first) }), { policy: policyWith(second) });
-    expect(updated).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(updated).toMatchObject({ kind: 'inject', tried: 'update' });
     expect(variablesIn(changed(updated))).toEqual([{ name: 'OTHER', value: '1' }, ...second]);
     expect(uninstrument(changed(updated))).toEqual(before);
   });

@@ -40,11 +40,11 @@ export interface InjectionSettings extends InjectorSettings, TracingSettings {
 }
 
 export type NamespacePolicy =
-  | { readonly state: 'none' }
+  | { readonly kind: 'none' }
   /** The installation excludes the namespace, whatever resources it has. */
-  | { readonly state: 'excluded' }
+  | { readonly kind: 'excluded' }
   | {
-      readonly state: 'active';
+      readonly kind: 'active';
       readonly lumigo: string;
       readonly tracing: TracingSettings;
       readonly selector?: LabelSelector;
@@ -56,16 +56,16 @@ export type NamespacePolicy =
     }
   /** Pods are injected at their creation, workloads are not (docs/use/pod-mode.md). */
   | {
-      readonly state: 'pods';
+      readonly kind: 'pods';
       readonly lumigo: string;
       readonly tracing: TracingSettings;
       readonly selector?: LabelSelector;
       readonly createdAt: string;
       readonly injectExisting: boolean;
     }
-  | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
+  | { readonly kind: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
   /** `message`: a sentence about what to change, if the reason is not in the Secret. */
   /** Without a message, the reason is that of the status, which the reconciler wrote. */
-  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
-  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
-  | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };
+  | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
+  | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
+  | { readonly kind: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };

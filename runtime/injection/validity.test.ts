@@ -10,7 +10,7 @@ import type { NamespacePolicy } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
-  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,
 };
 const judge = (workload: unknown) =>
@@ -30,10 +30,10 @@ describe('an injection that the API server would refuse [F22]', () => {
       { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
     ])
       expect(judge(beside(kind, { selector }))).toMatchObject({
-        ...{ action: 'none', code: 'refused', tried: 'add' },
+        ...{ kind: 'none', code: 'refused', tried: 'add' },
         message: expect.stringContaining('remove the label from the selector'),
       });
-    expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).action).toBe('inject');
+    expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).kind).toBe('inject');
   });
 
   it('is not made if the annotations of the pod template or workload have no room for it', () => {
@@ -45,7 +45,7 @@ describe('an injection that the API server would refuse [F22]', () => {
     const ofTemplate = { ...made, spec: { ...made.spec, template: { ...template, metadata: full } } };
     for (const workload of [{ ...made, metadata: { ...made.metadata, ...full } }, ofTemplate])
       expect(judge(workload)).toMatchObject({
-        ...{ action: 'none', tried: 'add' },
+        ...{ kind: 'none', tried: 'add' },
         message: expect.stringContaining('annotations would exceed'),
       });
   });
@@ -53,7 +53,7 @@ describe('an injection that the API server would refuse [F22]', () => {
   it('is not made if the values to restore are longer than a record may be', () => {
     const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
     const decision = judge(createWorkload(workloadKinds.deployment, 'shop', 'app', { env }));
-    expect(decision).toMatchObject({ action: 'none', message: expect.stringContaining('too long') });
+    expect(decision).toMatchObject({ kind: 'none', message: expect.stringContaining('too long') });
   });
 });
 

@@ -35,16 +35,16 @@ describe('the store of Lumigo resources', () => {
   it('forgets a Lumigo in deletion once our finalizer is removed, even if others remain [F5]', () => {
     const store = new LumigoStore([]);
     store.upsert(lumigo('1', { ...going, finalizers: [contract.finalizer, 'example.com/other'] }));
-    expect(store.policy('shop').state).toBe('deleting');
+    expect(store.policy('shop').kind).toBe('deleting');
     store.upsert(lumigo('2', { ...going, finalizers: ['example.com/other'] }));
-    expect(store.policy('shop').state).toBe('none');
+    expect(store.policy('shop').kind).toBe('none');
     expect(store.namespaces()).toEqual([]);
     expect([...store.known()]).toHaveLength(1);
   });
 
   it('distinguishes excluded namespaces from those without a Lumigo', () => {
     const store = new LumigoStore(['kube-system']);
-    expect(store.policy('kube-system')).toEqual({ state: 'excluded' });
-    expect(store.policy('shop')).toEqual({ state: 'none' });
+    expect(store.policy('kube-system')).toEqual({ kind: 'excluded' });
+    expect(store.policy('shop')).toEqual({ kind: 'none' });
   });
 });

@@ -50,7 +50,7 @@ export class LumigoStore {
 
   active(): LumigoResource | undefined {
     for (const namespace of this.byNamespace.keys())
-      if (isActing(this.policy(namespace))) return this.effective(namespace);
+      if (isInjecting(this.policy(namespace))) return this.effective(namespace);
     return undefined;
   }
 
@@ -71,7 +71,7 @@ export class LumigoStore {
     const policy = getPolicy(this.in(namespace), this.noPodMode);
     const before = this.policies.get(namespace) ?? none;
     if (isDeepStrictEqual(policy, before)) return;
-    if (policy.state === 'none') this.policies.delete(namespace);
+    if (policy.kind === 'none') this.policies.delete(namespace);
     else this.policies.set(namespace, policy);
     for (const listener of this.listeners) listener(namespace);
   }
@@ -88,10 +88,10 @@ export class LumigoStore {
   }
 }
 
-export const isActing = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'pods';
+export const isInjecting = ({ kind }: NamespacePolicy): boolean => kind === 'active' || kind === 'pods';
 
-const none: NamespacePolicy = { state: 'none' };
-const excluded: NamespacePolicy = { state: 'excluded' };
+const none: NamespacePolicy = { kind: 'none' };
+const excluded: NamespacePolicy = { kind: 'excluded' };
 
 /** Returns whether a `Lumigo` stays, or waits for the operator to remove its finalizer. */
 export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>

@@ -95,15 +95,15 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, marks:
   const usual = { secretName: config.tokenSecret, secretKey: config.tokenKey };
   const plan = planMonitoring(entry, lumigoes.in(namespace), usual, marks.get(uid));
   const { apiVersion, kind, singular: name } = contract;
-  if (plan.action === 'patch')
+  if (plan.kind === 'patch')
     await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec: plan.spec } });
-  else if (plan.action === 'create') {
+  else if (plan.kind === 'create') {
     await bringToken(context, namespace, plan.place);
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
   await marks.set(uid, getFlags(entry));
-  logger.info({ namespace, action: plan.action }, 'namespace monitored because of monitoredNamespaces');
+  logger.info({ namespace, action: plan.kind }, 'namespace monitored because of monitoredNamespaces');
 }
 
 /** Copies the token of the operator's namespace, unless the Secret exists. */

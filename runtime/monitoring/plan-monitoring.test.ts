@@ -41,7 +41,7 @@ describe('planMonitoring [F54]', () => {
 
   it('creates a Lumigo with traces and logs if there is none', () => {
     expect(planMonitoring({}, [], usual)).toEqual({
-      action: 'create',
+      kind: 'create',
       place: usual,
       spec: {
         lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
@@ -60,24 +60,24 @@ describe('planMonitoring [F54]', () => {
   });
 
   it.each<[string, MonitoredEntry, readonly LumigoResource[], object]>([
-    ['leaves one that is there as it is', {}, [lumigo({ logging: { enabled: false } })], { action: 'none' }],
+    ['leaves one that is there as it is', {}, [lumigo({ logging: { enabled: false } })], { kind: 'none' }],
     [
       'leaves one that says the same',
       { loggingEnabled: true },
       [lumigo({ logging: { enabled: true } })],
-      { action: 'none' },
+      { kind: 'none' },
     ],
     [
       'carries over what its entry says expressly',
       { loggingEnabled: false },
       [lumigo({ logging: { enabled: true } })],
-      { action: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
+      { kind: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
     ],
     [
       'leaves one of another name',
       { loggingEnabled: false },
       [lumigo({ logging: { enabled: true } }, 'own')],
-      { action: 'none' },
+      { kind: 'none' },
     ],
   ])('%s', (_case, entry, there, expected) => {
     expect(planMonitoring(entry, there, usual)).toEqual(expected);
@@ -85,22 +85,22 @@ describe('planMonitoring [F54]', () => {
 
   const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];
   it.each<[string, MonitoredEntry, readonly LumigoResource[], string, object]>([
-    ['creates no second Lumigo', {}, [], getFlags({}), { action: 'none' }],
-    ['creates none if a flag changes', { loggingEnabled: true }, [], getFlags({}), { action: 'none' }],
-    ['sets no flag again', { loggingEnabled: false }, on, getFlags({ loggingEnabled: false }), { action: 'none' }],
+    ['creates no second Lumigo', {}, [], getFlags({}), { kind: 'none' }],
+    ['creates none if a flag changes', { loggingEnabled: true }, [], getFlags({}), { kind: 'none' }],
+    ['sets no flag again', { loggingEnabled: false }, on, getFlags({ loggingEnabled: false }), { kind: 'none' }],
     [
       'sets a flag that the settings change',
       { loggingEnabled: false, tracingEnabled: false },
       on,
       getFlags({ loggingEnabled: false, tracingEnabled: true }),
-      { action: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
+      { kind: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
     ],
     [
       'sets all flags if the mark cannot be read',
       { loggingEnabled: false },
       on,
       'null',
-      { action: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
+      { kind: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
     ],
   ])('%s in a namespace that got its Lumigo before [F70]', (_case, entry, there, mark, expected) => {
     expect(planMonitoring(entry, there, usual, mark)).toEqual(expected);

@@ -26,9 +26,9 @@ export interface TokenPlace {
 }
 
 export type Monitoring =
-  | { readonly action: 'create'; readonly place: TokenPlace; readonly spec: object }
-  | { readonly action: 'patch'; readonly spec: object }
-  | { readonly action: 'none' };
+  | { readonly kind: 'create'; readonly place: TokenPlace; readonly spec: object }
+  | { readonly kind: 'patch'; readonly spec: object }
+  | { readonly kind: 'none' };
 
 type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 
@@ -54,17 +54,17 @@ export function planMonitoring(
   usual: TokenPlace,
   mark?: string,
 ): Monitoring {
-  if (there.length === 0) return mark === undefined ? creation(entry, usual) : { action: 'none' };
+  if (there.length === 0) return mark === undefined ? creation(entry, usual) : { kind: 'none' };
   const spec = there.find(({ metadata }) => metadata.name === contract.singular)?.spec;
-  return spec === undefined ? { action: 'none' } : adoption(entry, parseFlags(mark), spec);
+  return spec === undefined ? { kind: 'none' } : adoption(entry, parseFlags(mark), spec);
 }
 
 function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource['spec']>): Monitoring {
   const tracing = changed(entry.tracingEnabled, before.tracingEnabled, spec.tracing?.enabled);
   const logging = changed(entry.loggingEnabled, before.loggingEnabled, spec.logging?.enabled);
   return tracing === undefined && logging === undefined
-    ? { action: 'none' }
-    : { action: 'patch', spec: { tracing, logging } };
+    ? { kind: 'none' }
+    : { kind: 'patch', spec: { tracing, logging } };
 }
 
 function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
@@ -72,7 +72,7 @@ function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
   const place = { secretName: entry.secretName ?? usual.secretName, secretKey: entry.secretKey ?? usual.secretKey };
   const lumigoToken = { secretRef: { name: place.secretName, key: place.secretKey } };
   const spec = { lumigoToken, tracing: { enabled: tracingEnabled }, logging: { enabled: loggingEnabled } };
-  return { action: 'create', place, spec };
+  return { kind: 'create', place, spec };
 }
 
 /** Undefined if the entry does not set the flag, set it before, or if the `Lumigo` has it. */

@@ -65,7 +65,7 @@ export class PodCounts {
     const changes = new Debounce(pause);
     lumigoes.onPolicy(() => changes.touch(), signal);
     for (; !signal.aborted; await changes.wait(MINUTE_MS, signal)) {
-      const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'pods');
+      const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).kind === 'pods');
       for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
       const failed = (problem: object) => (error: unknown) => {
         if (!signal.aborted) logger.debug({ ...problem, problem: describeError(error) }, 'cannot count pods');
@@ -126,7 +126,7 @@ export class PodCounts {
   private async decide(client: Client, policy: NamespacePolicy, like: Metadata): Promise<Verdict> {
     const pod = await findPod(client, like.namespace ?? '', like.name ?? '');
     const decision = pod && decidePod({ pod, policy, injector: toInjector(this.options.config) });
-    return { policy, isWanted: decision?.action === 'inject' };
+    return { policy, isWanted: decision?.kind === 'inject' };
   }
 }
 

@@ -60,7 +60,7 @@ export class WorkloadChanger {
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
       const decision = this.decide(planned, seen);
-      if (decision.action === 'none') return { kind: 'left', workload: seen, decision };
+      if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
       if (findRevert(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
@@ -89,7 +89,7 @@ export class WorkloadChanger {
 
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
     const { rolloutStrategy: strategy } = this.term.config;
-    if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
+    if (strategy === 'immediate' || decision.kind !== 'inject') return undefined;
     if (equal(toTemplate(seen), toTemplate(decision.workload))) return undefined;
     const reading = classifyWorkload(seen, this.rollouts.installed(workload));
     const waits = whyWaits(strategy, seen);
@@ -147,7 +147,7 @@ const failed = (error: unknown): Failed => ({
 
 /** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
-  policy.state === 'active' && creationTimestamp > policy.createdAt;
+  policy.kind === 'active' && creationTimestamp > policy.createdAt;
 
 function whyWaits(strategy: Term['config']['rolloutStrategy'], { metadata }: Workload): BlockedReason | undefined {
   if (strategy === 'on-next-change') return 'WaitsForChange';

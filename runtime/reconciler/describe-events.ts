@@ -101,7 +101,7 @@ const failures: Readonly<Record<Change, readonly [reason: EventReason, verb: str
 };
 
 export const policyAge = (policy: NamespacePolicy): string =>
-  policy.state === 'active' ? policy.createdAt : policy.state;
+  policy.kind === 'active' ? policy.createdAt : policy.kind;
 
 function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: InjectionStatus['by']): string {
   const actor = `trigger: ${by === 'webhook' ? 'injector webhook' : 'controller'}`;

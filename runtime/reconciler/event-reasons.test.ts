@@ -16,13 +16,13 @@ import type { ObservedWorkload } from './observed.ts';
 const { deployment, replicaSet, job } = workloadKinds;
 const now = '2026-06-01T00:00:00.000Z';
 const active = {
-  ...{ state: 'active', lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true },
   tracing,
 } as const satisfies NamespacePolicy;
-const none: NamespacePolicy = { state: 'none' };
-const deleting: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const none: NamespacePolicy = { kind: 'none' };
+const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const keeping: NamespacePolicy = { ...deleting, remove: false };
-const podMode = { ...active, state: 'pods' } as const;
+const podMode = { ...active, kind: 'pods' } as const;
 
 const make = (options: WorkloadOptions = {}, kind: WorkloadKind = deployment): Workload =>
   createWorkload(kind, 'shop', 'app', options) as unknown as Workload;
@@ -35,7 +35,7 @@ const judgePod = (policy: NamespacePolicy, podAnnotations = {}): Decision => {
 };
 
 function written(decision: Decision): Workload {
-  if (decision.action === 'none') throw new Error(decision.message);
+  if (decision.kind === 'none') throw new Error(decision.message);
   return decision.workload;
 }
 const instrumented = (options: WorkloadOptions = {}, kind: WorkloadKind = deployment): Workload =>
@@ -98,17 +98,17 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
       },
     ],
   ],
-  excluded: [[NO_EVENT, 'is in an excluded namespace', () => judge(make(), { policy: { state: 'excluded' } })]],
+  excluded: [[NO_EVENT, 'is in an excluded namespace', () => judge(make(), { policy: { kind: 'excluded' } })]],
   windows: [[NO_EVENT, 'needs Windows', () => judge(make({ pod: { os: { name: 'windows' } } }))]],
   architecture: [
     [NO_EVENT, 'needs s390x', () => judge(make({ pod: { nodeSelector: { 'kubernetes.io/arch': 's390x' } } }))],
   ],
   'no-lumigo': [[NO_EVENT, 'has no Lumigo', () => judge(make(), { policy: none })]],
   disabled: [
-    [NO_EVENT, 'is disabled', () => judge(make(), { policy: { state: 'disabled', lumigo: 'lumigo', remove: true } })],
+    [NO_EVENT, 'is disabled', () => judge(make(), { policy: { kind: 'disabled', lumigo: 'lumigo', remove: true } })],
   ],
   inactive: [
-    [NO_EVENT, 'is inactive', () => judge(make(), { policy: { state: 'inactive', lumigo: 'lumigo', reason: '' } })],
+    [NO_EVENT, 'is inactive', () => judge(make(), { policy: { kind: 'inactive', lumigo: 'lumigo', reason: '' } })],
   ],
   'lumigo-deleting': [[NO_EVENT, 'has a Lumigo that is deleted', () => judge(make(), { policy: deleting })]],
   'pod-mode': [[NO_EVENT, 'is in a namespace in Pod mode', () => judge(make(), { policy: podMode })]],

@@ -9,7 +9,7 @@ import { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { observeWorkload } from './workload-store.ts';
 
-const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const since = '2026-06-01T10:00:00.000Z';
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 

@@ -9,7 +9,7 @@ import type { WorkloadChange } from './plan-rollout.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const { deployment: kind } = workloadKinds;
-const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const change = (name: string, under: NamespacePolicy = policy): WorkloadChange => ({
   workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),
   policy: under,

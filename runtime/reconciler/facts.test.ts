@@ -5,7 +5,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { getFacts, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
   ...{
@@ -18,11 +18,11 @@ const before: ObservedWorkload = {
   },
   ...{ createdAt: '', label: undefined, deleting: false },
 };
-const decision = { action: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
+const decision = { kind: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
 const workload = { apiVersion: '', kind: '', metadata: {} };
 const left: ChangeResult = { kind: 'left', workload, decision };
 const removal = {
-  action: 'remove',
+  kind: 'remove',
   tried: 'remove',
   workload,
   code: 'removed',

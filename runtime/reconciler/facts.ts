@@ -10,7 +10,7 @@ import { isContested } from './plan-workload.ts';
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
 export type ChangeResult =
-  | { readonly kind: 'left'; readonly workload: Workload; readonly decision: Decision & { readonly action: 'none' } }
+  | { readonly kind: 'left'; readonly workload: Workload; readonly decision: Decision & { readonly kind: 'none' } }
   | Waiting
   | Written
   | { readonly kind: 'gone' }
@@ -27,7 +27,7 @@ export interface Written {
   readonly kind: 'written';
   readonly workload: Workload;
   readonly change: Change;
-  readonly decision: Exclude<Decision, { readonly action: 'none' }>;
+  readonly decision: Exclude<Decision, { readonly kind: 'none' }>;
 }
 
 export interface Failed {

@@ -11,7 +11,7 @@ import type { LumigoAction } from './plan-status.ts';
 import type { Term } from './term.ts';
 
 type State = Omit<ObservedLumigo, 'resource'>;
-type Action<D extends LumigoAction['do']> = Extract<LumigoAction, { readonly do: D }>;
+type Action<D extends LumigoAction['kind']> = Extract<LumigoAction, { readonly kind: D }>;
 
 const fresh: State = {
   ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false },
@@ -57,10 +57,10 @@ export class LumigoWriter {
 
   private async carryOut(action: LumigoAction): Promise<void> {
     const { api, lumigoes } = this.term;
-    if (action.do === 'adopt') return this.adopt(action.lumigo);
-    if (action.do === 'write-status') return this.writeStatus(action);
-    lumigoes.upsert(await api.writeFinalizer(action.lumigo, action.do === 'add-finalizer'));
-    if (action.do === 'remove-finalizer') this.released(action);
+    if (action.kind === 'adopt') return this.adopt(action.lumigo);
+    if (action.kind === 'write-status') return this.writeStatus(action);
+    lumigoes.upsert(await api.writeFinalizer(action.lumigo, action.kind === 'add-finalizer'));
+    if (action.kind === 'remove-finalizer') this.released(action);
   }
 
   /** Takes over the list of an earlier leader, and reports removals that it did not report. */
@@ -109,7 +109,7 @@ export class LumigoWriter {
     logger.error({ ...toFields(lumigo), count: leftBehind.length, workloads }, message);
   }
 
-  private failed({ do: action, lumigo }: LumigoAction, error: unknown): void {
+  private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
     const { uid } = lumigo.metadata;
     const count = (this.states.get(uid)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);

@@ -64,7 +64,7 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
 }
 
 const plan = (seen: ObservedNamespace, ms = 0) => planNamespace(seen, { ms, iso: '2026-11-22T00:00:00Z' });
-const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.do);
+const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.kind);
 const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
 
 describe('a Lumigo', () => {
@@ -106,7 +106,7 @@ describe('a Lumigo', () => {
     const refusing = { ...seen, workloads: [instrumented('a', { failure })] };
     expect(actions(refusing, DEADLINE_MS - 1)).not.toContain('remove-finalizer');
     const { lumigoes } = plan(refusing, DEADLINE_MS);
-    expect(lumigoes).toMatchObject([{ do: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
+    expect(lumigoes).toMatchObject([{ kind: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
     const unanswered = {
       ...seen,
       workloads: [instrumented('a', { failure: { ...failure, refusedSince: undefined } })],
@@ -125,7 +125,7 @@ describe('a Lumigo', () => {
 
   it('has its status written once, also if an earlier definition drops a part of it', () => {
     const [first] = plan(observed([known(lumigo())])).lumigoes;
-    const status = first?.do === 'write-status' ? first.status : {};
+    const status = first?.kind === 'write-status' ? first.status : {};
     const { secretVersion: _dropped, ...kept } = status;
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
     expect(actions(observed([known(lumigo({}, kept), { dropsSecretVersion: true })]))).toEqual([]);
@@ -138,7 +138,7 @@ describe('a Lumigo', () => {
   ])('with %d namespaces in progress updates its counts every %d ms: ten a second in all', (underWay, ms) => {
     const seen = { ...observed([known(lumigo())], [workload('a'), workload('b'), workload('c')]), underWay };
     const [first] = plan(seen).lumigoes;
-    const status = first?.do === 'write-status' ? first.status : {};
+    const status = first?.kind === 'write-status' ? first.status : {};
     const told = { ...seen, lumigoes: [known(lumigo({}, status), { statusAt: 5_000 })] };
     const later = {
       ...told,
@@ -152,7 +152,7 @@ describe('a Lumigo', () => {
   it('has its status written at most once a second, also if another writer overwrites it [F71]', () => {
     const seen = observed([known(lumigo())]);
     const [first] = plan(seen).lumigoes;
-    const said = first?.do === 'write-status' ? first.status : {};
+    const said = first?.kind === 'write-status' ? first.status : {};
     const other = { ...said, conditions: (said.conditions ?? []).map((each) => ({ ...each, reason: 'Other' })) };
     const written = known(lumigo({}, other), { statusAt: 5_000 });
     expect(plan(observed([written]), 5_001)).toMatchObject({ lumigoes: [], wakeAt: 6_000 });
@@ -161,7 +161,7 @@ describe('a Lumigo', () => {
 
   it("waits longer each time before it overwrites another writer's status, up to 5 minutes [F71]", () => {
     const [first] = plan(observed([known(lumigo())])).lumigoes;
-    const said = first?.do === 'write-status' ? first.status : {};
+    const said = first?.kind === 'write-status' ? first.status : {};
     const other = { ...said, instrumentedResourcesCount: 7 };
     const waits = [0, 1, 2, 20].map((repeats) => {
       const contested = known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats });
@@ -192,8 +192,8 @@ describe('a Lumigo', () => {
     };
     const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state })] };
     const [first] = plan(there, 2_000).lumigoes;
-    expect(first).toMatchObject({ do: 'write-status', withList: false });
-    const status = first?.do === 'write-status' ? first.status : {};
+    expect(first).toMatchObject({ kind: 'write-status', withList: false });
+    const status = first?.kind === 'write-status' ? first.status : {};
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
     expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
     expect(plan(later, 11_000).lumigoes).toMatchObject([
@@ -220,7 +220,7 @@ describe('the workloads of a namespace', () => {
     const there = [instrumented('a')];
     const unlisted = observed([known(lumigo(going))], there);
     expect(changes(unlisted)).toEqual([]);
-    expect(plan(unlisted).lumigoes).toMatchObject([{ do: 'write-status', withList: true }]);
+    expect(plan(unlisted).lumigoes).toMatchObject([{ kind: 'write-status', withList: true }]);
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
   });
 

@@ -37,7 +37,7 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
 function isListed(effective: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
   if (effective === undefined) return true;
   if (effective.listed === undefined) return false;
-  if (!['deleting', 'disabled', 'pods'].includes(policy.state)) return true;
+  if (!['deleting', 'disabled', 'pods'].includes(policy.kind)) return true;
   const listed = new Map(effective.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
   const isThere = (each: InstrumentedResource): boolean => listed.get(each.uid) === each.resourceVersion;
   return listed.size >= LISTED_RESOURCES || listInstrumented(workloads).every(isThere);
@@ -60,10 +60,10 @@ const isDeleted = ({ resource }: ObservedLumigo): boolean => resource.metadata.d
 function planFirst(observed: ObservedLumigo, { effective }: LumigoContext): LumigoAction | undefined {
   const { resource: lumigo, listed } = observed;
   if (isDeleted(observed) && observed !== effective)
-    return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
+    return { kind: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
   if (!isDeleted(observed) && lumigo.metadata.finalizers?.includes(contract.finalizer) !== true)
-    return { do: 'add-finalizer', lumigo };
-  return observed !== effective || listed !== undefined ? undefined : { do: 'adopt', lumigo };
+    return { kind: 'add-finalizer', lumigo };
+  return observed !== effective || listed !== undefined ? undefined : { kind: 'adopt', lumigo };
 }
 
 /** Keeps the finalizer while workloads are queued. A workload that refuses delays it until the deadline only. */
@@ -75,7 +75,7 @@ function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContex
   if (later.length > 0 || observed.pendingEvents > 0) return { wakeAt: Math.min(...later) };
   const leftBehind = waiting.map(({ workload }) => workload);
   const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
-  return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
+  return { action: { kind: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
 }
 
 function givenUpAt(workload: ObservedWorkload, { policy, removalDeadlineMs }: ObservedNamespace): number {

@@ -8,7 +8,7 @@ import { planWorkloads } from './plan-workloads.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
-  ...{ state: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
 };
 
 /** Milliseconds of the monotonic clock, and the same moment in ISO format. */

@@ -11,11 +11,11 @@ import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 export type LumigoAction = { readonly lumigo: LumigoResource } &
   /** `adopt`: an earlier leader may have left a list. */
   (
-    | { readonly do: 'adopt' | 'add-finalizer' }
-    | { readonly do: 'remove-finalizer'; readonly reason: string; readonly leftBehind: readonly ObservedWorkload[] }
+    | { readonly kind: 'adopt' | 'add-finalizer' }
+    | { readonly kind: 'remove-finalizer'; readonly reason: string; readonly leftBehind: readonly ObservedWorkload[] }
     /** `repeats`: consecutive earlier writes of the same status, which another writer changed. */
     | {
-        readonly do: 'write-status';
+        readonly kind: 'write-status';
         readonly status: LumigoStatus;
         readonly withList: boolean;
         readonly repeats: number;
@@ -60,7 +60,7 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
   const dueAt = statusAt + Math.max(STATUS_MS, shareMs, contestMs);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
-  return { action: { do: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
+  return { action: { kind: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
 }
 
 function countRepeats(
@@ -96,13 +96,13 @@ function getNeeded({ spec }: LumigoResource): readonly Needed[] {
 
 /** The effective resource's problem is known only after its Secret is read. */
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
-  credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
+  credential === undefined && policy.kind !== 'excluded' && metadata.deletionTimestamp === undefined;
 
 function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, received }: LumigoContext) {
   if (lumigo !== effective) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
   const { report } = workloads.rollout;
-  const pods = observed.policy.state === 'pods' ? observed.pods : undefined;
+  const pods = observed.policy.kind === 'pods' ? observed.pods : undefined;
   const summary = { ...workloads.rollout.summary, pods };
   const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
   const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
@@ -118,7 +118,7 @@ const nothingSeen = {
 function findProblem({ metadata }: LumigoResource, { observed, effective }: LumigoContext): Problem | undefined {
   const { policy, credential } = observed;
   const { namespace, uid } = metadata;
-  if (policy.state === 'excluded')
+  if (policy.kind === 'excluded')
     return {
       reason: 'NamespaceExcluded',
       message: `The operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`,
@@ -128,7 +128,7 @@ function findProblem({ metadata }: LumigoResource, { observed, effective }: Lumi
       reason: 'DuplicateLumigo',
       message: `The older Lumigo resource '${effective.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
     };
-  if (policy.state !== 'inactive' || policy.message === undefined) return credential?.problem;
+  if (policy.kind !== 'inactive' || policy.message === undefined) return credential?.problem;
   return { reason: policy.reason, message: policy.message };
 }
 

@@ -12,7 +12,7 @@ const earlier = '2026-01-01T11:00:01Z';
 const HOUR_MS = 3_600_000;
 
 const policyWith = (tracing: { readonly traces: boolean; readonly logs: boolean }): NamespacePolicy => ({
-  ...{ state: 'active', lumigo: 'lumigo', createdAt: earlier, injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', createdAt: earlier, injectExisting: true, remove: true },
   tracing: { secretName: 'lumigo', secretKey: 'token', ...tracing },
 });
 const active = policyWith({ traces: true, logs: false });
@@ -45,7 +45,7 @@ describe('telemetryAfter()', () => {
     [
       'what is known during a removal',
       { telemetry: received },
-      { state: 'deleting', lumigo: 'l', remove: true },
+      { kind: 'deleting', lumigo: 'l', remove: true },
       received,
     ],
   ])('tells %s', (_case, more, policy, expected) => {

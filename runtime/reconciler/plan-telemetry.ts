@@ -34,7 +34,7 @@ export function telemetryAfter(
   now: Now,
 ): Telemetry | undefined {
   const { telemetry: before, uid } = workload;
-  if (policy.state !== 'active') return before;
+  if (policy.kind !== 'active') return before;
   if (!isExpected(workload, policy.tracing)) return undefined;
   if (before?.kind === 'Received') return before;
   return received.has(uid) ? { kind: 'Received', since: now.iso } : getSilence(workload, now);

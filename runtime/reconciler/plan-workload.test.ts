@@ -11,16 +11,16 @@ const injectionStatus =
   'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const active: NamespacePolicy = {
-  ...{ state: 'active', lumigo: 'lumigo', tracing, injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', tracing, injectExisting: true, remove: true },
   createdAt: '2026-01-02T00:00:00Z',
 };
 const changed: NamespacePolicy = { ...active, tracing: { ...tracing, logs: true } };
 const newOnly: NamespacePolicy = { ...active, injectExisting: false };
-const disabled: NamespacePolicy = { state: 'disabled', lumigo: 'lumigo', remove: true };
-const inactive: NamespacePolicy = { state: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
-const deleting: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
-const none: NamespacePolicy = { state: 'none' };
-const excluded: NamespacePolicy = { state: 'excluded' };
+const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: true };
+const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
+const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
+const none: NamespacePolicy = { kind: 'none' };
+const excluded: NamespacePolicy = { kind: 'excluded' };
 
 const plain: ObservedWorkload = {
   ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
@@ -38,7 +38,7 @@ const cases: readonly [
   title: string,
   workload: ObservedWorkload,
   policy: NamespacePolicy,
-  step: ReturnType<typeof planWorkload>['do'],
+  step: ReturnType<typeof planWorkload>['kind'],
   more?: { readonly now?: number; readonly isLumigoGone?: boolean; readonly until?: number },
 ][] = [
   ['is injected where a Lumigo covers it', plain, active, 'change'],
@@ -127,7 +127,7 @@ const cases: readonly [
 describe('a workload', () => {
   it.each(cases)('%s', (_title, workload, policy, expected, { now = 0, isLumigoGone = false, until } = {}) => {
     const step = planWorkload(workload, { policy, isLumigoGone }, now);
-    expect(step).toMatchObject(until === undefined ? { do: expected } : { do: expected, until });
+    expect(step).toMatchObject(until === undefined ? { kind: expected } : { kind: expected, until });
     expect(step.reason).not.toBe('');
   });
 

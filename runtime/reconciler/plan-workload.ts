@@ -8,12 +8,12 @@ type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
 interface WorkloadStep {
   /** `change`: read, decide and write. `confirm`: first ask for the `Lumigo`. `nothing`: plan-rollout.ts decides. */
-  readonly do: 'change' | 'confirm' | 'wait' | 'nothing';
+  readonly kind: 'change' | 'confirm' | 'wait' | 'nothing';
   readonly reason: string;
   readonly until?: number;
 }
-const change = (reason: string): WorkloadStep => ({ do: 'change', reason });
-const nothing = (reason: string): WorkloadStep => ({ do: 'nothing', reason });
+const change = (reason: string): WorkloadStep => ({ kind: 'change', reason });
+const nothing = (reason: string): WorkloadStep => ({ kind: 'nothing', reason });
 const checkedUnder = nothing('it is up to date');
 
 /** A change that another writer undoes within this time was undone because of it. */
@@ -26,9 +26,9 @@ export function planWorkload(workload: ObservedWorkload, situation: Situation, n
   const { policy } = situation;
   if (workload.deleting) return nothing('it is being deleted');
   if (workload.checkedUnder === policy) return checkedUnder;
-  if (workload.inFlight !== undefined) return { do: 'wait', reason: 'it is being changed' };
+  if (workload.inFlight !== undefined) return { kind: 'wait', reason: 'it is being changed' };
   const cause = causeFor(workload, situation);
-  return cause.do === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
+  return cause.kind === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
 }
 
 export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePolicy, now: number) =>
@@ -37,38 +37,38 @@ export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePol
 function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
   const failure = failedLately(workload, policy, now);
   if (failure !== undefined)
-    return { do: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
+    return { kind: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
   const { touchedAt = 0, repeats = 0 } = workload.write ?? {};
   const until = isContested(workload, policy) ? touchedAt + contestDelayMs(repeats) : 0;
   if (until <= now) return undefined;
-  return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
+  return { kind: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
 }
 
 function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
-  if (policy.state === 'excluded') return nothing('its namespace is never instrumented');
+  if (policy.kind === 'excluded') return nothing('its namespace is never instrumented');
   if (optsOut(workload))
     return workload.kind.mutable
       ? change('it opts out by its label')
       : nothing('it opts out by its label, and cannot change');
   const touched = isInstrumented(workload) || workload.injectionStatus !== undefined;
-  if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
+  if (policy.kind === 'none') return causeAlone(workload, touched, isLumigoGone);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  if (policy.state !== 'active') return nothing('no Lumigo resource in its namespace is active');
+  if (policy.kind !== 'active') return nothing('no Lumigo resource in its namespace is active');
   return policy.injectExisting || createdAt > policy.createdAt
     ? change(`the Lumigo resource '${policy.lumigo}' covers it`)
     : nothing('it is older than its Lumigo resource, which does not change existing workloads');
 }
 
-function causeToRenew({ kind }: ObservedWorkload, { state }: NamespacePolicy): WorkloadStep {
+function causeToRenew({ kind }: ObservedWorkload, { kind: state }: NamespacePolicy): WorkloadStep {
   if (state === 'active' && !kind.mutable) return nothing('it cannot change');
   const reason = renewals[state];
   return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }
 
-const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
+const renewals: Partial<Record<NamespacePolicy['kind'], string>> = {
   active: 'its injection is checked',
   disabled: 'injection is switched off',
   deleting: 'its Lumigo resource is being deleted',
@@ -85,7 +85,7 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   if (isTrue(own) && canChange) return change('it opts in by its label');
   const stays = !isReverted(workload.injectionStatus) && isToStay(injectionStatus, own);
   if (stays || !canChange) return nothing('there is no Lumigo resource in its namespace');
-  return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
+  return { kind: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
 
 const isToStay = (injectionStatus: InjectionStatus | undefined, own: string | undefined): boolean =>

@@ -31,10 +31,10 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     count(workload, observed, progress);
     return { workload, ...planWorkload(workload, observed, now.ms) };
   });
-  const waiting = planned.filter((step) => step.do !== 'nothing');
+  const waiting = planned.filter((step) => step.kind !== 'nothing');
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
-  const changes = waiting.filter((step) => step.do === 'change');
-  const isFree = ({ workload, do: step }: Planned): boolean =>
+  const changes = waiting.filter((step) => step.kind === 'change');
+  const isFree = ({ workload, kind: step }: Planned): boolean =>
     step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
   const isStated = ({ state, deleting }: ObservedWorkload): boolean => state !== undefined && !deleting;
   const way = {
@@ -46,7 +46,7 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   return {
     changes: [...changes.map(({ workload, reason }) => ({ workload, policy, reason })), ...rollout.changes],
     waiting: waiting.map(({ workload }) => workload),
-    confirmGone: waiting.some((step) => step.do === 'confirm'),
+    confirmGone: waiting.some((step) => step.kind === 'confirm'),
     progress,
     rollout,
     wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ until = Infinity }) => until)),
@@ -55,7 +55,7 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
-const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
+const isRolledOut = ({ kind }: NamespacePolicy): boolean => kind === 'active' || kind === 'none';
 
 function count(
   { deleting, elsewhere, tooLarge, checkedUnder, label }: ObservedWorkload,

@@ -3,7 +3,7 @@ import type { WorkloadKind } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
-import { isActing } from '../lumigo/lumigo-store.ts';
+import { isInjecting } from '../lumigo/lumigo-store.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
@@ -113,7 +113,7 @@ export class Reconciler {
     const { lumigoes } = this.options;
     for (const namespace of lumigoes.namespaces()) {
       const lumigo = lumigoes.effective(namespace);
-      if (lumigo === undefined || !isActing(lumigoes.policy(namespace))) continue;
+      if (lumigo === undefined || !isInjecting(lumigoes.policy(namespace))) continue;
       for (const { kind, name, deleting } of this.store.in(namespace))
         if (kind.mutable && !deleting) return { lumigo, workload: { ...kind, kind, namespace, name } };
     }

@@ -81,7 +81,7 @@ describe('the workload store', () => {
 
   it('keeps facts until the workload changes [F1]', () => {
     const store = new WorkloadStore(() => 7);
-    const policy = { state: 'none' } as const;
+    const policy = { kind: 'none' } as const;
     const seen = store.upsert(deployment, metadata())?.workload;
     if (seen === undefined) throw new Error('not kept');
     const write = { policy, at: 1, touchedAt: undefined, repeats: 0 };

@@ -45,14 +45,14 @@ function tooLarge(size: string): Answer {
 
 function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
-  if (decision.action === 'none') return allowed(message, isBlocked(decision) ? [`Lumigo: ${message}`] : []);
-  const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
+  if (decision.kind === 'none') return allowed(message, isBlocked(decision) ? [`Lumigo: ${message}`] : []);
+  const leftAlone = decision.kind === 'inject' ? decision.leftAlone : [];
   const warnings = leftAlone.map((reason) => `Lumigo: ${reason}`);
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
 }
 
 /** The log has each opt-out once, because the webhook gets no update of other fields. */
-const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
+const isOptOut = ({ kind, code }: Decision): boolean => kind === 'remove' || code === 'opted-out';
 
 const getName = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>
   `${kind} ${namespace}/${name ?? generateName}`;

@@ -16,7 +16,7 @@ import { readReview } from './read-review.ts';
 import { reviewType, writeReview } from './review.ts';
 
 const active: NamespacePolicy = {
-  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
+  ...{ kind: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,
 };
 const context = (policy: NamespacePolicy) => ({
@@ -25,7 +25,7 @@ const context = (policy: NamespacePolicy) => ({
   policy: () => policy,
   now: () => '',
 });
-const policies = fc.constantFrom(active, { state: 'none' } as const);
+const policies = fc.constantFrom(active, { kind: 'none' } as const);
 
 const injected = (template: PodTemplate): PodTemplate => {
   const result = inject(template, settings);

@@ -115,8 +115,8 @@ const active = { type: 'Active', status: 'True', reason: '', message: '', lastTr
 export function wantedBy(lumigo: LumigoResource | undefined): Wanted | undefined {
   if (lumigo?.spec === undefined || lumigo.metadata.deletionTimestamp !== undefined) return undefined;
   const policy = getPolicy([{ ...lumigo, status: { conditions: [active] } }]);
-  if (policy.state === 'active') return toWanted(policy.tracing);
-  return policy.state === 'disabled' && policy.remove ? 'none' : undefined;
+  if (policy.kind === 'active') return toWanted(policy.tracing);
+  return policy.kind === 'disabled' && policy.remove ? 'none' : undefined;
 }
 
 function getRequest({ verb, user, objectRef, requestReceivedTimestamp }: AuditEntry): OperatorRequest {

@@ -33,11 +33,11 @@ function whyLost(
   injector: InjectorSettings,
 ): string | undefined {
   if (workload === undefined) return 'it no longer exists';
-  if (policy.state === 'none')
+  if (policy.kind === 'none')
     return getBytes(workload) === expected ? undefined : 'not as its user made it, and there is no Lumigo';
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller' });
-  if (decision.action !== 'none') return `a fresh decision would ${decision.action}: ${decision.message}`;
+  if (decision.kind !== 'none') return `a fresh decision would ${decision.kind}: ${decision.message}`;
   return getBytes(uninstrument(workload)) === expected ? undefined : 'without the injection not as its user made it';
 }
 

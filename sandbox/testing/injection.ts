@@ -30,10 +30,10 @@ export const settings: InjectionSettings = { ...older, imagePullSecrets: ['regis
 const ofLumigo = { lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true } as const;
 
 export const activePolicy = (tracing: TracingSettings) =>
-  ({ ...ofLumigo, state: 'active', tracing, remove: true }) as const satisfies NamespacePolicy;
+  ({ ...ofLumigo, kind: 'active', tracing, remove: true }) as const satisfies NamespacePolicy;
 
 export const podsPolicy = (tracing: TracingSettings) =>
-  ({ ...ofLumigo, state: 'pods', tracing }) as const satisfies NamespacePolicy;
+  ({ ...ofLumigo, kind: 'pods', tracing }) as const satisfies NamespacePolicy;
 
 export const active = activePolicy(tracing);
 
@@ -54,7 +54,7 @@ export const decided = (workload: Workload, more: Partial<DecisionInput> = {}): 
   });
 
 export function changed(decision: Decision): Workload {
-  if (decision.action === 'none') throw new Error(decision.message);
+  if (decision.kind === 'none') throw new Error(decision.message);
   return decision.workload;
 }
 

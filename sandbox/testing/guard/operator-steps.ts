@@ -26,7 +26,7 @@ const decided = (name: string, policy: NamespacePolicy, renew = false, more: Par
     const now = new Date().toISOString();
     const context = { operation: 'RECONCILE', by: 'controller', now, renew } as const;
     const decision = decide({ ...context, workload, policy, injector: { ...injector, ...more } });
-    return decision.action === 'none' ? undefined : decision.workload;
+    return decision.kind === 'none' ? undefined : decision.workload;
   },
 });
 
@@ -35,7 +35,7 @@ const environments = [
   { OTEL_SERVICE_NAME: { value: 'shop "quoted"' }, LUMIGO_SECRET_MASKING_REGEX: { value: '["\\\\d+"]' } },
   { OTEL_SERVICE_NAME: { valueFrom: { configMapKeyRef: { name: 'settings', key: 'name', optional: true } } } },
 ];
-const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
+const deleting = { kind: 'deleting', lumigo: 'lumigo', remove: true } as const;
 
 const operator: readonly Step[] = [
   ...tracings.map((each, index) => decided(`inject ${index}`, activePolicy(each), index % 2 === 0)),
@@ -44,8 +44,8 @@ const operator: readonly Step[] = [
   decided('keep', { ...activePolicy(tracing), remove: false }),
   decided('remove with the Lumigo', deleting),
   decided('keep without the Lumigo', { ...deleting, remove: false }),
-  decided('disable', { ...deleting, state: 'disabled' }),
-  decided('without a Lumigo', { state: 'none' }),
+  decided('disable', { ...deleting, kind: 'disabled' }),
+  decided('without a Lumigo', { kind: 'none' }),
   { name: 'remove', by: 'operator', change: uninstrument },
   {
     name: 'note',
