@@ -5,7 +5,7 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import type { Manager } from '../../sandbox/manager/manager.ts';
-import { post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
+import { post, repeatAttributes, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { podAt } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -34,14 +34,17 @@ interface Sent {
   readonly resource?: Readonly<Record<string, string>>;
   readonly span?: Readonly<Record<string, string>>;
   readonly to?: Manager;
+  /** How many times each attribute is there. Default: once. */
+  readonly times?: number;
 }
 
 /** Repeats like an SDK, until the proxy knows the token and the pod. */
-async function send(address: string, { resource = {}, span = {}, to = telemetry.manager() }: Sent = {}) {
+async function send(address: string, { resource = {}, span = {}, to = telemetry.manager(), times = 1 }: Sent = {}) {
   const agent = new Agent({ localAddress: address });
   const id = spanId((counter += 1));
   await eventually(async () => {
-    const { status } = await post(`${to.collector?.url}/v1/traces`, countSpans(resource, [id], span), { token, agent });
+    const body = repeatAttributes(countSpans(resource, [id], span), times);
+    const { status } = await post(`${to.collector?.url}/v1/traces`, body, { token, agent });
     expect(status).toBe(200);
   });
   return id;
@@ -108,6 +111,21 @@ describe('a workload', () => {
     expect((await readTelemetry(bank))['vault']).toMatchObject({ telemetry: 'NothingYet' });
     const { uid } = (await telemetry.testCluster.get(deployment, bank, 'vault')).metadata;
     expect(await listed()).not.toContain(uid);
+  });
+
+  it.each(['127.0.0.1', '127.0.0.9'])('is not received because %s repeats its claims [F28]', async (address) => {
+    const workload = `${bank}/Deployment/vault`;
+    const resource = {
+      'k8s.namespace.name': bank,
+      'k8s.deployment.name': 'vault',
+      'lumigo.k8s_operator.workload': workload,
+      'lumigo.claimed.k8s.deployment.name': 'vault',
+    };
+    for (const times of [2, 3]) await send(address, { resource, times });
+    await waitForReceived(shop, 'cart', () => send('127.0.0.1'));
+    const page = await (await fetch(`http://127.0.0.1:${telemetry.collector().countsPort}/metrics`)).text();
+    expect(page).toContain(`${shop}/Deployment/cart`);
+    expect(page).not.toContain(workload);
   });
 
   it('cannot add series by forged names, nor by names of its own', async () => {

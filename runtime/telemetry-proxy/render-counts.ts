@@ -22,14 +22,16 @@ const proving = [NAMESPACE, ...owners.map(nameKey)];
 
 const at = (key: string): string => `attributes["${key}"]`;
 const claimed = (key: string): string => `lumigo.claimed.${key}`;
+/** A hostile sender may repeat an attribute, and `delete_key` would remove only the first. */
+const remove = (key: string): string => `delete_matching_keys(attributes, "^${key.replaceAll('.', '[.]')}$")`;
 const move = (from: string, to: string): string[] => [
   `set(${at(to)}, ${at(from)}) where ${at(from)} != nil`,
-  `delete_key(attributes, "${from}")`,
+  remove(from),
 ];
 
 /** The proxy adds no attribute that a sender sets itself. So the claims are set aside before, and restored afterwards. */
 export const setClaimsAside: readonly string[] = [
-  `delete_key(attributes, "${WORKLOAD}")`,
+  ...[WORKLOAD, ...proving.map(claimed)].map(remove),
   ...proving.flatMap((key) => move(key, claimed(key))),
 ];
 

@@ -41,6 +41,12 @@ export const countSpans = (
   ],
 });
 
+/** Returns a request whose attributes are each there several times, which no SDK sends. */
+export const repeatAttributes = (body: object, times: number): object =>
+  JSON.parse(JSON.stringify(body), (key, value: unknown) =>
+    key === 'attributes' ? Array.from({ length: times }, () => value as unknown[]).flat() : value,
+  ) as object;
+
 export const toLog = (resource: Readonly<Record<string, string>>, text: string): object => ({
   resourceLogs: [
     {
