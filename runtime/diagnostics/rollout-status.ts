@@ -62,9 +62,14 @@ export function statusOfNamespace({
     policy: describePolicy(policy),
     conditions,
     workloads: rows,
-    isComplete: isComplete(rows, conditions),
+    isComplete: !isReconciling(lumigo) && isComplete(rows, conditions),
   };
 }
+
+/** Kubernetes' own rule: a status of an earlier generation, or the condition Reconciling. */
+const isReconciling = ({ metadata, status }: Partial<LumigoResource> = {}): boolean =>
+  (metadata?.generation ?? 0) > (status?.observedGeneration ?? 0) ||
+  status?.conditions?.some(({ type, status: is }) => type === 'Reconciling' && is === 'True') === true;
 
 function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
   if (rows.some(({ state }) => state === 'rolling out')) return false;

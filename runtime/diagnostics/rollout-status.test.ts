@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LumigoResource } from '../api/lumigo.ts';
+import { statusOfNamespace } from './rollout-status.ts';
+
+const condition = (type: string) => ({
+  type,
+  status: 'True' as const,
+  reason: 'r',
+  message: 'm',
+  lastTransitionTime: 't',
+});
+
+const reported = (generation: number, observedGeneration?: number, ...types: readonly string[]) =>
+  statusOfNamespace({
+    namespace: 'shop',
+    policy: { kind: 'none' },
+    lumigo: {
+      metadata: { name: 'lumigo', namespace: 'shop', uid: 'u', generation },
+      status: { observedGeneration, conditions: types.map(condition) },
+    } as unknown as LumigoResource,
+    injector: { image: 'i', platform: 'kubernetes' } as never,
+    workloads: [],
+  }).isComplete;
+
+describe('the status of a namespace', () => {
+  it('is complete without a Lumigo resource', () => {
+    const nothing = { namespace: 'shop', policy: { kind: 'none' }, lumigo: undefined, workloads: [] } as const;
+    expect(statusOfNamespace({ ...nothing, injector: {} as never }).isComplete).toBe(true);
+  });
+
+  it.each([
+    ['a new resource', 1, undefined, [], false],
+    ['an earlier generation', 2, 1, ['Ready'], false],
+    ['a resource that is reconciled still', 1, 1, ['Reconciling'], false],
+    ['a reconciled resource', 1, 1, ['Ready'], true],
+  ] as const)('of %s is complete only after it was reconciled', (_name, generation, observed, types, expected) => {
+    expect(reported(generation, observed, ...types)).toBe(expected);
+  });
+});
