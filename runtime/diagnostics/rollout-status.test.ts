@@ -33,7 +33,10 @@ describe('the status of a namespace', () => {
     ['an earlier generation', 2, 1, ['Ready'], false],
     ['a resource that is reconciled still', 1, 1, ['Reconciling'], false],
     ['a reconciled resource', 1, 1, ['Ready'], true],
-  ] as const)('of %s is complete only after it was reconciled', (_name, generation, observed, types, expected) => {
-    expect(reported(generation, observed, ...types)).toBe(expected);
-  });
+  ] as const)(
+    'is complete for %s: it has generation %s, %s is observed, conditions %j: %s',
+    (_name, generation, observed, types, expected) => {
+      expect(reported(generation, observed, ...types)).toBe(expected);
+    },
+  );
 });

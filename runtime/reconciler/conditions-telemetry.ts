@@ -1,11 +1,8 @@
+import { silenceChecks } from '../injection/remedies.ts';
 import { getName, some, type Untimed } from './conditions-rollout.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
 
 const TELEMETRY_RECEIVED = 'TelemetryReceived';
-
-/** The usual causes, also for `lumigo explain`. */
-export const silenceChecks =
-  "(1) Do its containers run Node.js, Python or Java, linked dynamically? (2) Does 'envFrom' or the image set LD_PRELOAD? (3) Does a NetworkPolicy block the telemetry proxy? (4) Does the pod have the current token? See docs/use/telemetry.md";
 
 /** Empty until telemetry arrives, or a workload is silent for too long. */
 export function telemetryConditions({ received, silent }: TelemetrySummary): Untimed[] {

@@ -6,8 +6,14 @@ import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
-import type { Telemetry } from './plan-telemetry.ts';
 import type { WebhookSeen } from '../webhook/probe.ts';
+
+/** Times are the operator's own, RFC 3339. */
+export type Telemetry =
+  /** `since`: the time when the operator first knew of it. */
+  | { readonly kind: 'Received'; readonly since: string }
+  /** `since`: the time since when its pods run with the injection; missing until they do. */
+  | { readonly kind: 'NothingYet'; readonly since?: string };
 
 /** The leader's immutable knowledge of a workload. Times are milliseconds of the monotonic clock. */
 export interface ObservedWorkload extends Facts {

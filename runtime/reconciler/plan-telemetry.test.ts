@@ -4,8 +4,8 @@ import type { WorkloadState } from '../rollout/workload-state.ts';
 import { observeWorkload } from './workload-store.ts';
 import { labels, workloadKinds } from '../contract.ts';
 import { telemetryConditions } from './conditions-telemetry.ts';
-import type { ObservedWorkload } from './observed.ts';
-import { summarizeTelemetry, telemetryAfter, type Telemetry } from './plan-telemetry.ts';
+import type { Telemetry, ObservedWorkload } from './observed.ts';
+import { summarizeTelemetry, telemetryAfter } from './plan-telemetry.ts';
 
 const now = { ms: 5_000, iso: '2026-01-01T12:00:00Z' };
 const earlier = '2026-01-01T11:00:01Z';

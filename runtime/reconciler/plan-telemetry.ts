@@ -1,13 +1,6 @@
 import type { InstrumentedResource } from '../api/lumigo.ts';
 import type { NamespacePolicy, TracingSettings } from '../injection/types.ts';
-import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
-
-/** Times are the operator's own, RFC 3339. */
-export type Telemetry =
-  /** `since`: the time when the operator first knew of it. */
-  | { readonly kind: 'Received'; readonly since: string }
-  /** `since`: the time since when its pods run with the injection; missing until they do. */
-  | { readonly kind: 'NothingYet'; readonly since?: string };
+import { isInstrumented, type Now, type ObservedWorkload, type Telemetry } from './observed.ts';
 
 export interface TelemetrySummary {
   readonly received: number;

@@ -66,4 +66,5 @@ export const USER_PAGES: readonly string[] = [
 ];
 
 /** The text is in another file, or belongs to another project. */
-export const SKIPPED = /(?:^|\/)(?:node_modules|dist|renderings|images\/shop-[^/]+)\/|^docs\/reference\/(?:permissions|settings|skipped)\.md$/;
+export const SKIPPED =
+  /(?:^|\/)(?:node_modules|dist|renderings|images\/shop-[^/]+)\/|^docs\/reference\/(?:permissions|settings|skipped)\.md$/;
