@@ -29,14 +29,11 @@ describe('the status of a namespace', () => {
   });
 
   it.each([
-    ['a new resource', 1, undefined, [], false],
-    ['an earlier generation', 2, 1, ['Ready'], false],
-    ['a resource that is reconciled still', 1, 1, ['Reconciling'], false],
-    ['a reconciled resource', 1, 1, ['Ready'], true],
-  ] as const)(
-    'is complete for %s: it has generation %s, %s is observed, conditions %j: %s',
-    (_name, generation, observed, types, expected) => {
-      expect(reported(generation, observed, ...types)).toBe(expected);
-    },
-  );
+    ['is not complete with a new resource', 1, undefined, [], false],
+    ['is not complete with an earlier generation', 2, 1, ['Ready'], false],
+    ['is not complete while the resource is reconciled', 1, 1, ['Reconciling'], false],
+    ['is complete with a reconciled resource', 1, 1, ['Ready'], true],
+  ] as const)('%s', (_name, generation, observed, types, expected) => {
+    expect(reported(generation, observed, ...types)).toBe(expected);
+  });
 });
