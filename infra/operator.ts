@@ -121,6 +121,7 @@ export function withEverything(settings: Settings): Settings {
       secure: true,
       serviceMonitor: { ...metrics.serviceMonitor, enabled: true },
       prometheusRule: { ...metrics.prometheusRule, enabled: true },
+      silentWorkloadsRule: { ...metrics.silentWorkloadsRule, enabled: true },
       dashboard: { ...metrics.dashboard, enabled: true },
     },
     certificates: { issuer: 'cert-manager' as const, issuerRef: {} },

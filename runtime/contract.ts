@@ -194,6 +194,7 @@ export const suffixes = {
   monitoringRole: '-monitored-namespaces-role',
   monitored: '-monitored-namespaces',
   received: '-received-telemetry',
+  silentWorkloads: '-silent-workloads',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',

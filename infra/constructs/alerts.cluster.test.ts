@@ -83,6 +83,11 @@ const cases: Readonly<Record<string, Case>> = {
     as: inPod,
     quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': always(5) },
   },
+  LumigoWorkloadsSilent: {
+    fires: { 'lumigo_operator_telemetry_workloads{namespace="shop",telemetry="silent",pod="a"}': always(2) },
+    as: inShop,
+    quiet: { 'lumigo_operator_telemetry_workloads{namespace="shop",telemetry="awaited",pod="a"}': always(2) },
+  },
   LumigoTokenRefused: {
     fires: { 'lumigo_operator_refused_tokens{namespace="shop",pod="a"}': always(1) },
     as: inShop,

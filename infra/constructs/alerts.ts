@@ -11,6 +11,8 @@ export interface Alert {
   readonly summary: string;
   /** Names the series in Prometheus' template language, and says what to do first. */
   readonly description: string;
+  /** It has its own setting, because some clusters have workloads that need not send. */
+  readonly isOptional?: true;
 }
 
 const metric = (name: string): string => `lumigo_operator_${name}`;
@@ -108,16 +110,24 @@ export const alerts: readonly Alert[] = [
     description:
       'Put a valid token into the Secret of the namespace {{ $labels.namespace }}, then restart its workloads.',
   },
+  {
+    name: 'LumigoWorkloadsSilent',
+    expr: `max by (namespace) (${metric('telemetry_workloads')}{telemetry="silent"}) > 0`,
+    ...{ for: '15m', severity: 'info', component: 'telemetry-proxy', isOptional: true },
+    summary: 'Workloads with the Lumigo injection send no telemetry.',
+    description:
+      '{{ $value }} workloads of the namespace {{ $labels.namespace }} send nothing. The condition `TelemetryReceived` of its `Lumigo` resource names them, with what to check.',
+  },
 ];
 
 /** Returns the path of an alert's page below docs/. */
 export const alertPage = (name: string): string => `operate/alerts/${name}.md`;
 
 /** Returns the alerts as rules of Prometheus. They link to their pages if the publisher has an address for these. */
-export const alertRules = ({ docs }: Publisher = own) =>
-  alerts.map(({ name, severity, component, summary, description, ...when }) => ({
+export const alertRules = (chosen: readonly Alert[] = alerts, { docs }: Publisher = own) =>
+  chosen.map(({ name, expr, for: pending, severity, component, summary, description }) => ({
     alert: name,
-    ...when,
+    ...{ expr, ...(pending === undefined ? {} : { for: pending }) },
     labels: { severity, component },
     annotations: { summary, description, ...(docs === '' ? {} : { runbook_url: `${docs}/${alertPage(name)}` }) },
   }));

@@ -72,11 +72,11 @@ describe('an alert', () => {
   });
 
   it('links to its page if the publisher has an address for the pages', () => {
-    const linked = alertRules({ ...publisher, docs: 'https://acme.example/docs' });
+    const linked = alertRules(alerts, { ...publisher, docs: 'https://acme.example/docs' });
     expect(linked[0]?.annotations.runbook_url).toBe(
       'https://acme.example/docs/operate/alerts/LumigoOperatorWithoutLeader.md',
     );
-    expect(alertRules({ ...publisher, docs: '' })[0]?.annotations).not.toHaveProperty('runbook_url');
+    expect(alertRules(alerts, { ...publisher, docs: '' })[0]?.annotations).not.toHaveProperty('runbook_url');
   });
 });
 

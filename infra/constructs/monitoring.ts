@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { alertRules } from './alerts.ts';
+import { alertRules, alerts, type Alert } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
 import { toInstance, labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
@@ -15,7 +15,7 @@ export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { serviceMonitor, prometheusRule, dashboard: wanted } = props.metrics;
+    const { serviceMonitor, prometheusRule, silentWorkloadsRule, dashboard: wanted } = props.metrics;
     const metadata = (more: Readonly<Record<string, string>>, suffix: string = suffixes.manager) => ({
       name: `${props.name}${suffix}`,
       namespace: props.namespace,
@@ -36,7 +36,13 @@ export class Monitoring extends Construct {
       new ApiObject(this, 'prometheus-rule', {
         ...{ apiVersion, kind: 'PrometheusRule' },
         metadata: metadata(prometheusRule.labels),
-        spec: { groups: [{ name: 'lumigo-operator', rules: alertRules() }] },
+        spec: toGroup('lumigo-operator', (each) => !each.isOptional),
+      });
+    if (silentWorkloadsRule.enabled)
+      new ApiObject(this, 'silent-workloads-rule', {
+        ...{ apiVersion, kind: 'PrometheusRule' },
+        metadata: metadata(silentWorkloadsRule.labels, suffixes.silentWorkloads),
+        spec: toGroup('lumigo-operator-telemetry', ({ isOptional }) => isOptional === true),
       });
     if (wanted.enabled)
       new ApiObject(this, 'dashboard', {
@@ -46,6 +52,10 @@ export class Monitoring extends Construct {
       });
   }
 }
+
+const toGroup = (name: string, isChosen: (alert: Alert) => boolean) => ({
+  groups: [{ name, rules: alertRules(alerts.filter(isChosen)) }],
+});
 
 /** The metrics by namespace have their own `namespace` label, which Prometheus must keep. */
 const honest = { honorLabels: true };

@@ -157,6 +157,8 @@ const samples: Readonly<Record<string, unknown>> = {
   'metrics.serviceMonitor.labels': { release: 'prometheus' },
   'metrics.prometheusRule.enabled': true,
   'metrics.prometheusRule.labels': { release: 'prometheus' },
+  'metrics.silentWorkloadsRule.enabled': true,
+  'metrics.silentWorkloadsRule.labels': { release: 'prometheus' },
   'metrics.dashboard.enabled': true,
   'metrics.dashboard.labels': { board: 'yes' },
   ...Object.fromEntries(portNames.map((name, index) => [`ports.${name}`, 10_443 + index])),
@@ -187,7 +189,7 @@ const companions: Readonly<Record<string, object>> = {
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
   'certificates.issuerRef': { 'certificates.issuer': 'cert-manager' },
   ...Object.fromEntries(
-    ['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => [
+    ['serviceMonitor', 'prometheusRule', 'silentWorkloadsRule', 'dashboard'].map((kind) => [
       `metrics.${kind}.labels`,
       { [`metrics.${kind}.enabled`]: true },
     ]),

@@ -41,7 +41,9 @@ export const switches: readonly Switch[] = [
   filled('networkPolicy.webhook.from', []),
   filled('networkPolicy.otlp.from', []),
   filled('networkPolicy.metrics.from', []),
-  ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => switchedOff(`metrics.${kind}.enabled`)),
+  ...['serviceMonitor', 'prometheusRule', 'silentWorkloadsRule', 'dashboard'].map((kind) =>
+    switchedOff(`metrics.${kind}.enabled`),
+  ),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
   { path: 'guard', off: 'Deny', on: 'Off', condition: 'eq $.Values.guard "Off"' },
   { path: 'guard', off: 'Deny', on: 'Audit', condition: 'eq $.Values.guard "Audit"' },

@@ -20,6 +20,9 @@ export const metrics = section({
     ),
   serviceMonitor: forPrometheus('a ServiceMonitor, by which Prometheus scrapes the manager and the telemetry proxy'),
   prometheusRule: forPrometheus('a PrometheusRule with the alerts of docs/operate/monitoring.md'),
+  silentWorkloadsRule: forPrometheus(
+    'a PrometheusRule with the alert LumigoWorkloadsSilent, for clusters where each instrumented workload must send telemetry',
+  ),
   dashboard: section({
     enabled: flag().default(false).describe("Creates a ConfigMap with a dashboard for Grafana's sidecar."),
     labels: stringMap()
