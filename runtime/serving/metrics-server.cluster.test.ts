@@ -85,8 +85,11 @@ describe('metrics with `metrics.secure` [F25]', () => {
     const token = await scraper('prometheus', true);
     const before = asked('tokenreviews').length;
     expect(await get(token)).toMatchObject({ status: 200, text: expect.stringContaining('lumigo_operator_leader') });
-    const { status, text } = await get(token, paths.telemetryProxyMetrics);
-    expect([status, text]).toEqual([200, expect.stringMatching(/^otelcol_process_uptime/m)]);
+    // A collector that has just begun does not serve the metrics of its process yet.
+    await eventually(async () => {
+      const { status, text } = await get(token, paths.telemetryProxyMetrics);
+      expect([status, text]).toEqual([200, expect.stringMatching(/^otelcol_process_uptime/m)]);
+    });
     for (let scrapes = 0; scrapes < 20; scrapes += 1) await get(token);
     expect(asked('tokenreviews').length - before).toBe(1);
   });

@@ -85,8 +85,8 @@ describe('a configuration that the collector refuses', () => {
     for (const namespace of await collected()) await switchEvents(namespace, false);
     await eventually(async () => expect(await leads.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0));
     await telemetry.waitForSettled();
-    squatter = createServer();
-    await new Promise<void>((resolve) => squatter?.listen(collector.loopPort, '127.0.0.1', resolve));
+    // The collector releases the port with the reload after the last namespace.
+    squatter = await eventually(() => listen(collector.loopPort));
     const restarts = collector.restarts();
     await switchEvents(good, true);
     await eventually(async () => {
@@ -117,6 +117,12 @@ describe('a configuration that the collector refuses', () => {
     await eventually(() => expect(telemetry.sink.objects.length).toBeGreaterThan(count));
   });
 });
+
+const listen = (port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject).listen(port, '127.0.0.1', () => resolve(server));
+  });
 
 async function collected(): Promise<string[]> {
   const names: string[] = [];
