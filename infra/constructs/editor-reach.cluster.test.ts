@@ -70,7 +70,7 @@ const waitForRest = (): Promise<void> =>
     { timeoutMs: 60_000 },
   );
 
-const letIn = (): readonly string[] =>
+const acceptedTokens = (): readonly string[] =>
   readFileSync(join(operator.cluster.dir, 'manager-0', 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split(
     '\n',
   );
@@ -196,7 +196,7 @@ describe('an editor of a namespace', () => {
     for (const [, make] of leases) await editor.client.create(getCollection(make()), make()).catch(() => undefined);
     await sleep(5_000);
     expect(await versions()).toEqual(before);
-    expect(letIn()).toEqual([validToken]);
+    expect(acceptedTokens()).toEqual([validToken]);
     expect((await operator.testCluster.readLumigo(own)).status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Active', status: 'False' }),
     );
@@ -208,7 +208,7 @@ describe('an editor of a namespace', () => {
     const secret = object('v1', 'Secret', 'lumigo-credentials', { stringData: { token: ownToken } });
     await client.create(getCollection(secret), secret);
     await operator.testCluster.waitForActive(own);
-    await eventually(() => expect([...letIn()].sort()).toEqual([validToken, ownToken].sort()));
+    await eventually(() => expect([...acceptedTokens()].sort()).toEqual([validToken, ownToken].sort()));
     await operator.testCluster.waitForInstrumented(deployment, own, 'probe');
     const ref = { ...lumigo, namespace: own, name: 'lumigo' };
     for (const enabled of [false, true, false])
@@ -220,7 +220,7 @@ describe('an editor of a namespace', () => {
     await client.delete(ref);
     for (const { metadata } of await listAll(client, { ...deployment, namespace: own }))
       await client.delete({ ...deployment, namespace: own, name: metadata.name });
-    await eventually(() => expect(letIn()).toEqual([validToken]), { timeoutMs: 30_000 });
+    await eventually(() => expect(acceptedTokens()).toEqual([validToken]), { timeoutMs: 30_000 });
     await sleep(3_000);
     expect(await versions()).toEqual(before);
   });

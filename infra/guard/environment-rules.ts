@@ -2,7 +2,7 @@ import {
   currentFormat,
   getVariables,
   type InjectedVariable,
-  type Recorded,
+  type InjectedSettings,
 } from '../../runtime/injection/variables.ts';
 import { tracerSettings } from '../../runtime/injection/tracer-settings.ts';
 import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from '../constructs/cel.ts';
@@ -13,7 +13,7 @@ const rows = getVariables(currentFormat);
 const names = rows.map(({ name }) => name);
 
 const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
-const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
+const recorded: InjectedSettings = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
 export const environmentVariables: Readonly<Record<string, Cel>> = {
   injectedNames: `${texts(names)} + variables.originalStateVariablesBefore`,

@@ -4,7 +4,7 @@ import {
   blocked,
   changeFor,
   none,
-  putRight,
+  corrected,
   sentence,
   type Code,
   type Decision,
@@ -19,7 +19,7 @@ import { isInjected, uninstrument } from './remove.ts';
 import { findRevert, withoutRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
-import { asItOptedIn, leaveAsItIs, metadataWithStatus, standingTemplate } from './standing.ts';
+import { asItOptedIn, keepInjection, metadataWithStatus, standingTemplate } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -77,7 +77,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
 function forget(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   if (findRevert(metadata) === undefined) return undefined;
-  return putRight({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
+  return corrected({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
 }
 
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
@@ -92,7 +92,7 @@ function keep(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   const [found, label] = [getInjectionStatus(metadata), ourLabel(metadata)];
   if (found === undefined || label === undefined || found.keep === true) return undefined;
-  return putRight({ ...workload, metadata: injectionStatus(metadata, label, { ...found, keep: true }) }, 'kept');
+  return corrected({ ...workload, metadata: injectionStatus(metadata, label, { ...found, keep: true }) }, 'kept');
 }
 
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
@@ -158,7 +158,7 @@ const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const standing = standingTemplate(input, template, tracing);
   const decision =
-    standing === undefined ? writeAnew(input, template, tracing, code) : leaveAsItIs(input, standing, tracing);
+    standing === undefined ? writeAnew(input, template, tracing, code) : keepInjection(input, standing, tracing);
   if (typeof decision === 'string' || decision.kind !== 'inject') return decision;
   return whyInvalid(decision.workload) ?? decision;
 }

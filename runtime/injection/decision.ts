@@ -123,6 +123,6 @@ export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?:
   tried,
 });
 
-export const putRight = (workload: Workload, code: Code): Injected => ({
+export const corrected = (workload: Workload, code: Code): Injected => ({
   ...{ kind: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
 });

@@ -8,7 +8,7 @@ import { type OriginalState, getFormat, getOriginalState, writtenVariables } fro
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
-import { currentFormat, variables, type InjectedVariable, type Recorded } from './variables.ts';
+import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
 /** Returns whether a pod template has an injection with these settings. */
 export function hasSettings(template: PodTemplate, tracing: TracingSettings): boolean {
@@ -17,13 +17,13 @@ export function hasSettings(template: PodTemplate, tracing: TracingSettings): bo
 }
 
 /** Returns the settings from the record, or from the variables of the original operator, which left no record. */
-export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<Recorded>) | undefined =>
+export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<InjectedSettings>) | undefined =>
   getOriginalState(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
 
-function readVariables(containers: readonly Container[]): (TracingSettings & Partial<Recorded>) | undefined {
+function readVariables(containers: readonly Container[]): (TracingSettings & Partial<InjectedSettings>) | undefined {
   const found = containers.map(({ env }) => {
     const read = variables.map((row) => ('read' in row ? row.read?.(lastNamed(env, row.name)) : undefined));
-    return Object.assign({}, ...read) as TracingSettings & Partial<Recorded>;
+    return Object.assign({}, ...read) as TracingSettings & Partial<InjectedSettings>;
   });
   return found.find((settings) => 'secretName' in settings);
 }

@@ -4,7 +4,13 @@ import { type Check, flag, form, listOf, mapOf, text } from '../json/form.ts';
 import { withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
-import { currentFormat, getTracerRows, getVariables, type InjectedVariable, type Recorded } from './variables.ts';
+import {
+  currentFormat,
+  getTracerRows,
+  getVariables,
+  type InjectedVariable,
+  type InjectedSettings,
+} from './variables.ts';
 
 export interface Kept {
   readonly env?: readonly EnvVar[];
@@ -12,7 +18,7 @@ export interface Kept {
 }
 
 /** The annotation for `remove`. It has no version and no time, because a change of it would roll out the workload. */
-export interface OriginalState extends Recorded {
+export interface OriginalState extends InjectedSettings {
   readonly format?: number;
   /** Names of variables of later formats. An older version of the operator removes them by name. */
   readonly variables?: readonly string[];
@@ -45,10 +51,11 @@ export function writtenVariables(
 }
 
 type Findings = {
-  readonly [K in Exclude<keyof OriginalState, keyof Recorded | 'format' | 'variables'>]: OriginalState[K] | undefined;
+  readonly [K in Exclude<keyof OriginalState, keyof InjectedSettings | 'format' | 'variables'>]:
+    OriginalState[K] | undefined;
 };
 
-export function formatOriginalState(recorded: Recorded, format: number, found: Findings): string {
+export function formatOriginalState(recorded: InjectedSettings, format: number, found: Findings): string {
   const { endpoint, secretName, secretKey, traces, logs, env } = recorded;
   const added = getVariables(format).filter(({ since }) => since > FIRST_FORMAT);
   const record = {
@@ -87,7 +94,7 @@ const isMount = form({ name: text, mountPath: text });
 const ourMount: Check = (value) => isMount(value) && isOurMountPath(value as VolumeMount);
 
 const required = { endpoint: text, secretName: text, secretKey: text, traces: flag, logs: flag } satisfies Record<
-  Exclude<keyof Recorded, 'env'>,
+  Exclude<keyof InjectedSettings, 'env'>,
   Check
 >;
 const optional = {

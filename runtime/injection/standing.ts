@@ -1,6 +1,6 @@
 import { labels } from '../contract.ts';
 import { getChoice } from './chosen-containers.ts';
-import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
+import { none, corrected, type Decision, type DecisionInput } from './decision.ts';
 import { hasSettings, isCurrent, isIntact, injectedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { equal } from '../json/values.ts';
@@ -31,17 +31,17 @@ function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplat
   return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
 }
 
-export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
+export function keepInjection(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
   const { workload, injector } = input;
   const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
   const metadata = metadataWithStatus(input, label, tracing, 'none');
   const endpoint = injectedSettings(standing)?.endpoint;
   const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
   if (!equal(standing, toTemplate(workload)))
-    return { ...putRight({ ...withTemplate(workload, standing), metadata }, 'restored'), ...more };
+    return { ...corrected({ ...withTemplate(workload, standing), metadata }, 'restored'), ...more };
   const before = workload.metadata;
   const isRight = equal(metadata.labels, before.labels) && equal(metadata.annotations, before.annotations);
-  return { ...(isRight ? none('up-to-date', workload) : putRight({ ...workload, metadata }, 'relabelled')), ...more };
+  return { ...(isRight ? none('up-to-date', workload) : corrected({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */

@@ -3,12 +3,12 @@ import { join } from './joined-list.ts';
 import type { EnvVar } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 
-export type Recorded = TracingSettings & Pick<InjectionSettings, 'endpoint'>;
+export type InjectedSettings = TracingSettings & Pick<InjectionSettings, 'endpoint'>;
 
 interface OwnVariable {
-  readonly write: (recorded: Recorded, container: string) => Pick<EnvVar, 'value' | 'valueFrom'>;
+  readonly write: (recorded: InjectedSettings, container: string) => Pick<EnvVar, 'value' | 'valueFrom'>;
   /** The inverse of `write`, for the original operator, which left no record. */
-  readonly read?: (there: EnvVar | undefined) => Partial<Recorded>;
+  readonly read?: (there: EnvVar | undefined) => Partial<InjectedSettings>;
 }
 
 /** A setting of the namespace. A value of the container's own wins. */
@@ -74,12 +74,12 @@ export const getVariables = (format: number, table = variables): readonly Inject
   );
 
 /** Returns a row for each setting of the namespace. */
-export const getTracerRows = ({ env = {} }: Pick<Recorded, 'env'>): readonly InjectedVariable[] =>
+export const getTracerRows = ({ env = {} }: Pick<InjectedSettings, 'env'>): readonly InjectedVariable[] =>
   Object.entries(env).map(([name, written]) => ({ name, since: 1, yields: true, write: () => written }));
 
 export function writtenVariable(
   variable: InjectedVariable,
-  recorded: Recorded,
+  recorded: InjectedSettings,
   container: string,
   own: EnvVar | undefined,
 ): EnvVar {

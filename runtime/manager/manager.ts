@@ -41,7 +41,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const shared = { config, transport, metrics, logger };
   const authority = connection.ca;
   const standby = new Standby(shared);
-  const parts = createRunnables({
+  const runnables = createRunnables({
     ...shared,
     standby,
     noPodMode,
@@ -50,17 +50,17 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
     certificates,
     stopping: signal,
   });
-  const leading = election(shared, standby, parts.filter(isLeaders));
+  const leading = election(shared, standby, runnables.filter(isLeaders));
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
-  await runAll([...parts.filter((part) => !isLeaders(part)), leading], signal, logger);
+  await runAll([...runnables.filter((runnable) => !isLeaders(runnable)), leading], signal, logger);
   transport.close();
   collectorTransport.close();
   logger.info({}, 'manager stopped');
 }
 
-const isLeaders = (part: ManagerRunnable): part is LeaderRunnable => part.needsToLead === true;
+const isLeaders = (runnable: ManagerRunnable): runnable is LeaderRunnable => runnable.needsToLead === true;
 
-function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnable[]): Runnable {
+function election(shared: Shared, standby: Standby, runnables: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;
   const client = createClient(transport);
   metrics.leader.set(0);
@@ -79,7 +79,7 @@ function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnab
           onStartedLeading: (term) => {
             metrics.leader.set(1);
             term.signal.addEventListener('abort', () => metrics.leader.set(0), { once: true });
-            return leadAll(parts, term);
+            return leadAll(runnables, term);
           },
         }),
       );

@@ -6,7 +6,7 @@ import { leadAll, runAll, type Runnable } from './runnable.ts';
 
 const logger = pino({ enabled: false });
 
-const part = (name: string, log: string[]): Runnable => ({
+const runnable = (name: string, log: string[]): Runnable => ({
   name,
   run: async (signal) => {
     log.push(`+${name}`);
@@ -16,12 +16,12 @@ const part = (name: string, log: string[]): Runnable => ({
   },
 });
 
-describe('the parts of the manager', () => {
+describe('the runnables of the manager', () => {
   it('start in the order of the list, and stop one after the other in the reverse order', async () => {
     const log: string[] = [];
     const stop = new AbortController();
     const running = runAll(
-      ['a', 'b', 'c'].map((name) => part(name, log)),
+      ['a', 'b', 'c'].map((name) => runnable(name, log)),
       stop.signal,
       logger,
     );
@@ -35,11 +35,13 @@ describe('the parts of the manager', () => {
     const log: string[] = [];
     const failing: Runnable = { name: 'port', run: () => Promise.reject(new Error('port 9443 is taken')) };
     const { signal } = new AbortController();
-    await expect(runAll([part('a', log), failing, part('c', log)], signal, logger)).rejects.toThrow('port 9443');
+    await expect(runAll([runnable('a', log), failing, runnable('c', log)], signal, logger)).rejects.toThrow(
+      'port 9443',
+    );
     expect(log).toEqual(['+a', '+c', '-c', '-a']);
   });
 
-  it('stop together at the end of the term if they need to lead; a failure names the part', async () => {
+  it('stop together at the end of the term if they need to lead; a failure names the runnable', async () => {
     const stop = new AbortController();
     const term = { signal: stop.signal, fence: () => undefined, previousRenewTime: undefined };
     const ended: string[] = [];

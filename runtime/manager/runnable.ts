@@ -13,7 +13,7 @@ export interface Shared {
   readonly logger: Logger;
 }
 
-/** A part of the manager that runs on every replica. */
+/** Something that runs on every replica, until it is stopped. */
 export interface Runnable {
   readonly name: string;
   readonly needsToLead?: false;
@@ -23,7 +23,7 @@ export interface Runnable {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A part that runs on the leader, for the time of its term. A rejection ends the term. */
+/** Something that runs on the leader, for the time of its term. A rejection ends the term. */
 export interface LeaderRunnable {
   readonly name: string;
   readonly needsToLead: true;
@@ -40,14 +40,14 @@ export async function runAll(runnables: readonly Runnable[], signal: AbortSignal
     const stop = listenable();
     const stopped = run(stop.signal).catch((error: unknown) => {
       failures.push(error);
-      logger.error({ part: name, err: error }, 'part failed, stopping the manager');
+      logger.error({ runnable: name, err: error }, 'runnable failed, stopping the manager');
       failed.abort();
     });
     return { name, stop, stopped };
   });
   await Promise.race([aborted(signal), aborted(failed.signal)]);
   for (const { name, stop, stopped } of running.reverse()) {
-    logger.debug({ part: name }, 'stopping');
+    logger.debug({ runnable: name }, 'stopping');
     stop.abort();
     await stopped;
   }

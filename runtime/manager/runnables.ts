@@ -40,7 +40,7 @@ interface RunnablesOptions extends Shared {
 /** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
 const COLLECTOR_END_MS = 10_000;
 
-/** Parts start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
+/** Runnables start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
 export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
   const { config, transport, authority, metrics, logger, certificates, stopping, standby } = options;
   const client = createClient(transport);
@@ -53,9 +53,12 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
-  const parts: readonly ManagerRunnable[] = [
+  const runnables: readonly ManagerRunnable[] = [
     metricsServer,
-    new HealthServer({ config, unready: () => [...parts.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])] }),
+    new HealthServer({
+      config,
+      unready: () => [...runnables.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])],
+    }),
     atTheEnd('telemetry proxy shutdown', async () => {
       if (await waitForEnd(config, COLLECTOR_END_MS))
         logger.warn({}, 'telemetry proxy did not stop in time, killed it');
@@ -98,11 +101,11 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
-  return parts;
+  return runnables;
 }
 
-const unready = (part: ManagerRunnable): readonly string[] =>
-  part.needsToLead === true ? [] : (part.unready?.() ?? []);
+const unready = (runnable: ManagerRunnable): readonly string[] =>
+  runnable.needsToLead === true ? [] : (runnable.unready?.() ?? []);
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });
 const atTheEnd = (name: string, work: () => Promise<void>): Runnable => ({
   name,

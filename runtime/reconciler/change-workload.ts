@@ -22,14 +22,14 @@ import { classifyWorkload } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 import type { Rollouts } from './rollouts.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 export class WorkloadChanger {
   private readonly judge: WorkloadJudge;
   private readonly settings;
 
   constructor(
-    private readonly term: Term,
+    private readonly term: ReconcilerContext,
     private readonly recorder: EventRecorder,
     private readonly rollouts: Rollouts,
   ) {
@@ -149,7 +149,10 @@ const failed = (error: unknown): Failed => ({
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
   policy.kind === 'active' && creationTimestamp > policy.createdAt;
 
-function whyWaits(strategy: Term['config']['rolloutStrategy'], { metadata }: Workload): BlockedReason | undefined {
+function whyWaits(
+  strategy: ReconcilerContext['config']['rolloutStrategy'],
+  { metadata }: Workload,
+): BlockedReason | undefined {
   if (strategy === 'on-next-change') return 'WaitsForChange';
   const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
   return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;

@@ -6,11 +6,11 @@ import { cannot, changed, contested, policyAge, refused, reverted } from './desc
 import type { ChangeResult, Written } from './facts.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
 export class EventRecorder {
-  constructor(private readonly term: Pick<Term, 'events' | 'since'>) {}
+  constructor(private readonly term: Pick<ReconcilerContext, 'events' | 'since'>) {}
 
   withInjectionStatus(workload: ObservedWorkload, policy: NamespacePolicy): void {
     const injectionStatus = parseInjectionStatus(workload.injectionStatus);

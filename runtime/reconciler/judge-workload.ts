@@ -10,11 +10,11 @@ import type { ChangeResult, Waiting, Written } from './facts.ts';
 import { observe } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { Rollouts } from './rollouts.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 export class WorkloadJudge {
   constructor(
-    private readonly term: Term,
+    private readonly term: ReconcilerContext,
     private readonly rollouts: Rollouts,
   ) {}
 

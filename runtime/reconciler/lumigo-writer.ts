@@ -8,7 +8,7 @@ import type { EventRecorder } from './event-recorder.ts';
 import type { ObservedLumigo } from './observed.ts';
 import { telemetryIn } from './plan-telemetry.ts';
 import type { LumigoAction } from './plan-status.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 type State = Omit<ObservedLumigo, 'resource'>;
 type Action<D extends LumigoAction['kind']> = Extract<LumigoAction, { readonly kind: D }>;
@@ -29,7 +29,7 @@ export class LumigoWriter {
   private readonly states = new Map<string, State>();
 
   constructor(
-    private readonly term: Term,
+    private readonly term: ReconcilerContext,
     private readonly recorder: EventRecorder,
   ) {}
 

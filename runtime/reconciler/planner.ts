@@ -1,4 +1,4 @@
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** The share of the time for plans: one that took 2 ms is repeated after 80 ms at the earliest. */
 const SHARE = 1 / 40;
@@ -14,7 +14,7 @@ export class Planner {
   /** `plan` returns when to plan again without a change, by the monotonic clock. */
   constructor(
     private readonly plan: (namespace: string) => number,
-    private readonly term: Pick<Term, 'signal' | 'lumigoesRead'>,
+    private readonly term: Pick<ReconcilerContext, 'signal' | 'lumigoesRead'>,
   ) {
     term.signal.addEventListener('abort', () => {
       for (const { timer } of this.appointments.values()) clearTimeout(timer);

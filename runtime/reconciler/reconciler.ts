@@ -19,10 +19,10 @@ import { Planner } from './planner.ts';
 import type { Candidate } from '../webhook/probe.ts';
 import { Rollouts } from './rollouts.ts';
 import { TelemetryFacts } from './telemetry-facts.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 import { WorkloadStore } from './workload-store.ts';
 
-interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
+interface ReconcilerOptions extends Omit<ReconcilerContext, 'store' | 'enqueue'> {
   readonly credential: (namespace: string, effective: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Called when the first workload is instrumented, and when the last one no longer is. */
   readonly onInstrumented: () => void;
@@ -52,7 +52,7 @@ export class Reconciler {
 
   constructor(private readonly options: ReconcilerOptions) {
     const { api, config, signal, logger, metrics } = options;
-    const term: Term = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
+    const term: ReconcilerContext = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, this.recorder);
     this.rollouts = new Rollouts(term);

@@ -13,7 +13,7 @@ import { idle, type Action, type Observation } from '../rollout/workload-state.t
 import type { Installed } from './observations.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** A broken injector affects at most this number of namespaces before the cluster halts. */
 const MAX_NAMESPACES = 4;
@@ -27,7 +27,7 @@ export class Rollouts {
   private readonly tallies = new Map<string, NamespaceTally>();
   private cluster: InjectorHealth = 'untried';
 
-  constructor(private readonly term: Term) {
+  constructor(private readonly term: ReconcilerContext) {
     const { config, enqueue, signal, metrics } = term;
     const soakMs = config.rolloutSoakSeconds * 1_000;
     this.settings = {

@@ -1,12 +1,12 @@
 import type { Now } from './observed.ts';
 import { telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
-import type { Term } from './term.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Keeps which workloads sent telemetry, as far as all replicas know. */
 export class TelemetryFacts {
   private received: ReadonlySet<string> = new Set();
 
-  constructor(private readonly term: Pick<Term, 'store' | 'lumigoes' | 'metrics' | 'signal'>) {
+  constructor(private readonly term: Pick<ReconcilerContext, 'store' | 'lumigoes' | 'metrics' | 'signal'>) {
     const { metrics, signal } = term;
     signal.addEventListener('abort', () => metrics.telemetryWorkloads.reset(), { once: true });
   }

@@ -22,7 +22,7 @@ type Status = Observation & { readonly kind: 'status' };
  * Returns the state of a workload that is new to this leader. After its controller has finished, no other one waits for
  * it, but late failures still count.
  */
-export function meet(
+export function judgeFirst(
   seen: Reading & { readonly attempt: number },
   now: number,
   settings: JudgeSettings,
@@ -52,7 +52,7 @@ function begin(
 
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
-  if (seen.template !== state.template) return { state: anew(state, seen, now, settings) };
+  if (seen.template !== state.template) return { state: restartProbation(state, seen, now, settings) };
   switch (completion.kind) {
     case 'no-pods':
       return { state: untested(state), action: 'look-at-pods' };
@@ -67,7 +67,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
 }
 
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
-function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
+function restartProbation(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
   return begin({ ...seen, attempt: state.attempt }, now, settings);
 }
@@ -127,7 +127,7 @@ function standstill(state: OnProbation, completion: Progressing, now: number, se
   const stoodMs = now - state.progress.at;
   if (stoodMs >= settings.deadlineMs)
     return revert(state, evidence ?? state.look?.evidence ?? notAvailable(completion, settings), now);
-  if (evidence !== undefined) return weigh(state, { evidence, ran: false }, now, settings);
+  if (evidence !== undefined) return judgeEvidence(state, { evidence, ran: false }, now, settings);
   return stoodMs >= settings.soakMs ? withLook(state, available) : { state };
 }
 
@@ -136,7 +136,7 @@ const withLook = (state: OnProbation, available: number): Transition =>
   available === 0 ? { state, action: 'look-at-pods' } : { state };
 
 /** Reverts after two looks that agree. A look without evidence clears the first one. */
-export function weigh(
+export function judgeEvidence(
   state: OnProbation,
   { evidence, ran }: Look,
   now: number,

@@ -1,4 +1,4 @@
-import { isJudged, judge, meet, weigh, type OnProbation } from './judge.ts';
+import { isJudged, judge, judgeFirst, judgeEvidence, type OnProbation } from './judge.ts';
 import {
   BLOCKED_MS,
   EVICT_MS,
@@ -30,7 +30,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   due: (state, seen, now) => ({ state: due(state, seen, now) }),
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
-  injected: (_state, seen, now, settings) => ({ state: meet(seen, now, settings) }),
+  injected: (_state, seen, now, settings) => ({ state: judgeFirst(seen, now, settings) }),
   clean: () => ({ state: idle }),
 
   touched: (state, _seen, now, settings) => {
@@ -41,7 +41,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   status: (state, seen, now, settings) =>
     isOnProbation(state) ? judge(state, seen, now, settings) : { state: standing(state, seen, now) },
 
-  pods: (state, seen, now, settings) => (isOnProbation(state) ? weigh(state, seen, now, settings) : { state }),
+  pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : { state }),
 
   removed: (state, { risk, mayHang }, now) => {
     if (state.kind !== 'reverting') return { state: idle };

@@ -65,7 +65,7 @@ export class TelemetryProxy {
   private readonly reloader: Reloader;
   private settings: ProxySettings;
   private leads = false;
-  private letIn: readonly string[] | undefined;
+  private acceptedTokens: readonly string[] | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, transport, collectorTransport, logger } = options;
@@ -97,7 +97,7 @@ export class TelemetryProxy {
   }
 
   readonly unready = (): string[] =>
-    this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
+    this.acceptedTokens === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
 
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const { credentials, lumigoWatch, logger } = this.options;
@@ -145,7 +145,7 @@ export class TelemetryProxy {
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
     // A list that is only half read would refuse senders that were accepted before.
-    if (this.letIn === undefined && sources.some((source) => credentials.get(source) === undefined)) return;
+    if (this.acceptedTokens === undefined && sources.some((source) => credentials.get(source) === undefined)) return;
     this.writeTokens(sources);
     const isDone = this.reloader.reconcile(this.settings, this.collected());
     metrics.telemetryPending.set(isDone ? 0 : 1);
@@ -155,17 +155,17 @@ export class TelemetryProxy {
   private writeTokens(sources: readonly TokenSource[]): void {
     const { credentials, metrics } = this.options;
     const present = sources.map((source) => [getPlace(source), credentials.get(source)?.token] as const);
-    const tokens = this.tokens.letIn(new Map(present), performance.now());
-    if (isDeepStrictEqual(tokens, this.letIn)) return;
+    const tokens = this.tokens.acceptsSenders(new Map(present), performance.now());
+    if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
     writeTokens(this.settings, tokens);
-    this.letIn = tokens;
+    this.acceptedTokens = tokens;
     metrics.telemetryTokens.set(tokens.length);
   }
 
   private sources(): readonly TokenSource[] {
     const { lumigoes } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
-    const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).letIn);
+    const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
     return [...effective.map(toTokenSource), ...this.optIns.sources(counts)];
   }
 

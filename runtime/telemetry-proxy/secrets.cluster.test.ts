@@ -33,13 +33,16 @@ const requests = (): number =>
   operatorRequests(operator.cluster, operator.installation).filter(({ objectRef }) => objectRef?.resource === 'secrets')
     .length;
 
-const letInBy = (replica: string): readonly string[] =>
+const tokensAcceptedBy = (replica: string): readonly string[] =>
   readFileSync(join(operator.cluster.dir, replica, 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split('\n');
 
 const waitForAdmission = (token: string, expected: boolean, timeoutMs: number) =>
-  eventually(() => expect(replicas.map((replica) => letInBy(replica).includes(token))).toEqual([expected, expected]), {
-    timeoutMs,
-  });
+  eventually(
+    () => expect(replicas.map((replica) => tokensAcceptedBy(replica).includes(token))).toEqual([expected, expected]),
+    {
+      timeoutMs,
+    },
+  );
 
 const waitForError = (namespace: string, reason: string, timeoutMs: number) =>
   eventually(

@@ -23,7 +23,9 @@ describe('the telemetry of a namespace', () => {
     ['with infrastructure off', infrastructure({ enabled: false }), true, false],
     ['with an empty infrastructure', infrastructure({}), true, true],
     ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, false],
-  ])('%s', (_case, effective, letIn, collect) => expect(getTelemetry(effective)).toEqual({ letIn, collect }));
+  ])('%s', (_case, effective, acceptsSenders, collect) =>
+    expect(getTelemetry(effective)).toEqual({ acceptsSenders, collect }),
+  );
 });
 
 const { deployment, replicaSet } = workloadKinds;
@@ -154,6 +156,6 @@ describe('the accepted tokens', () => {
     ],
   ])('%s', (_what, steps, expected) => {
     const cache = new TokenCache();
-    expect(steps.map(([tokens, now]) => cache.letIn(new Map(tokens), now)).at(-1)).toEqual(expected);
+    expect(steps.map(([tokens, now]) => cache.acceptsSenders(new Map(tokens), now)).at(-1)).toEqual(expected);
   });
 });

@@ -9,11 +9,11 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
-export function getTelemetry(effective: LumigoResource | undefined): { letIn: boolean; collect: boolean } {
-  if (effective === undefined) return { letIn: false, collect: false };
-  if (effective.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
+export function getTelemetry(effective: LumigoResource | undefined): { acceptsSenders: boolean; collect: boolean } {
+  if (effective === undefined) return { acceptsSenders: false, collect: false };
+  if (effective.metadata.deletionTimestamp !== undefined) return { acceptsSenders: true, collect: false };
   const active = holds(effective.status, 'Active');
-  return { letIn: active, collect: active && wantsEvents(effective) };
+  return { acceptsSenders: active, collect: active && wantsEvents(effective) };
 }
 
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
@@ -62,7 +62,7 @@ export class TokenCache {
   private entries: ReadonlyMap<string, Entry> = new Map();
 
   /** Returns the accepted tokens, sorted. A source without a token loses its former ones, too. */
-  letIn(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
+  acceptsSenders(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
     this.entries = new Map(
       [...tokens].map(([source, token]) => [source, getEntry(token, this.entries.get(source), now)]),
     );

@@ -37,7 +37,7 @@ const conditions: Readonly<Record<string, Cel>> = {
   'pod-is-not-of-a-node': `!(${text(annotations.mirror)} in ${fieldOr('object', 'metadata.annotations', '{}')})`,
 };
 
-/** Pod mode: a policy by which the API server injects new pods, also while no operator runs (docs/contributing/adr/0037). */
+/** Pod mode: a policy by which the API server injects new pods, also while no operator runs (docs/contributing/adr/0034). */
 export class PodPolicy extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);

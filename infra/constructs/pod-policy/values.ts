@@ -3,7 +3,7 @@ import {
   currentFormat,
   getVariables,
   type InjectedVariable,
-  type Recorded,
+  type InjectedSettings,
 } from '../../../runtime/injection/variables.ts';
 import { entryOr, fieldOr, text, type Cel } from '../cel.ts';
 import { plainInitContainer } from '../injected.ts';
@@ -22,7 +22,7 @@ const placeholders: Readonly<Record<string, Cel>> = {
 
 const recorded = Object.fromEntries(
   ['endpoint', 'secretName', 'secretKey', 'traces', 'logs'].map((name) => [name, `{${name}}`]),
-) as unknown as Recorded;
+) as unknown as InjectedSettings;
 
 const filled = (value: string): Cel =>
   value

@@ -7,7 +7,7 @@ import type { ReconcilerApi } from './api.ts';
 import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import type { WorkloadStore } from './workload-store.ts';
 
-export interface Term {
+export interface ReconcilerContext {
   readonly config: RuntimeConfig;
   readonly api: ReconcilerApi;
   readonly store: WorkloadStore;
