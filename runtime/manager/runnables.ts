@@ -53,12 +53,9 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
-  const runnables: readonly ManagerRunnable[] = [
+  const all: readonly ManagerRunnable[] = [
     metricsServer,
-    new HealthServer({
-      config,
-      unready: () => [...runnables.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])],
-    }),
+    new HealthServer({ config, unready: () => [...all.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])] }),
     atTheEnd('telemetry proxy shutdown', async () => {
       if (await waitForEnd(config, COLLECTOR_END_MS))
         logger.warn({}, 'telemetry proxy did not stop in time, killed it');
@@ -101,7 +98,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
-  return runnables;
+  return all;
 }
 
 const unready = (runnable: ManagerRunnable): readonly string[] =>
