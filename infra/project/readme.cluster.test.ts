@@ -34,7 +34,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^(kind|minikube) /, 'the sandbox has no such cluster'],
   [/^(while|done|\s*cosign copy)/, 'sandbox/e2e/release.e2e.test.ts'],
   [/^(sha256sum|cosign verify-blob) /, 'infra/release: with the files of a release'],
-  [/^helm test /, 'sandbox/e2e/helm.e2e.test.ts: it takes a node'],
+  [/^helm test |logs job\/\S+-check$/, 'sandbox/e2e/helm.e2e.test.ts: it takes a node'],
   [/(rollout status|wait lumigo|exec deployment)/, 'sandbox/e2e/manifests.e2e.test.ts and others: it takes a node'],
   [/^npm ci$/, 'the commands of every other page install the same'],
   [/^pulumi (login|stack|up|destroy)/, "infra/pulumi/stack.cluster.test.ts: Pulumi's engine is in no package registry"],
