@@ -7,7 +7,7 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { workloadKinds } from '../contract.ts';
+import { signals, workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 
 let telemetry: TelemetryBench;
@@ -74,8 +74,8 @@ describe('200 namespaces', () => {
     );
     const begun = watches.filter(({ stage }) => stage === 'ResponseStarted').length;
     const ended = watches.filter(({ stage }) => stage === 'ResponseComplete').length;
-    // Each kind has one watch. Traces and logs also watch pods and ReplicaSets to identify senders.
-    expect(begun - ended).toBeLessThanOrEqual(collectedKinds.length + 4);
+    // Each kind has one watch. Each signal also watches pods, ReplicaSets and Jobs to identify senders.
+    expect(begun - ended).toBeLessThanOrEqual(collectedKinds.length + 3 * signals.length);
     report(`collector with 200 namespaces of 200 tokens: ${residentMb(collector().pid())} MB`);
   });
 
