@@ -46,7 +46,7 @@ describe('the pictures of the README', () => {
   ]);
 
   it('are two: how it works, and the demo', () => {
-    expect(pictures.map(([file]) => file)).toEqual(['docs/how-it-works.svg', 'docs/demo.svg']);
+    expect(pictures.map(([file]) => file)).toEqual(['docs/how-it-works.svg', 'docs/commands.svg', 'docs/demo.svg']);
   });
 
   it.each(pictures)('%s exists, has its content in words too, and fetches and runs nothing', (file, text) => {
