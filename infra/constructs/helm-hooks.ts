@@ -2,8 +2,8 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
+import { helmJobSpec } from './helm-job.ts';
 import { labels, optOut } from './labels.ts';
-import { operatorContainer, operatorPod } from './pod.ts';
 
 const component = 'uninstall';
 
@@ -30,18 +30,7 @@ export class HelmHooks extends Construct {
           'helm.sh/hook-output-log-policy': 'hook-failed',
         },
       },
-      spec: {
-        backoffLimit: 0,
-        activeDeadlineSeconds: JOB_DEADLINE_SECONDS,
-        template: {
-          metadata: { labels: all },
-          spec: {
-            restartPolicy: 'Never',
-            ...operatorPod(settings, 'uninstallHook'),
-            containers: [{ name: component, ...operatorContainer(settings, 'Helm'), args }],
-          },
-        },
-      },
+      spec: helmJobSpec(settings, { component, labels: all, deadlineSeconds: JOB_DEADLINE_SECONDS, args }),
     });
   }
 }

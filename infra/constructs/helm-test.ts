@@ -4,8 +4,8 @@ import { probeNamespace, suffixes } from '../../runtime/contract.ts';
 import { checkPermissions } from '../../runtime/access/check-permissions.ts';
 import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
+import { helmJobSpec } from './helm-job.ts';
 import { labels, optOut } from './labels.ts';
-import { operatorContainer, operatorPod } from './pod.ts';
 import { policyRules } from './policy-rules.ts';
 
 const component = 'check';
@@ -40,25 +40,11 @@ export class HelmTest extends Construct {
     new ApiObject(this, component, {
       ...ofKind('batch', 'Job'),
       metadata: { name, namespace, labels: all, annotations: { ...hook(0), ...withLog } },
-      spec: {
-        backoffLimit: 0,
-        activeDeadlineSeconds: JOB_DEADLINE_SECONDS,
-        template: {
-          metadata: { labels: all },
-          spec: {
-            restartPolicy: 'Never',
-            ...operatorPod(settings, 'uninstallHook'),
-            serviceAccountName: name,
-            containers: [
-              {
-                name: component,
-                ...operatorContainer(settings, 'Helm'),
-                args: [component, '--wait', String(WAIT_SECONDS)],
-              },
-            ],
-          },
-        },
-      },
+      spec: helmJobSpec(settings, {
+        ...{ component, labels: all, deadlineSeconds: JOB_DEADLINE_SECONDS },
+        args: [component, '--wait', String(WAIT_SECONDS)],
+        pod: { serviceAccountName: name },
+      }),
     });
   }
 }

@@ -1,5 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
+import { recordResources } from '../../sandbox/testing/pulumi.ts';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { parse } from 'yaml';
@@ -10,17 +11,7 @@ import { readConfiguration } from './configuration.ts';
 import { checkToken } from './tokens.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-const registered: { type: string; name: string; inputs: Record<string, unknown> }[] = [];
-beforeAll(() =>
-  runtime.setMocks({
-    newResource: ({ type, name, inputs }) => {
-      registered.push({ type, name, inputs: inputs as Record<string, unknown> });
-      return { id: name, state: inputs as Record<string, unknown> };
-    },
-    call: () => ({}),
-  }),
-);
-beforeEach(() => void (registered.length = 0));
+const registered = recordResources();
 
 async function register(args: LumigoOperatorArgs, options?: ComponentResourceOptions): Promise<LumigoOperator> {
   const operator = new LumigoOperator('lumigo', args, options);

@@ -1,19 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RunError, runtime, secret } from '@pulumi/pulumi';
+import { recordResources } from '../../sandbox/testing/pulumi.ts';
 import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
 import { TracedNamespace, type TracedNamespaceArgs } from './traced-namespace.ts';
 
-const registered: { type: string; name: string; inputs: Record<string, unknown> }[] = [];
-beforeAll(() =>
-  runtime.setMocks({
-    newResource: ({ type, name, inputs }) => {
-      registered.push({ type, name, inputs: inputs as Record<string, unknown> });
-      return { id: name, state: inputs as Record<string, unknown> };
-    },
-    call: () => ({}),
-  }),
-);
-beforeEach(() => void (registered.length = 0));
+const registered = recordResources();
 
 const token = `t_${'a'.repeat(21)}`;
 const namespace = 'shop';
