@@ -13,7 +13,7 @@ const exactlyOne = (...fields: readonly [string, string]) => ({
 const KUBERNETES_NAME = 253;
 
 /** The reference is optional for a pod, so that a missing object does not keep it from starting. */
-const keyOf = (kind: string) => ({
+const toKeySchema = (kind: string) => ({
   type: 'object',
   description: `A key of a ${kind} in the same namespace. If it does not exist, the variable is not set.`,
   required: ['name', 'key'],
@@ -26,7 +26,7 @@ const keyOf = (kind: string) => ({
 const valueFrom = {
   type: 'object',
   description: 'A reference to the value.',
-  properties: { secretKeyRef: keyOf('Secret'), configMapKeyRef: keyOf('ConfigMap') },
+  properties: { secretKeyRef: toKeySchema('Secret'), configMapKeyRef: toKeySchema('ConfigMap') },
   'x-kubernetes-validations': [exactlyOne('secretKeyRef', 'configMapKeyRef')],
 };
 

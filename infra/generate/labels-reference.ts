@@ -84,7 +84,7 @@ const annotationMarks = {
   mirror: { on: 'pod', values: '', means: 'Belongs to the kubelet. A pod with it is never injected.' },
 } as const satisfies Readonly<Record<keyof typeof annotations, Mark>>;
 
-const rowsOf = <K extends string>(names: Readonly<Record<K, string>>, marks: Readonly<Record<K, Mark>>) =>
+const getRows = <K extends string>(names: Readonly<Record<K, string>>, marks: Readonly<Record<K, Mark>>) =>
   (Object.keys(marks) as K[]).map((key) => [code(names[key]), marks[key].on, marks[key].values, marks[key].means]);
 
 /** Returns the page of labels, annotations and finalizers. The compiler asks for a row for each name of the contract. */
@@ -94,9 +94,9 @@ export const labelsReference = (): string =>
     'runtime/contract.ts',
     'The table says if you or the operator sets a value. [Opt in and out](../use/opt-in-and-out.md) has examples.',
     '## Labels',
-    markdownTable(['Label', 'On', 'Values', 'Meaning'], rowsOf(labels, labelMarks)),
+    markdownTable(['Label', 'On', 'Values', 'Meaning'], getRows(labels, labelMarks)),
     '## Annotations',
-    markdownTable(['Annotation', 'On', 'Values', 'Meaning'], rowsOf(annotations, annotationMarks)),
+    markdownTable(['Annotation', 'On', 'Values', 'Meaning'], getRows(annotations, annotationMarks)),
     `The label and annotation \`${probeLabel}\` is part of dry runs only: no object is stored with it.`,
     '## Finalizers',
     markdownTable(

@@ -34,12 +34,12 @@ export function lumigoReference(): string {
     ].join('\n'),
     'The API server sets the defaults and refuses values that do not fit. `kubectl explain lumigo.spec --recursive` prints the same fields.',
     '## Spec',
-    markdownTable(['Field', 'Type', 'Default', 'Meaning'], fieldsOf(spec, 'spec')),
+    markdownTable(['Field', 'Type', 'Default', 'Meaning'], getFields(spec, 'spec')),
     '## Status',
     'Only the operator writes the status. [Conditions](conditions.md) has the types and reasons of `status.conditions`.',
     markdownTable(
       ['Field', 'Type', 'Meaning'],
-      fieldsOf(status, 'status').map(([field = '', type = '', , meaning = '']) => [field, type, meaning]),
+      getFields(status, 'status').map(([field = '', type = '', , meaning = '']) => [field, type, meaning]),
     ),
     '## Columns',
     '`kubectl get lumigo` prints these columns:',
@@ -50,19 +50,19 @@ export function lumigoReference(): string {
   );
 }
 
-function fieldsOf({ properties = {}, required = [] }: Field, path: string): string[][] {
+function getFields({ properties = {}, required = [] }: Field, path: string): string[][] {
   return Object.entries(properties).flatMap(([key, field]) => {
     const at = `${path}.${key}`;
     const { description = '', items } = field;
-    const row = [code(at), typeOf(field), defaultOf(field, required.includes(key)), withoutDefault(description)];
-    return [row, ...fieldsOf(field, at), ...(items === undefined ? [] : fieldsOf(items, `${at}[]`))];
+    const row = [code(at), getType(field), getDefault(field, required.includes(key)), withoutDefault(description)];
+    return [row, ...getFields(field, at), ...(items === undefined ? [] : getFields(items, `${at}[]`))];
   });
 }
 
-const typeOf = ({ type = '', enum: values, items }: Field): string =>
+const getType = ({ type = '', enum: values, items }: Field): string =>
   values?.map(code).join(', ') ?? (items === undefined ? type : `list of ${items.type}`);
 
-function defaultOf({ default: given }: Field, isRequired: boolean): string {
+function getDefault({ default: given }: Field, isRequired: boolean): string {
   if (isRequired) return 'required';
   return given === undefined || typeof given === 'object' ? '' : code(String(given));
 }

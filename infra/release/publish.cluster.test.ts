@@ -142,7 +142,7 @@ describe('a chart that is not trusted or not available', () => {
     ['whose registry is not there', () => 'oci://127.0.0.1:9/charts/lumigo-operator', /connection refused/],
     ['whose repository is not there', () => 'lumigo-operator --repo http://127.0.0.1:9', /cannot be reached/],
     [
-      'that nobody signed',
+      'that is not signed',
       async () => {
         await packageChart({ ...release, version: '7.3.0' }, folder);
         return `${join(folder, 'lumigo-operator-7.3.0.tgz')} --verify --keyring ${getKeyring('release')}`;

@@ -16,7 +16,7 @@ charts: { index: https://acme.github.io/operator, oci: ghcr.io/acme/charts }
 npm: '@acme/operator'
 maintainers: []
 `);
-const nobody = { ...acme, images: '', npm: '' };
+const unpublished = { ...acme, images: '', npm: '' };
 
 describe('a release [F52]', () => {
   it('is planned for the tag of its version, and goes to the places in publisher.yaml', () => {
@@ -31,7 +31,7 @@ describe('a release [F52]', () => {
   it.each([
     ['a tag of another version', 'v1.2.4', acme, /the tag 'v1\.2\.4' does not match the version 1\.2\.3/],
     ['no tag', '', acme, /the tag '' does not match the version/],
-    ['nobody who publishes it', 'v1.2.3', nobody, /publisher\.yaml has no value for images, npm\. Set it/],
+    ['a publisher without values', 'v1.2.3', unpublished, /publisher\.yaml has no value for images, npm\. Set it/],
   ])('is refused with %s', (_case, tag, publisher, message) => {
     expect(() => planRelease(tag, '1.2.3', publisher)).toThrow(message);
   });

@@ -9,7 +9,9 @@ import { parseSettings } from './settings.ts';
 
 /** Only publisher.yaml has the identity of what is published [F52]. */
 
-const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, npm: '', maintainers: [] }");
+const unpublished = parsePublisher(
+  "{ home: '', images: '', charts: { index: '', oci: '' }, npm: '', maintainers: [] }",
+);
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
 images: ghcr.io/acme
@@ -33,14 +35,14 @@ describe('an operator that is published', () => {
 });
 
 describe('an operator that is not published', () => {
-  const image = { repository: getImageRepository('lumigo-kubernetes-operator', nobody), tag: '1.0.0' };
+  const image = { repository: getImageRepository('lumigo-kubernetes-operator', unpublished), tag: '1.0.0' };
 
   it('has no publisher, and says what to build', () => {
     expect(image.repository).toBe('localhost/lumigo-kubernetes-operator');
-    const { home, sources, maintainers } = chartMetadata(nobody) as Readonly<Record<string, unknown>>;
+    const { home, sources, maintainers } = chartMetadata(unpublished) as Readonly<Record<string, unknown>>;
     expect([home, sources, maintainers]).toEqual([undefined, undefined, undefined]);
-    expect(installWithHelm(nobody)).not.toContain('helm repo add');
-    expect(installWithHelm(nobody)).toContain('docker build -t localhost/lumigo-kubernetes-operator:');
+    expect(installWithHelm(unpublished)).not.toContain('helm repo add');
+    expect(installWithHelm(unpublished)).toContain('docker build -t localhost/lumigo-kubernetes-operator:');
     expect(unpublishedNotice(image)).toContain('`docker build -t localhost/lumigo-kubernetes-operator:1.0.0 .`');
     expect(unpublishedNotice({ ...image, repository: 'registry.example/operator' })).toBeUndefined();
     expect(unpublishedNotice(image, 'registry.example/mirror/')).toBeUndefined();
@@ -65,12 +67,12 @@ describe('publisher.yaml', () => {
   });
 
   it('matches the README and the defaults', () => {
-    const { images, charts } = parse(readFileSync('publisher.yaml', 'utf8')) as typeof nobody;
+    const { images, charts } = parse(readFileSync('publisher.yaml', 'utf8')) as typeof unpublished;
     const { controllerManager, updater } = parseSettings({});
     expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
     expect(updater.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator-updater`);
     expect(updater.repository).toBe(getChartRepository());
-    expect(getChartRepository({ ...nobody, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
+    expect(getChartRepository({ ...unpublished, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
   });
 });
 

@@ -25,7 +25,7 @@ const table = (entries: readonly SettingEntry[]): string =>
   );
 
 /** Returns the first part of the path of a setting that is in a section, otherwise the heading of the others. */
-const sectionOf = ({ path }: SettingEntry): string => /^(\w+)[.[]/.exec(path)?.[1] ?? 'Installation';
+const getSection = ({ path }: SettingEntry): string => /^(\w+)[.[]/.exec(path)?.[1] ?? 'Installation';
 
 /**
  * Returns the settings by section, those that people use first on top. @param heading the marks of a heading
@@ -43,7 +43,7 @@ export function settingsTables(
   const lists = entries.filter(({ path }) => entries.some((other) => other.path.startsWith(`${path}[]`)));
   const sections = new Map<string, SettingEntry[]>([['Installation', []]]);
   for (const entry of entries) {
-    const section = lists.includes(entry) ? entry.path : sectionOf(entry);
+    const section = lists.includes(entry) ? entry.path : getSection(entry);
     sections.set(section, [...(sections.get(section) ?? []), entry]);
   }
   return [['First settings', first] as const, ...sections]

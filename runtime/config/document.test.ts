@@ -45,7 +45,7 @@ describe('the configuration', () => {
     ['a number among texts', { ...sound, names: ['a', 1] }, 'names must be a list of texts'],
     ['a text among maps', { ...sound, places: ['shop'] }, 'places must be a list of maps'],
     ['a value that is missing', { ...sound, name: undefined }, 'name must be a text'],
-    ['a value that nobody reads', { ...sound, porrt: 1 }, 'porrt is unknown'],
+    ['an unknown value', { ...sound, porrt: 1 }, 'porrt is unknown'],
     ['two of them', { ...sound, port: true, porrt: 1 }, 'port must be a whole number; porrt is unknown'],
     ['a list for a map', [], 'it is not a map in JSON'],
   ])('is refused in one sentence for %s', (_case, document, problem) => {

@@ -39,7 +39,7 @@ describe('the Secret to read next', () => {
       { priority: 'regular' },
     ],
     ['none where others lead and tell', false, [ago(9e9, { isAnnounced: true })], {}, { at: Infinity }],
-    ['after 15 s where nobody tells', false, [ago(15_000)], {}, { priority: 'regular' }],
+    ['after 15 s without a watch', false, [ago(15_000)], {}, { priority: 'regular' }],
     ['and not before, there too', false, [ago(14_000)], {}, { at: NOW + 1_000 }],
     ['every ten seconds of those', false, [ago(60_000)], { regular: NOW - 9_000 }, { at: NOW + 1_000 }],
     ['an awaited one, where others lead', false, [ago(3_000, { isAwaited: true })], {}, { priority: 'awaited' }],

@@ -9,14 +9,14 @@ const onlyOurs = (found: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(
     Object.entries(found)
       .filter(([key]) => OURS.test(key))
-      .map(([key, text]) => [key, key === annotations.injection ? redactRecord(text) : text]),
+      .map(([key, text]) => [key, key === annotations.injection ? redactOriginalState(text) : text]),
   );
 
-/** Hides the values of variables, which users wrote, in a record or a `Lumigo` resource. */
+/** Hides the values of variables, which users wrote, in an original state or a `Lumigo` resource. */
 const hideValues = (json: unknown): string =>
   JSON.stringify(json, (key, value: unknown) => (key === 'value' ? '…' : value));
 
-function redactRecord(text: string): string {
+function redactOriginalState(text: string): string {
   try {
     return hideValues(JSON.parse(text));
   } catch {

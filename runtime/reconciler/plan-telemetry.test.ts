@@ -63,19 +63,23 @@ describe('telemetryAfter()', () => {
 });
 
 describe('summarizeTelemetry()', () => {
-  const summaryOf = (telemetry: Telemetry, expectedWithinMs = HOUR_MS) =>
+  const getSummary = (telemetry: Telemetry, expectedWithinMs = HOUR_MS) =>
     summarizeTelemetry([workload('cart', { telemetry })], expectedWithinMs, now);
 
   it('counts a workload as silent after the time of the setting, and wakes then', () => {
-    const awaited = summaryOf({ kind: 'NothingYet', since: earlier });
+    const awaited = getSummary({ kind: 'NothingYet', since: earlier });
     expect(awaited).toEqual({ summary: { received: 0, awaited: 1, silent: [] }, wakeAt: now.ms + 1_000 });
-    const silent = summaryOf({ kind: 'NothingYet', since: earlier }, HOUR_MS - 1_000);
+    const silent = getSummary({ kind: 'NothingYet', since: earlier }, HOUR_MS - 1_000);
     expect(silent).toMatchObject({ summary: { awaited: 0, silent: [{ name: 'cart' }] }, wakeAt: Infinity });
   });
 
   it('never counts a workload as silent whose pods do not run yet, or that sent something', () => {
-    expect(summaryOf(nothingYet, 0)).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: Infinity });
-    expect(summaryOf({ kind: 'Received', since: earlier }, 0).summary).toEqual({ received: 1, awaited: 0, silent: [] });
+    expect(getSummary(nothingYet, 0)).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: Infinity });
+    expect(getSummary({ kind: 'Received', since: earlier }, 0).summary).toEqual({
+      received: 1,
+      awaited: 0,
+      silent: [],
+    });
   });
 });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   other = await podAt('127.0.0.2', others, 'vault');
   uid = await podAt('127.0.0.1', namespace, 'cart', {
     labels: { 'app.kubernetes.io/version': '1.2.3' },
-    annotations: annotationsOf({
+    annotations: getAnnotations({
       team: 'checkout',
       'service.name': 'basket',
       'deployment.environment.name': 'production',
@@ -25,7 +25,7 @@ beforeAll(async () => {
     }),
   });
   await podAt('127.0.0.3', namespace, 'talkative', {
-    annotations: annotationsOf(
+    annotations: getAnnotations(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
     ),
   });
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => telemetry?.stop());
 
-const annotationsOf = (attributes: Readonly<Record<string, string>>) =>
+const getAnnotations = (attributes: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`resource.opentelemetry.io/${name}`, value]));
 
 let counter = 1;

@@ -49,7 +49,7 @@ const waitForAll = (spans: readonly string[], timeoutMs = 10_000) =>
 describe('senders', () => {
   it.each([
     ['none', undefined],
-    ['one of nobody', getToken(999)],
+    ['an unknown one', getToken(999)],
     ['an empty one', ''],
   ])('with %s for a token are refused with 401', async (_case, token) => {
     expect((await send(token, ids(1))).status).toBe(401);

@@ -82,7 +82,7 @@ export class InstrumentedSenders {
 }
 
 /** One watch feeds both, because the labels are the same. */
-export const bothOf = (a: ListWatchHandler, b: ListWatchHandler): ListWatchHandler => ({
+export const feedBoth = (a: ListWatchHandler, b: ListWatchHandler): ListWatchHandler => ({
   upsert(...seen) {
     a.upsert(...seen);
     b.upsert(...seen);

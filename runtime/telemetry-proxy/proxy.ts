@@ -18,7 +18,7 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { prepare, writeTokens } from './files.ts';
 import { followReceived } from './follow-received.ts';
-import { bothOf, InstrumentedSenders } from './instrumented-senders.ts';
+import { feedBoth, InstrumentedSenders } from './instrumented-senders.ts';
 import { reportReceived } from './report-received.ts';
 import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, getTelemetry, TokenCache } from './senders.ts';
@@ -136,7 +136,7 @@ export class TelemetryProxy {
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
-      handler: bothOf(this.optIns.handler(resource), this.senders.handler(resource)),
+      handler: feedBoth(this.optIns.handler(resource), this.senders.handler(resource)),
     }).synced;
   }
 

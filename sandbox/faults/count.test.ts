@@ -33,18 +33,18 @@ const start = {
   has: 'none',
 };
 
-const reasonOf = {
+const reasonByKind = {
   added: 'LumigoAddedInstrumentation',
   updated: 'LumigoUpdatedInstrumentation',
   removed: 'LumigoRemovedInstrumentation',
   reverted: 'LumigoRevertedInstrumentation',
   cannotAdd: 'LumigoCannotAddInstrumentation',
 } as const;
-type Reasons = readonly (keyof typeof reasonOf)[];
+type Reasons = readonly (keyof typeof reasonByKind)[];
 
 function counted(writes: WorkloadWrite[], asks: Ask[], events: Reasons, more: Partial<Story> = {}) {
   const byReason = new Map<string, number>();
-  for (const reason of events.map((each) => reasonOf[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  for (const reason of events.map((each) => reasonByKind[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
   const found = count({ writes, asks, events: byReason, start, end: 0, fails: false, ...more });
   return ['duplicate', 'unreported', 'restarted'].map((kind) => found.filter((each) => each.startsWith(kind)).length);
 }

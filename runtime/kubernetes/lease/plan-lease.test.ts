@@ -14,7 +14,7 @@ describe('planLease', () => {
 
   it.each([
     ['given back', { ...heldByA, holderIdentity: '' }],
-    ['that nobody ever held', undefined],
+    ['that was never held', undefined],
     ['of its own earlier life', { ...heldByA, holderIdentity: 'b' }],
   ])('takes a Lease %s at once', (_what, spec) =>
     expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0),

@@ -71,7 +71,7 @@ function watch(options: Partial<ListWatchOptions> = {}): Watched {
       upsert({ metadata: { namespace = '', name, uid, resourceVersion } }: KubernetesObject) {
         told.push(`+${name}`);
         const before = store.get(name);
-        if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced and nobody told`);
+        if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced without a notice`);
         store.set(name, { namespace, name, uid, resourceVersion });
       },
       delete({ name, uid }) {

@@ -130,7 +130,7 @@ function podSpec(
 }
 
 /** Most pods do not name the containers to inject. Init containers are injected only by name. */
-const namedOf = (all: readonly string[]): fc.Arbitrary<readonly string[]> =>
+const getNamed = (all: readonly string[]): fc.Arbitrary<readonly string[]> =>
   fc.oneof(
     { weight: 5, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.subarray([...all], { minLength: 1 }) },
@@ -156,7 +156,7 @@ export function podTemplate({
       const inits = all.slice(0, Math.min(count, all.length - 1));
       const spec = podSpec({ apps: all.slice(inits.length), inits, volumes, asks: asked, ...more }, restartPolicy);
       return fc
-        .tuple(podMetadata(unknownFields), namedOf(all), spec, unknownField(unknownFields))
+        .tuple(podMetadata(unknownFields), getNamed(all), spec, unknownField(unknownFields))
         .map(([metadata, named, found, top]) => {
           const annotated =
             'labels' in ((metadata['metadata'] ?? {}) as object) ? withNamed(metadata, named) : metadata;
