@@ -250,13 +250,15 @@ describe('programs without a line of tracing', () => {
 
   it.concurrent('are traced in a Job and a CronJob', async () => {
     for (const [name, attribute] of [
-      ['once', 'k8s.job.name'],
-      ['nightly', 'k8s.cronjob.name'],
+      ['once', 'k8s.job'],
+      ['nightly', 'k8s.cronjob'],
     ] as const)
       await eventually(
         async () => {
-          const spans = (await nodeTest.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
-          expect(spans.length).toBeGreaterThan(0);
+          const spans = await nodeTest.system.sink.spans();
+          const own = spans.filter(({ resource }) => resource[`${attribute}.name`] === name);
+          expect(own.length).toBeGreaterThan(0);
+          for (const { resource } of own) expect(resource[`${attribute}.uid`]).toMatch(/^[-0-9a-f]{36}$/);
         },
         { timeoutMs: 90_000, intervalMs: 500 },
       );

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { pods, suffixes } from '../../runtime/contract.ts';
+import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
+import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { deployment, pythonImage } from '../node/apps.ts';
+import { pauseImage } from '../node/configs.ts';
+import { waitForOperator } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import { NodeTest } from './node-test.ts';
+
+let nodeTest: NodeTest;
+let namespace: string;
+beforeAll(async () => {
+  nodeTest = await NodeTest.start({ telemetry: { expectedWithinSeconds: 30 } });
+  ({ namespace } = await nodeTest.traced('senders'));
+});
+afterAll(() => nodeTest?.stop());
+
+const patience = { timeoutMs: 120_000, intervalMs: 200 };
+
+async function readListed(): Promise<Readonly<Record<string, InstrumentedResource>>> {
+  const { status } = await nodeTest.readLumigo(namespace);
+  return Object.fromEntries((status?.instrumentedResources ?? []).map((listed) => [listed.name, listed]));
+}
+
+const waitForTelemetry = (name: string, telemetry: string): Promise<void> =>
+  eventually(async () => expect((await readListed())[name]).toMatchObject({ telemetry }), patience);
+
+const waitForSilent = (...names: readonly string[]): Promise<Condition | undefined> =>
+  eventually(async () => {
+    const condition = await nodeTest.condition(namespace, 'TelemetryReceived');
+    const listed = names.map((name) => `Deployment/${name}`).join(', ');
+    expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining(`from ${listed}. Check`) });
+    return condition;
+  }, patience);
+
+async function readLeader(): Promise<string> {
+  const ref = { ...kinds.leases, namespace: 'lumigo-system', name: `lumigo-lumigo-operator${suffixes.lease}` };
+  return ((await nodeTest.client.get(ref)) as Lease).spec?.holderIdentity ?? '';
+}
+
+async function killLeader(): Promise<void> {
+  const name = await readLeader();
+  await nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name });
+  await eventually(async () => expect(['', name]).not.toContain(await readLeader()), patience);
+  await waitForOperator(nodeTest.system.node);
+}
+
+// A Go program, which no tracer instruments.
+const createSilent = (name: string) => deployment(namespace, name, { image: pauseImage, command: ['/pause'] });
+
+it('reports Received within 15 s of the first span of a Node.js and a Python program', async () => {
+  // The probes of the kubelet cause the spans.
+  await nodeTest.apply(deployment(namespace, 'front'), deployment(namespace, 'stock', { image: pythonImage }));
+  await nodeTest.apply(createSilent('mute'));
+  const measure = async (name: string): Promise<number> => {
+    await waitForTelemetry(name, 'Received');
+    const receivedAt = Date.now();
+    const spans = await nodeTest.system.sink.spans();
+    const own = spans.filter(({ resource }) => resource['k8s.deployment.name'] === name);
+    return (receivedAt - Math.min(...own.map(({ at }) => at))) / 1_000;
+  };
+  const seconds = await Promise.all(['front', 'stock'].map(measure));
+  process.stderr.write(`      Received after ${seconds.map((each) => each.toFixed(1)).join(' s and ')} s\n`);
+  expect(Math.max(...seconds)).toBeLessThan(15);
+});
+
+it('names a Go program after the time of the setting, and under the next leader too', async () => {
+  await waitForTelemetry('mute', 'NothingYet');
+  const before = { condition: await waitForSilent('mute'), ...(await readListed()) };
+  await killLeader();
+  // The next leader writes the status again, because another workload is silent.
+  await nodeTest.apply(createSilent('mute-too'));
+  const { lastTransitionTime } = (await waitForSilent('mute', 'mute-too')) ?? {};
+  const { front, stock, mute } = await readListed();
+  expect(lastTransitionTime).toBe(before.condition?.lastTransitionTime);
+  const getAnswer = (listed?: InstrumentedResource) => [listed?.telemetry, listed?.telemetrySince];
+  for (const [name, listed] of Object.entries({ front, stock, mute }))
+    expect([name, ...getAnswer(listed)]).toEqual([name, ...getAnswer((before as never)[name])]);
+});
