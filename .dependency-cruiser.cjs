@@ -15,7 +15,7 @@ const FLOORS = {
     'cli',
     'main',
   ],
-  infra: ['settings', 'constructs', 'guard', 'operator', 'helm|pulumi', 'generate|release|main'],
+  infra: ['settings', 'constructs', 'guard', 'operator', 'helm|olm|pulumi', 'generate|release|main'],
 };
 const TESTS = '\\.test\\.ts$';
 

@@ -5,7 +5,7 @@ import { operatorVersion } from '../settings/version.ts';
 import { configured } from './configuration.ts';
 import { imageReference } from './image.ts';
 
-export type Delivery = 'Manifests' | 'Helm' | 'Pulumi';
+export type Delivery = 'Manifests' | 'Helm' | 'Pulumi' | 'OLM';
 
 export const telemetryProxyUrl = ({
   name,

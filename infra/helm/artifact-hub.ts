@@ -3,7 +3,7 @@ import { prerelease } from 'semver';
 import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Publisher } from '../settings/publisher.ts';
-import { parseSettings } from '../settings/settings.ts';
+import { parseSettings, type Settings } from '../settings/settings.ts';
 
 const PREFIX = 'artifacthub.io/';
 
@@ -11,7 +11,13 @@ const PREFIX = 'artifacthub.io/';
 export function artifactHub(version: string, publisher: Publisher): Readonly<Record<string, string>> {
   const changes = changesIn(readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8'), version);
   const { signKey } = publisher.charts;
-  const lists = { crds: [definition], crdsExamples: [example], images: images(), links: links(publisher), changes };
+  const lists = {
+    crds: [definition],
+    crdsExamples: [example],
+    images: images(parseSettings({})),
+    links: links(publisher),
+    changes,
+  };
   const annotations = {
     license: 'Apache-2.0',
     category: 'monitoring-logging',
@@ -28,7 +34,7 @@ export function artifactHub(version: string, publisher: Publisher): Readonly<Rec
   return Object.fromEntries(Object.entries(annotations).map(([key, text]) => [`${PREFIX}${key}`, text]));
 }
 
-const definition = {
+export const definition = {
   kind: lumigo.kind,
   version: lumigo.version,
   name: `${lumigo.plural}.${lumigo.group}`,
@@ -36,15 +42,15 @@ const definition = {
   description: 'Traces the workloads of its namespace.',
 };
 
-const example = {
+export const example = {
   apiVersion: lumigo.apiVersion,
   kind: lumigo.kind,
   metadata: { name: 'lumigo', namespace: 'my-namespace' },
   spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
 };
 
-function images(): readonly object[] {
-  const { controllerManager, injectorWebhook, updater } = parseSettings({});
+/** Returns all images of an installation, beginning with the manager's. */
+export function images({ controllerManager, injectorWebhook, updater }: Settings) {
   const used = {
     manager: controllerManager.manager.image,
     'telemetry-proxy': controllerManager.telemetryProxy.image,
@@ -57,7 +63,7 @@ function images(): readonly object[] {
   }));
 }
 
-const links = ({ home, docs }: Publisher) =>
+export const links = ({ home, docs }: Publisher) =>
   [
     { name: 'Documentation', url: docs },
     { name: 'Source', url: home },

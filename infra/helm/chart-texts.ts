@@ -7,7 +7,9 @@ import { settingsTables } from '../settings/settings-reference.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { chartDefaults, ofTheRelease } from './values.ts';
 
-const description = 'Traces all Python and Node.js programs of a namespace without code changes.';
+export const description = 'Traces all Python and Node.js programs of a namespace without code changes.';
+
+export const keywords = ['tracing', 'opentelemetry', 'lumigo', 'observability'];
 
 /** Returns the oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
 export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
@@ -21,7 +23,7 @@ export const chartMetadata = (publisher: Publisher = own, version = operatorVers
   appVersion: operatorVersion(),
   kubeVersion: '>=1.30.0-0',
   ...origin(publisher),
-  keywords: ['tracing', 'opentelemetry', 'lumigo', 'observability'],
+  keywords,
   annotations: artifactHub(version, publisher),
 });
 

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -13,6 +11,7 @@ import { refusals } from './refusals.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
 import { operatorVersion } from '../settings/version.ts';
+import { writeFiles } from './write-files.ts';
 import { TemplateWriter } from './write.ts';
 
 /** Returns the files of the Helm chart by path: the construct tree, rendered with markers for values. */
@@ -31,10 +30,7 @@ export function chartFiles(version = operatorVersion()): Readonly<Record<string,
 
 export function writeChart(folder: string, version = operatorVersion()): Readonly<Record<string, string>> {
   const files = chartFiles(version);
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  writeFiles(folder, files);
   return files;
 }
 

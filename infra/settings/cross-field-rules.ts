@@ -60,7 +60,7 @@ export function crossFieldProblems(given: Given): readonly string[] {
 export function* deliveryProblems(delivery: Delivery, { updater, lumigoToken }: Settings): Iterable<string> {
   if (updater.mode === 'upgrade' && delivery !== 'Helm')
     yield 'updater.mode is "upgrade", but only a Helm release can be upgraded. Set it to check or off, or install with Helm';
-  if (lumigoToken.value !== '' && delivery === 'Manifests')
+  if (lumigoToken.value !== '' && (delivery === 'Manifests' || delivery === 'OLM'))
     yield 'lumigoToken.value is set, but plain YAML must not contain a token. Remove it and create the Secrets in another way, or install with Helm or Pulumi';
 }
 

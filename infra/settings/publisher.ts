@@ -24,7 +24,7 @@ const schema = fields({
     signKey: fields({ fingerprint: text(), url: httpsUrl() }).optional(),
   }),
   npm: npmName(),
-  maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
+  maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), email: text().optional(), url: httpsUrl() })),
 });
 
 /** An empty field means that nothing is published there. */

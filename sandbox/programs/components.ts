@@ -104,6 +104,10 @@ export const validators: readonly Component[] = [
     ...{ name: 'hclfmt', module: 'hcl', goPackage: 'github.com/hashicorp/hcl/v2/cmd/hclfmt' },
     ...{ ldflags: '-s -w', expectedSeconds: 10 },
   },
+  {
+    ...{ name: 'operator-verify', module: 'olm', ldflags: '-s -w', expectedSeconds: 150 },
+    goPackage: 'github.com/operator-framework/api/cmd/operator-verify',
+  },
 ];
 
 const flux = (name: string, expectedSeconds: number): Component => ({

@@ -15,12 +15,13 @@ const makers = {
   'argo-cd': { goPackage: 'github.com/argoproj/argo-cd/v3', folder: 'manifests/crds' },
   'external-secrets': { goPackage: 'github.com/external-secrets/external-secrets', folder: 'config/crds/bases' },
   flux: { goPackage: 'github.com/fluxcd/source-controller', folder: 'config/crd/bases' },
+  olm: { module: 'olm', goPackage: 'github.com/operator-framework/api', folder: 'crds' },
 } as const;
 
 /** Returns released definitions. @param names as in the file names: `certificates`, `rollout-crd` @throws Error if the module is unavailable */
 export function getDefinitions(maker: keyof typeof makers, names: readonly string[]): readonly Manifest[] {
-  const { goPackage, folder } = makers[maker];
-  const files = join(moduleFolder({ module: 'definitions', goPackage }), folder);
+  const { folder, ...pinned } = makers[maker];
+  const files = join(moduleFolder({ module: 'definitions', ...pinned }), folder);
   return readdirSync(files)
     .filter((file) => names.some((name) => new RegExp(`(^|[-_])${name}.yaml$`).test(file)))
     .map((file) => {
