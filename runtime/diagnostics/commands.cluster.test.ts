@@ -9,6 +9,7 @@ import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
@@ -24,9 +25,8 @@ const secretValue = 'hunter2-hunter2';
 
 beforeAll(async () => {
   operator = await startOperator({ settings: withoutNodes });
-  const { testCluster, cluster, installation } = operator;
-  const { namespace } = installation.settings;
-  await runPods(namespace);
+  const { testCluster, cluster } = operator;
+  await runOperatorPods(operator);
   shop = await testCluster.namespace('shop');
   await testCluster.activate(shop);
   const env = [
@@ -46,19 +46,6 @@ afterAll(async () => {
   editor?.close();
   await operator?.stop();
 });
-
-/** Replaces a kubelet: the operator runs beside the cluster, and its pods have no node. */
-const runPods = (namespace: string) =>
-  eventually(async () => {
-    const found = await listAll(operator.cluster.client, { ...pods, namespace });
-    expect(found.length).toBeGreaterThan(1);
-    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: new Date().toISOString() }];
-    for (const { metadata } of found)
-      await operator.testCluster.setStatus(
-        { ...pods, namespace, name: metadata.name },
-        { phase: 'Running', conditions },
-      );
-  });
 
 const run = (kubeconfig: string, ...args: string[]) =>
   runCommand([...args, '--kubeconfig', kubeconfig], { HOME: '/nonexistent' });
@@ -236,26 +223,5 @@ describe('lumigo diagnose', () => {
     expect(
       (await editor.client.find({ ...kinds.secrets, namespace: shop, name: 'lumigo-credentials' }))?.metadata.name,
     ).toBe('lumigo-credentials');
-  });
-});
-
-describe('in a namespace with 200 workloads', () => {
-  it('each command answers in time', async () => {
-    const { testCluster } = operator;
-    const large = await testCluster.namespace('large');
-    for (let index = 0; index < 200; index += 1)
-      await testCluster.create(createWorkload(deployment, large, `app-${index}`));
-    const seconds = async (...args: string[]) => {
-      const started = performance.now();
-      expect(await asAdministrator(...args, '-n', large)).toMatchObject({ code: 0 });
-      return (performance.now() - started) / 1_000;
-    };
-    const took = {
-      explain: await seconds('explain', 'deployment/app-7'),
-      check: await seconds('check'),
-      status: await seconds('status'),
-    };
-    expect(took.explain).toBeLessThan(1.5);
-    expect(took.check).toBeLessThan(3);
   });
 });

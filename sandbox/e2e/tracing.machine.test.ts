@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lumigo as contract } from '../../runtime/contract.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { quantile } from '../testing/quantile.ts';
@@ -35,20 +36,22 @@ async function beginBatch(): Promise<void> {
     const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
     return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
   };
-  await nodeTest.apply(
-    {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { namespace, name: 'once' },
-      spec: { template: template('once') },
-    },
-    {
-      apiVersion: 'batch/v1',
-      kind: 'CronJob',
-      metadata: { namespace, name: 'nightly' },
-      spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template('nightly') } } },
-    },
-  );
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace, name: 'once' },
+    spec: { template: template('once') },
+  };
+  // A webhook's own watch tells it about the report, a moment after the status shows it.
+  await eventually(async () => {
+    expect(isInstrumented(toTemplate(await nodeTest.dryRun(job)))).toBe(true);
+  });
+  await nodeTest.apply(job, {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { namespace, name: 'nightly' },
+    spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template('nightly') } } },
+  });
 }
 
 const of =
