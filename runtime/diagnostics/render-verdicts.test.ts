@@ -24,7 +24,7 @@ const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdi
   ...{ restarts: pods > 0, risk: { rank: pods < 2 ? 3 : 0, pods }, blocked: undefined },
   decision: {
     ...{ kind: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
-    ...{ code: 'injected', message: '', leftAlone: [] },
+    ...{ code: 'injected', message: '', skipped: [] },
   },
   patch: [{ op: 'remove', path: '/' }],
   ...more,

@@ -58,7 +58,7 @@ describe('the containers that are injected', () => {
     const seen = workload(own, pods);
     const decision = decided(seen);
     expect(tracedIn(injected(seen))).toEqual(expected);
-    expect(decision.kind === 'inject' && decision.leftAlone).toEqual([]);
+    expect(decision.kind === 'inject' && decision.skipped).toEqual([]);
     const { template } = injected(seen)['spec'] as { template: PodTemplate };
     expect(remove(template)).toEqual((seen['spec'] as { template: PodTemplate }).template);
     expect(decided(injected(seen)).code).toBe('up-to-date');

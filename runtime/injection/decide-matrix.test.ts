@@ -31,7 +31,7 @@ const said = (decision: Decision): string => `${decision.kind} ${decision.code}$
 const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy): Decision =>
   decided(workload, { operation, policy, ...(operation === 'UPDATE' ? { old: workload } : {}) });
 
-const leftAlone: Readonly<Record<State, string>> = {
+const skipped: Readonly<Record<State, string>> = {
   none: 'none no-lumigo',
   excluded: 'none excluded',
   active: 'inject injected',
@@ -42,7 +42,7 @@ const leftAlone: Readonly<Record<State, string>> = {
   'deleting, to be kept': 'none lumigo-deleting',
 };
 const all = (outcome: string) => Object.fromEntries(states.map((state) => [state, outcome])) as Record<State, string>;
-const inPlace = { ...leftAlone, active: 'none up-to-date' };
+const inPlace = { ...skipped, active: 'none up-to-date' };
 const withdrawn = (outcome: string) => ({
   ...inPlace,
   'disabled, to be kept': 'inject kept',
@@ -57,16 +57,16 @@ interface Row {
 }
 
 const usual: Readonly<Record<Operation, Row>> = {
-  CREATE: { clean: leftAlone, instrumented: leftAlone },
-  UPDATE: { clean: leftAlone, instrumented: inPlace },
+  CREATE: { clean: skipped, instrumented: skipped },
+  UPDATE: { clean: skipped, instrumented: inPlace },
   DELETE: { clean: all('none deleted'), instrumented: all('none deleted') },
-  RECONCILE: { clean: leftAlone, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
+  RECONCILE: { clean: skipped, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
 };
 const jobs: Readonly<Record<Operation, Row>> = {
   ...usual,
   UPDATE: { clean: all('none job-update'), instrumented: all('none job-update') },
   RECONCILE: {
-    clean: { ...leftAlone, active: 'none job-immutable!' },
+    clean: { ...skipped, active: 'none job-immutable!' },
     instrumented: withdrawn('none job-immutable-removal!'),
   },
 };
@@ -113,7 +113,7 @@ describe('the decision [D1, D2, D3, D14]', () => {
     const injected = instrumented(workload);
     expect(said(judge(workload, 'CREATE', policies.none))).toBe('inject opted-in');
     for (const state of states)
-      if (state !== 'none') expect(said(judge(workload, 'CREATE', policies[state]))).toBe(leftAlone[state]);
+      if (state !== 'none') expect(said(judge(workload, 'CREATE', policies[state]))).toBe(skipped[state]);
     expect(said(judge(injected, 'RECONCILE', policies['disabled, to be removed']))).toBe(
       name === 'Job' ? 'none job-immutable-removal!' : 'remove removed',
     );

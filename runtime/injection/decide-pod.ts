@@ -21,7 +21,7 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const template = toTemplate(pod);
   if (template === undefined) return none('no-template', pod);
   if (isInjected(template)) return none('up-to-date', pod);
-  const left = leftAlone(pod, template);
+  const left = skipped(pod, template);
   if (left !== undefined) return left;
   if (policy.kind !== 'pods') return none('no-pod-mode', pod);
   if (policy.selector !== undefined && !selects(policy.selector, pod.metadata.labels)) return none('not-selected', pod);
@@ -35,10 +35,10 @@ function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSet
   const problem = whyInvalid(workload);
   if (problem !== undefined) return blocked('add', 'refused', pod, problem);
   const message = sentence('injected', pod);
-  return { kind: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
+  return { kind: 'inject', tried: 'add', workload, code: 'injected', message, skipped: result.skipped };
 }
 
-function leftAlone(pod: Workload, { spec }: PodTemplate): Decision | undefined {
+function skipped(pod: Workload, { spec }: PodTemplate): Decision | undefined {
   const { metadata } = pod;
   // A mirror pod of a static pod cannot refer to a Secret.
   if (metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);

@@ -42,7 +42,7 @@ const owned = (kind: string, apiVersion = 'apps/v1') => ({
 describe('the decision about a workload', () => {
   it('is an injection for a new one, with an event [D1]', () => {
     const decision = judge(made());
-    expect(decision).toMatchObject({ kind: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'add', code: 'injected', skipped: [] });
     const { metadata } = changed(decision);
     expect(metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
     expect(getInjectionStatus(metadata)).toEqual({ change: 'added', at: now, by: 'webhook', tracing });
@@ -271,7 +271,7 @@ describe('pods that cannot be injected into', () => {
       { name: 'odd', image: 'b', env: elsewhere },
     ];
     const decision = judge(made({ pod: { containers } }));
-    expect(decision).toMatchObject({ kind: 'inject', leftAlone: [expect.stringContaining("container 'odd'")] });
+    expect(decision).toMatchObject({ kind: 'inject', skipped: [expect.stringContaining("container 'odd'")] });
     expect(toTemplate(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
   });
 });

@@ -14,7 +14,7 @@ import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 
 import { standingRevert } from './decide-revert.ts';
-import { heldBack, ineligible } from './eligibility.ts';
+import { skippedByReconciler, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert, withoutRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
@@ -122,8 +122,8 @@ function removeFrom(
 function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
   const { workload, old } = input;
   const injected = isInjected(template);
-  const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
-  if (held !== undefined) return held;
+  const skip = input.operation === 'RECONCILE' ? skippedByReconciler(input, injected) : undefined;
+  if (skip !== undefined) return skip;
   if (getSize(workload, old) > LARGEST) return tooLargeToInject(workload, injected);
   const waiting = injected ? undefined : notYet(input, template);
   if (waiting !== undefined) return waiting;
@@ -138,17 +138,20 @@ function notYet(input: DecisionInput, template: PodTemplate): Decision | undefin
   const known = policy.kind === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
   const before = old && toTemplate(old);
   const isNew = before === undefined || !isInjected(before);
-  return (known && isNew ? held(workload, known) : undefined) ?? frozen(input, template);
+  return (known && isNew ? blockedByReport(workload, known) : undefined) ?? skippedAfterRevert(input, template);
 }
 
-function held(workload: Workload, known: InjectorReport): Decision | undefined {
+function blockedByReport(workload: Workload, known: InjectorReport): Decision | undefined {
   if (known.health === 'failing') return none('injector-failing', workload, known.why);
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
 }
 
-function frozen({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate): Decision | undefined {
+function skippedAfterRevert(
+  { workload, injector, attempt = 0 }: DecisionInput,
+  template: PodTemplate,
+): Decision | undefined {
   const revert = attempt > 0 ? undefined : standingRevert(workload, template, injector.image);
-  return revert && none('frozen', workload, revert.evidence);
+  return revert && none('reverted', workload, revert.evidence);
 }
 
 const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
@@ -176,7 +179,7 @@ function writeAnew(
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, changeFor[tried]);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
-  return { kind: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
+  return { kind: 'inject', tried, workload: changed, code, message, skipped: result.skipped };
 }
 
 /** An injected workload must stay small enough for the removal. */

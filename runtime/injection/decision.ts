@@ -37,7 +37,7 @@ interface Injected extends Outcome {
   /** `nothing`: corrects labels or annotations of the operator without an event. */
   readonly tried: 'add' | 'update' | 'nothing';
   readonly workload: Workload;
-  readonly leftAlone: readonly string[];
+  readonly skipped: readonly string[];
 }
 
 interface Removed extends Outcome {
@@ -85,7 +85,7 @@ const messages = {
   'existing-left': () => 'The resource is older than the Lumigo resource, which does not change existing resources',
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace: string, why: string) => `The resource exceeds the size limit and is not changed: ${why}`,
-  frozen: (_namespace: string, evidence: string) =>
+  reverted: (_namespace: string, evidence: string) =>
     `The injection was removed because pods failed with it (${evidence}). The operator tries again later, or when the images, the commands, the injector or the annotation '${annotations.retry}' change`,
   'injector-failing': (_namespace: string, why: string) =>
     `The resource is not injected for now because the injector fails: ${why}`,
@@ -124,5 +124,5 @@ export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?:
 });
 
 export const corrected = (workload: Workload, code: Code): Injected => ({
-  ...{ kind: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
+  ...{ kind: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), skipped: [] },
 });

@@ -34,7 +34,7 @@ export function findOwner(kind: string, { ownerReferences = [] }: Metadata): str
   return followers.includes(kind) && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
-export function heldBack({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {
+export function skippedByReconciler({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {
   const isJob = workload.kind === 'Job';
   if (injected) return isJob ? none('up-to-date', workload) : undefined;
   if (isJob && isFinished(workload)) return none('job-finished', workload);

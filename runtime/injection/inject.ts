@@ -13,7 +13,7 @@ import type { ContainerChoice, InjectionSettings } from './types.ts';
 import { currentFormat, getTracerRows, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
-  | { readonly template: PodTemplate; readonly leftAlone: readonly string[]; readonly refused?: undefined }
+  | { readonly template: PodTemplate; readonly skipped: readonly string[]; readonly refused?: undefined }
   | { readonly refused: string };
 
 /**
@@ -42,7 +42,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     kept,
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict,
-    leftAlone: [...reasons.keys()].map(({ name }) => name),
+    skipped: [...reasons.keys()].map(({ name }) => name),
     initContainers: getNames(spec.initContainers, injectable),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
@@ -66,7 +66,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     spec: withoutEmpty({ ...spec, ...added }, ['imagePullSecrets']),
   };
   // A user who excluded a container needs no event about it.
-  return { template: injected, leftAlone: [...problems.values()] };
+  return { template: injected, skipped: [...problems.values()] };
 }
 
 function injectContainers(

@@ -37,7 +37,7 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   const originalState = getOriginalState(template);
   if (originalState === undefined) return true;
   // The settings of the record decide about sidecars and other tracers, and annotations take effect at once.
-  const sidecars = originalState.leftAlone ?? [];
+  const sidecars = originalState.skipped ?? [];
   const again = inject(
     template,
     { ...current, env: {}, ...originalState, sidecars, otherTracers: 'Inject' },
@@ -60,12 +60,12 @@ const getContainers = ({ spec }: PodTemplate): ReadonlyMap<string, Container> =>
 function isExcludedNow(
   { metadata, spec }: PodTemplate,
   { choice }: InjectionSettings,
-  { leftAlone = [], initContainers = [] }: OriginalState,
+  { skipped = [], initContainers = [] }: OriginalState,
 ): boolean {
   const asked = choiceIn(metadata, choice);
   const named = getNamedInits(spec, asked).map(({ name }) => name);
   return (
-    spec.containers.some(({ name }) => !leftAlone.includes(name) && whyNotChosen(name, asked) !== undefined) ||
+    spec.containers.some(({ name }) => !skipped.includes(name) && whyNotChosen(name, asked) !== undefined) ||
     spec.initContainers?.some(({ name }) => initContainers.includes(name) && !named.includes(name)) === true
   );
 }

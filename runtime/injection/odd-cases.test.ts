@@ -61,7 +61,7 @@ describe('odd cases of injection', () => {
     ];
     const template = withSpec({ containers, volumes: [{ name: 'v', emptyDir: {} }] });
     const result = inject(template, settings);
-    expect(result.refused === undefined && result.leftAlone.length === 1).toBe(expected === 'left alone');
+    expect(result.refused === undefined && result.skipped.length === 1).toBe(expected === 'left alone');
     expect(remove(injected(template))).toEqual(template);
   });
 

@@ -26,7 +26,7 @@ export interface OriginalState extends InjectedSettings {
   readonly kept?: Readonly<Record<string, Kept>>;
   readonly label?: string;
   readonly safeToEvict?: string;
-  readonly leftAlone?: readonly string[];
+  readonly skipped?: readonly string[];
   /** Names of init containers that are injected. */
   readonly initContainers?: readonly string[];
   /** The pod template had empty metadata, as the API server shows it since Kubernetes 1.34. */
@@ -105,7 +105,7 @@ const optional = {
   kept: mapOf(form({}, { env: listOf(variable), mount: ourMount })),
   label: isLabelValue,
   safeToEvict: text,
-  leftAlone: listOf(text),
+  skipped: listOf(text),
   initContainers: listOf(text),
   emptyMetadata: flag,
 } satisfies Record<Exclude<keyof OriginalState, keyof typeof required>, Check>;

@@ -77,6 +77,6 @@ describe('a container that another tracer instruments', () => {
         },
       }),
     );
-    expect(decision.kind === 'inject' && decision.leftAlone.join()).toContain("container 'app' is skipped: Dynatrace");
+    expect(decision.kind === 'inject' && decision.skipped.join()).toContain("container 'app' is skipped: Dynatrace");
   });
 });

@@ -56,14 +56,14 @@ const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.star
 /** Returns why a pod cannot be injected at all; undefined if it can. Expects a template without an injection. */
 export function reasonToRefuse(
   spec: PodSpec,
-  leftAlone: ReadonlyMap<Container, string>,
+  skipped: ReadonlyMap<Container, string>,
   candidates: readonly Container[] = spec.containers,
 ): string | undefined {
   if (spec.volumes?.some(({ name }) => name === injector.volume))
     return `the pod already has a volume named '${injector.volume}'`;
   if ([...spec.containers, ...(spec.initContainers ?? [])].some(({ name }) => name === injector.container))
     return `the pod already has a container named '${injector.container}'`;
-  if (candidates.every((container) => leftAlone.has(container))) return [...leftAlone.values()].join('; ');
+  if (candidates.every((container) => skipped.has(container))) return [...skipped.values()].join('; ');
   return reasonOfStorage(spec) ?? reasonOfCpu(spec);
 }
 

@@ -19,7 +19,7 @@ export const remedies = {
   architecture: 'Run it on amd64 or arm64.',
   'too-large': 'Make the object smaller, such as its variables and annotations.',
   refused: 'Fix the cause in the message.',
-  frozen: 'Fix the cause, then set the annotation `lumigo.retry` to a new value.',
+  reverted: 'Fix the cause, then set the annotation `lumigo.retry` to a new value.',
   'injector-failing': 'Fix the injector, such as its image, then retry a reverted workload.',
   'injector-unverified': 'Wait: another workload shows within minutes if the injector runs.',
   'job-immutable': 'Create the Job again.',

@@ -54,7 +54,7 @@ const separate = (text: string, own: string | undefined): string | undefined =>
 
 function removeFromSpec(spec: PodSpec, originalState: OriginalState | undefined): PodSpec {
   const added = new Set(originalState?.pullSecrets);
-  const leftAlone = new Set(originalState?.leftAlone);
+  const skipped = new Set(originalState?.skipped);
   const injectedInits = new Set(originalState?.initContainers);
   const written = writtenVariables(originalState);
   const volumes = new Set(spec.volumes?.map(({ name }) => name));
@@ -63,7 +63,7 @@ function removeFromSpec(spec: PodSpec, originalState: OriginalState | undefined)
     isInjectedOne ? removeFromContainer(container, written, originalState, volumes) : removeMount(container);
   const result = {
     ...spec,
-    containers: spec.containers.map((container) => clean(container, !leftAlone.has(container.name))),
+    containers: spec.containers.map((container) => clean(container, !skipped.has(container.name))),
     initContainers: spec.initContainers
       ?.filter(({ name }) => name !== injector.container)
       .map((container) => clean(container, injectedInits.has(container.name))),

@@ -66,19 +66,19 @@ describe('a reverted workload', () => {
   const gone: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
   const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
   it.each<[string, Workload, Partial<DecisionInput>, string]>([
-    ['is not injected again', reverted(), {}, 'frozen'],
-    ['nor by the webhook', reverted(), { operation: 'UPDATE', by: 'webhook' }, 'frozen'],
-    ['nor after a restart [F69]', reverted(restarted), {}, 'frozen'],
-    ['nor with other resources [F69]', reverted(template({ resources: { limits: { cpu: '1' } } })), {}, 'frozen'],
+    ['is not injected again', reverted(), {}, 'reverted'],
+    ['nor by the webhook', reverted(), { operation: 'UPDATE', by: 'webhook' }, 'reverted'],
+    ['nor after a restart [F69]', reverted(restarted), {}, 'reverted'],
+    ['nor with other resources [F69]', reverted(template({ resources: { limits: { cpu: '1' } } })), {}, 'reverted'],
     [
       'nor by another version of the operator [F69]',
       reverted(),
       { injector: { ...injector, version: '9.9.9' } },
-      'frozen',
+      'reverted',
     ],
-    ['nor with another sidecar name [F69]', reverted(), { injector: { ...injector, sidecars: ['x'] } }, 'frozen'],
-    ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'frozen'],
-    ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'frozen'],
+    ['nor with another sidecar name [F69]', reverted(), { injector: { ...injector, sidecars: ['x'] } }, 'reverted'],
+    ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'reverted'],
+    ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'reverted'],
     ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
     ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
     ['is injected with another command', reverted(template({ command: ['go'] })), {}, 'injected'],

@@ -20,7 +20,7 @@ const names = (count: number) => range(count, (index) => ({ name: `e${index}` })
 /** A namespace editor can write such a record: one of a later release, which wrote every present variable. */
 const forged = (count: number): string =>
   JSON.stringify({
-    ...{ endpoint: 'http://proxy', ...tracing, format: 99, pullSecrets: ['a'], leftAlone: ['other'] },
+    ...{ endpoint: 'http://proxy', ...tracing, format: 99, pullSecrets: ['a'], skipped: ['other'] },
     ...{ variables: names(count).map(({ name }) => name), kept: { app: { env: names(count) } } },
   });
 

@@ -89,7 +89,7 @@ export class PodCounts {
       if (listed.length >= MAX_ENTRIES.pods) break;
     }
     const open = new Map<string, Metadata[]>();
-    for (const pod of listed.filter((each) => !isInjected(each) && !isLeftAlone(each)))
+    for (const pod of listed.filter((each) => !isInjected(each) && !isSkipped(each)))
       open.set(getOwner(pod), [...(open.get(getOwner(pod)) ?? []), pod]);
     const wanted = await this.wanted(client, namespace, open);
     const restart = [...new Set(wanted.flatMap((pod) => findTarget(pod) ?? []))].sort();
@@ -132,7 +132,7 @@ export class PodCounts {
 
 const isInjected = ({ annotations: notes }: Metadata): boolean => notes?.[annotations.injection] !== undefined;
 
-const isLeftAlone = (metadata: Metadata): boolean =>
+const isSkipped = (metadata: Metadata): boolean =>
   metadata.deletionTimestamp !== undefined ||
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);

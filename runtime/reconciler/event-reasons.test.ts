@@ -152,7 +152,7 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
       () => judge(withEnv(instrumented({ env }), LARGE), { policy: deleting }),
     ],
   ],
-  frozen: [[NO_EVENT, 'was reverted', () => judge(written(revert(instrumented())))]],
+  reverted: [[NO_EVENT, 'was reverted', () => judge(written(revert(instrumented())))]],
   'injector-failing': [[NO_EVENT, 'is new while the injector fails', () => judge(make(), known('failing'))]],
   'injector-unverified': [
     [NO_EVENT, 'is a new Job while the injector is unverified', () => judge(make({}, job), known('unverified'))],

@@ -53,7 +53,7 @@ export class EventRecorder {
   ): void {
     // `reverting` has reported it.
     if (change === 'none' || findRevert(after.metadata) !== undefined) return;
-    const exceptions = decision.kind === 'inject' ? decision.leftAlone : [];
+    const exceptions = decision.kind === 'inject' ? decision.skipped : [];
     this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));

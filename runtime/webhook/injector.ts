@@ -46,8 +46,8 @@ function tooLarge(size: string): Answer {
 function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
   if (decision.kind === 'none') return allowed(message, isBlocked(decision) ? [`Lumigo: ${message}`] : []);
-  const leftAlone = decision.kind === 'inject' ? decision.leftAlone : [];
-  const warnings = leftAlone.map((reason) => `Lumigo: ${reason}`);
+  const skipped = decision.kind === 'inject' ? decision.skipped : [];
+  const warnings = skipped.map((reason) => `Lumigo: ${reason}`);
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
 }
 

@@ -56,7 +56,7 @@ async function follow({ testCluster, printer }: Demo, workloads: readonly DemoWo
   for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
     const now = await read(testCluster, workload);
     if (isInstrumented(toTemplate(now))) problems.push(`${toLabel(workload)} was instrumented, but must not be`);
-    else printer.leftAlone(toLabel(workload), await reasonFor(testCluster, now));
+    else printer.skipped(toLabel(workload), await reasonFor(testCluster, now));
   }
   return problems;
 }
@@ -93,7 +93,7 @@ export async function removeLumigo({ testCluster, printer, before }: Demo): Prom
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
-      printer.leftAlone(toLabel(workload), "keeps the injection, because a Job's template cannot change");
+      printer.skipped(toLabel(workload), "keeps the injection, because a Job's template cannot change");
       continue;
     }
     const [was, is] = [before.get(workload), getBytes(await read(testCluster, workload))];

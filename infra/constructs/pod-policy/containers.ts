@@ -80,5 +80,5 @@ export const containerVariables: Variables = {
   )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,
   isPodTraced,
   injected: `variables.traceable.transformList(index, container, ${all(isChosen, isOnlyTracer, isPossible)}, index)`,
-  leftAlone: 'variables.containers.transformList(index, container, !(index in variables.injected), container.name)',
+  skipped: 'variables.containers.transformList(index, container, !(index in variables.injected), container.name)',
 };

@@ -101,7 +101,7 @@ export const valueVariables: Variables = {
     `',"secretKey":' + strings.quote(variables.secretKey)`,
     `',"traces":' + variables.traces`,
     `',"logs":' + variables.logs`,
-    `(variables.leftAlone.size() == 0 ? '' : ',"leftAlone":["' + variables.leftAlone.join('","') + '"]')`,
+    `(variables.skipped.size() == 0 ? '' : ',"skipped":["' + variables.skipped.join('","') + '"]')`,
     `'}'`,
   ].join(' +\n'),
 };

@@ -49,7 +49,7 @@ const shapes: readonly (readonly [string, (template: PodTemplate) => boolean])[]
   ['a pod that is refused', (template) => injection(template).refused !== undefined],
   [
     'a container that is left alone beside one that is not',
-    (template) => (injection(template) as { leftAlone?: readonly unknown[] }).leftAlone?.length === 1,
+    (template) => (injection(template) as { skipped?: readonly unknown[] }).skipped?.length === 1,
   ],
 ];
 

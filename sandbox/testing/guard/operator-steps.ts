@@ -97,11 +97,11 @@ const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = fa
 
 /** A later release may have injected this before a rollback. */
 function withUnknownVariable({ metadata, spec }: PodTemplate): PodTemplate {
-  const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '{}') as { leftAlone?: string[] };
+  const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '{}') as { skipped?: string[] };
   const text = JSON.stringify({ ...record, format: 9, variables: ['LUMIGO_LATER', 'OTEL_LATER'] });
   const later = ['LUMIGO_LATER', 'OTEL_LATER'].map((name) => ({ name, value: '1' }));
   const containers = spec.containers.map((each) =>
-    record.leftAlone?.includes(each.name) === true ? each : { ...each, env: [...(each.env ?? []), ...later] },
+    record.skipped?.includes(each.name) === true ? each : { ...each, env: [...(each.env ?? []), ...later] },
   );
   const annotated = { ...metadata?.annotations, [annotations.injection]: text };
   return { metadata: { ...metadata, annotations: annotated }, spec: { ...spec, containers } };
