@@ -9,7 +9,7 @@ const FLOORS = {
     'api|json',
     'async|injection|wording',
     'kubernetes',
-    'access|certificates|config|credentials|installation|lumigo|observability|rollout|serving',
+    'access|certificates|config|credentials|installation|lumigo|node-collector|observability|rollout|serving',
     DUTIES,
     'manager',
     'cli',

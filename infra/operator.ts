@@ -7,6 +7,7 @@ import { HelmHooks } from './constructs/helm-hooks.ts';
 import { HelmTest } from './constructs/helm-test.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { collectsNodes, NodeCollector } from './constructs/node-collector.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { NetworkPolicy } from './constructs/network-policy.ts';
 import { LumigoToken } from './constructs/lumigo-token.ts';
@@ -75,12 +76,18 @@ export class Operator extends Chart {
       certificateChecksum: delivered?.checksum,
     });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
+    if (collectsNodes(settings)) new NodeCollector(this, 'node-collector', settings);
     if (settings.injection.podMode) new PodPolicy(this, 'pod-policy', settings);
     if (delivery !== 'Helm') return;
     new HelmHooks(this, 'helm-hooks', settings);
     new HelmTest(this, 'helm-test', settings);
   }
 }
+
+const everyCollection = ({ clusterCollection: { metrics, logs } }: Settings) => ({
+  metrics: { ...metrics, enabled: true },
+  logs: { ...logs, enabled: true },
+});
 
 function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {
   const problems = [...deliveryProblems(delivery, settings)];
@@ -126,6 +133,8 @@ export function withEverything(settings: Settings): Settings {
     },
     certificates: { issuer: 'cert-manager' as const, issuerRef: {} },
     injection: { ...settings.injection, podMode: true },
+    clusterCollection: everyCollection(settings),
+    kubeStateMetrics: { ...settings.kubeStateMetrics, install: true, address: '' },
     lumigoToken: { ...settings.lumigoToken, value: 'any' },
     updater: { ...settings.updater, mode: 'off' as const },
   };

@@ -161,6 +161,8 @@ export const ports = {
   telemetryLoop: 4319,
   /** On loopback only. The telemetry proxy shows there which workloads it received data from. */
   telemetryCounts: 8889,
+  /** The nodes' collectors send log lines and metrics there, with a key of the installation. */
+  nodeData: 4320,
 } as const;
 
 export const mounts = {
@@ -168,10 +170,21 @@ export const mounts = {
   telemetryProxyQueue: '/var/lib/lumigo/telemetry-proxy',
   telemetryProxyAccount: '/etc/lumigo/telemetry-proxy-account',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
+  nodeCollectorConfiguration: '/etc/lumigo/node-collector',
+  nodeCollectorKey: '/etc/lumigo/node-collector-key',
+  nodeCollectorState: '/var/lib/lumigo/node-collector',
+  podLogs: '/var/log/pods',
 } as const;
 
 /** Files in memory: accepted tokens, one per line, and the key of the loop port. */
-export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key' } as const;
+export const telemetryProxyFiles = {
+  ...{ configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key', nodeKeys: 'node-keys' },
+} as const;
+
+/** The key is also the name of the Secret's entry. */
+export const nodeCollectorFiles = { configuration: 'collector.json', key: 'key' } as const;
+
+export const nodeVariables = { name: 'NODE_NAME', address: 'NODE_ADDRESS' } as const;
 
 export const accountFiles = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
@@ -182,6 +195,9 @@ export const suffixes = {
   webhookService: '-webhooks-service',
   telemetryProxy: '-telemetry-proxy',
   telemetryProxyService: '-telemetry-proxy-service',
+  nodeCollector: '-node-collector',
+  nodeData: '-node-data',
+  kubeStateMetrics: '-kube-state-metrics',
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
   podPolicy: '-pod-policy',

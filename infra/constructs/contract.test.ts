@@ -74,8 +74,8 @@ const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook,
 describe('the ports', () => {
   it('match the contract in each container', () => {
     const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
-    // These two are on loopback only.
-    const { telemetryLoop: _loop, telemetryCounts: _counts, ...reached } = ports;
+    // The first two are on loopback only. A Service targets `nodeData` by number.
+    const { telemetryLoop: _loop, telemetryCounts: _counts, nodeData: _nodes, ...reached } = ports;
     expect([...numbers].sort()).toEqual(Object.values(reached).sort());
   });
 

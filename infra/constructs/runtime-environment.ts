@@ -17,6 +17,17 @@ export const telemetryProxyUrl = ({
 export const webhookHost = ({ name, namespace }: Pick<Settings, 'name' | 'namespace'>): string =>
   `${name}${suffixes.webhookService}.${namespace}.svc`;
 
+export const KUBE_STATE_METRICS_PORT = 8080;
+
+/** Returns host and port of the kube-state-metrics that the leader scrapes; empty if there is none. */
+function kubeStateMetricsAddress(settings: Settings): string {
+  const { name, namespace, kubernetesClusterDomain, kubeStateMetrics, clusterCollection } = settings;
+  if (!clusterCollection.metrics.enabled) return '';
+  if (kubeStateMetrics.address !== '') return kubeStateMetrics.address;
+  const host = `${name}${suffixes.kubeStateMetrics}.${namespace}.svc.${kubernetesClusterDomain}`;
+  return kubeStateMetrics.install ? `${host}:${KUBE_STATE_METRICS_PORT}` : '';
+}
+
 /** A terminating pod still receives requests for this time, until each node has noticed. */
 export const drainSeconds = 5;
 
@@ -36,5 +47,6 @@ export const runtimeConfig = (settings: Settings, delivery: Delivery) =>
     telemetryProxyAccountDirectory: mounts.telemetryProxyAccount,
     telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,
     telemetryProxyCredentials: 'serviceAccount',
+    kubeStateMetrics: kubeStateMetricsAddress(settings),
     logLevel: settings.debug.enabled ? 'debug' : 'info',
   });

@@ -76,7 +76,7 @@ function container(settings: Settings): JsonObject {
       // The queue on disk stores each batch with its token.
       '--feature-gates=exporter.PersistRequestContext',
     ],
-    env: memory,
+    env: collectorMemory('telemetry-proxy'),
     ports: [
       port('otlp-http', otlpHttp),
       port('otlp-grpc', otlpGrpc),
@@ -97,10 +97,10 @@ function container(settings: Settings): JsonObject {
 }
 
 /** Go's garbage collector works harder above 95 % of the limit: 1 million bytes per MiB. The collector's memory_limiter starts at 80 %. */
-const memory = [
+export const collectorMemory = (containerName: string) => [
   {
     name: 'MEMORY_LIMIT_MIB',
-    valueFrom: { resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' } },
+    valueFrom: { resourceFieldRef: { containerName, resource: 'limits.memory', divisor: '1Mi' } },
   },
   { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
 ];

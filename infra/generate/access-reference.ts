@@ -107,6 +107,7 @@ function portsTable(): string {
     webhook: '`networkPolicy.webhook.from` (default: every address)',
     otlp: '`networkPolicy.otlp.from` (default: every pod)',
     metrics: '`networkPolicy.metrics.from` (default: namespaces labelled `metrics: enabled`)',
+    nodes: 'the node collectors',
     node: "the pod's node",
     pod: 'the pod itself (loopback)',
   } as const;

@@ -58,8 +58,11 @@ const objects: readonly OwnObject[] = [
   },
   {
     ...{ ...core, resource: 'secrets' },
-    may: "write only the webhook's certificate",
-    create: all(isOwn(suffixes.certificates), `${object}.type == 'kubernetes.io/tls'`),
+    may: "write only the webhook's certificate, and create the key of the node collectors",
+    create: any(
+      all(isOwn(suffixes.certificates), `${object}.type == 'kubernetes.io/tls'`),
+      all(isOwn(suffixes.nodeCollector), `${fieldOr(object, 'type', "'Opaque'")} == 'Opaque'`),
+    ),
     update: all(
       isOwn(suffixes.certificates),
       sameButData,

@@ -44,9 +44,9 @@ export function chartTemplates() {
   const render = (given: Settings) => withDocuments(byKey(synthesize(given, 'Helm', markedCertificate)));
   const base = render(settings);
   let tree: unknown = base;
-  for (const { path, on, condition } of switches) {
+  for (const { path, on, also, condition } of switches) {
     const { [path]: _off, ...others } = off;
-    const turned = markedSettings({ ...others, ...Object.fromEntries(fixed(path, on)) });
+    const turned = markedSettings({ ...others, ...Object.fromEntries(fixed(path, on)), ...also });
     tree = merge(tree, base, render(turned.settings), condition);
   }
   const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));

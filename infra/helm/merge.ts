@@ -36,12 +36,24 @@ export function merge(tree: unknown, base: unknown, other: unknown, condition: s
   return mergeLists(tree, base, other, condition) ?? new Either(condition, other, tree);
 }
 
-/** Returns undefined if the values are not lists of equal length. */
+/** Returns undefined if one list does not continue the other one. */
 function mergeLists(tree: unknown, base: unknown, other: unknown, condition: string): unknown[] | undefined {
   if (!Array.isArray(tree) || !Array.isArray(base) || !Array.isArray(other)) return undefined;
-  if (base.length !== other.length) return undefined;
-  return tree.map((item: unknown, index) => merge(item, base[index], other[index], condition));
+  if (base.length !== other.length && !continues(base, other)) return undefined;
+  const at = (list: readonly unknown[], index: number) => (index < list.length ? list[index] : ABSENT);
+  return Array.from({ length: Math.max(tree.length, other.length) }, (_, index) =>
+    merge(at(tree, index), at(base, index), at(other, index), condition),
+  );
 }
+
+/** Containers, volumes and mounts have names. */
+const nameOf = (item: unknown): unknown => (isPlainObject(item) ? item['name'] : undefined);
+
+const continues = (a: readonly unknown[], b: readonly unknown[]): boolean => {
+  const common = Math.min(a.length, b.length);
+  const [first, second] = [a, b].map((list) => list.slice(0, common).map(nameOf));
+  return common > 0 && !first?.includes(undefined) && same(first, second);
+};
 
 function mergeMaps(tree: JsonMap, base: JsonMap, other: JsonMap, condition: string): JsonMap {
   const keys = [...new Set([...Object.keys(tree), ...Object.keys(other)])];

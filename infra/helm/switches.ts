@@ -6,6 +6,8 @@ export interface Switch {
   /** The values in the base rendering and in the other one. Undefined means the marker. The first switch wins. */
   readonly off: unknown;
   readonly on: unknown;
+  /** Values of other settings in the other rendering. */
+  readonly also?: Readonly<Record<string, unknown>>;
   /** The condition for `on`, in Go's template language. */
   readonly condition: string;
 }
@@ -25,6 +27,30 @@ const switchedOff = (path: string): Switch => ({ path, off: true, on: false, con
 const isSuspended =
   'or (not $.Values.updater.repository) (and (eq $.Values.updater.mode "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))';
 
+const [nodeMetrics, nodeLogs] = ['clusterCollection.metrics', 'clusterCollection.logs'];
+const kubeState = 'kubeStateMetrics';
+
+/** The base rendering has everything of the nodes. */
+const ofNodes: readonly Switch[] = [
+  {
+    ...{ path: `${nodeLogs}.enabled`, off: true, on: false, also: { [`${nodeMetrics}.enabled`]: false } },
+    condition: `not (or $.Values.${nodeLogs}.enabled $.Values.${nodeMetrics}.enabled)`,
+  },
+  switchedOff(`${nodeLogs}.enabled`),
+  switchedOff(`${nodeMetrics}.enabled`),
+  {
+    ...{ path: `${nodeMetrics}.essentialOnly`, off: true, on: false },
+    condition: `and $.Values.${nodeMetrics}.enabled (not $.Values.${nodeMetrics}.essentialOnly)`,
+  },
+  filled(`${kubeState}.address`),
+  switchedOff(`${kubeState}.install`),
+  {
+    ...{ path: 'logFileCollector.stateDirectory', off: undefined, on: '' },
+    condition: 'not $.Values.logFileCollector.stateDirectory',
+  },
+  ...['prometheusNodeExporter', kubeState].map((part) => filled(`${part}.image.digest`)),
+];
+
 export const switches: readonly Switch[] = [
   { path: 'updater.mode', off: 'upgrade', on: 'off', condition: 'eq $.Values.updater.mode "off"' },
   { path: 'updater.repository', off: undefined, on: '', condition: isSuspended },
@@ -36,6 +62,7 @@ export const switches: readonly Switch[] = [
     condition: 'not $.Values.updater.verify.keyringSecret',
   },
   filled('updater.image.digest'),
+  ...ofNodes,
   switchedOff('networkPolicy.enabled'),
   switchedOff('injection.podMode'),
   filled('networkPolicy.webhook.from', []),

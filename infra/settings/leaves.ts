@@ -78,6 +78,29 @@ export const imagePrefix = () =>
 export const quantity = () =>
   text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
 
+/** A pattern of one part of a path: a `/` or `_` would reach into the next part. */
+export const namePattern = () =>
+  word().regex(/^[-.a-z0-9*?]+$/, 'must consist of lower-case letters, digits, -, ., * and ?');
+
+/** A regular expression that is valid whatever its parts are, because brackets are not allowed. */
+export const metricPattern = () =>
+  word().regex(
+    /^[a-zA-Z_:]([a-zA-Z0-9_:.][*+]?)*$/,
+    'must be the name of a metric, in which . stands for any character, and * and + repeat the character before them',
+  );
+
+export const duration = () =>
+  text().regex(/^[1-9][0-9]{0,4}[sm]$/, 'must be a number of seconds or minutes, such as 15s or 1m');
+
+export const hostAndPort = () =>
+  text().regex(
+    /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:[1-9][0-9]{0,4}$/,
+    'must be a host and a port, such as metrics.monitoring.svc:8080',
+  );
+
+export const absolutePath = () =>
+  text().regex(/^(\/[-._a-zA-Z0-9]+)+$/, 'must be an absolute path without a slash at its end');
+
 export const schedule = () =>
   text().regex(
     /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-0-9*/,]+ [-0-9*/,]+ [-0-9*/,?]+ [-0-9A-Za-z*/,]+ [-0-9A-Za-z*/,?]+)$/,

@@ -29,6 +29,11 @@ const samples: Readonly<Record<string, unknown>> = {
   'endpoint.otlp.metrics_url': 'https://metrics.example',
   lumigoToken: { value: `t_${'1'.repeat(21)}` },
   monitoredNamespaces: [{ namespace: 'shop', loggingEnabled: true }],
+  clusterCollection: { metrics: { enabled: true, frequency: '30s' }, logs: { enabled: true } },
+  kubeStateMetrics: { install: false },
+  'prometheusNodeExporter.image': { repository: 'registry.example/node-exporter' },
+  'prometheusNodeExporter.resources': { limits: { memory: '1Gi' } },
+  'logFileCollector.resources': { limits: { memory: '1Gi' } },
 };
 
 const getSample = (path: string): unknown => {
@@ -36,7 +41,11 @@ const getSample = (path: string): unknown => {
   return path.startsWith('nodeSelector.') ? { pool: 'system' } : (samples[path] ?? 'other');
 };
 
-const rendered = (given: unknown) => JSON.stringify(synthesize(parseSettings(withoutOriginal(given)), 'Helm'));
+/** A part that is off has no objects in which a value could act. */
+const parts = { clusterCollection: { metrics: { enabled: true }, logs: { enabled: true } } };
+
+const rendered = (given: unknown) =>
+  JSON.stringify(synthesize(parseSettings({ ...parts, ...(withoutOriginal(given) as object) }), 'Helm'));
 
 describe('the values of the original [F51]', () => {
   it('each have a row, or are part of one', () => {

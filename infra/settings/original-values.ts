@@ -11,7 +11,6 @@ export type OriginalValue = { readonly path: string } & (
   | { readonly refused: string; readonly when: string }
 );
 
-const noMetrics = 'infrastructure metrics are not collected. Remove it, and collect them with another collector';
 const onePod = "the telemetry proxy runs in the operator's pods. Set controllerManager";
 const noSuchPart = 'this operator has no such component. Remove it';
 
@@ -26,10 +25,10 @@ const warned = (path: string, advice: string): OriginalValue => ({ path, warned:
 const ofTheOriginal = '^v?[0-9]+$';
 
 /** Components of the original with a `tolerations` or `nodeSelector` setting that this operator does not have. */
-const placed = ['watchdog', 'clusterAgent', 'telemetryProxy', 'targetAllocator', 'installHook'];
+const placed = ['watchdog', 'telemetryProxy', 'targetAllocator', 'installHook'];
 
 const perPart = (section: string): OriginalValue[] => [
-  ...['global', 'controllerManager', 'uninstallHook'].map((part) => acts(`${section}.${part}`)),
+  ...['global', 'controllerManager', 'uninstallHook', 'clusterAgent'].map((part) => acts(`${section}.${part}`)),
   ...placed.map((part) => warned(`${section}.${part}`, noSuchPart)),
 ];
 
@@ -67,11 +66,14 @@ export const originalValues: readonly OriginalValue[] = [
   warned('controllerManager.namespaceFileServer', noSuchPart),
   warned('controllerManager.initContainer', noSuchPart),
   warned(
-    'logFileCollector',
-    'log files are not collected. Set logging.enabled in the Lumigo resources, so that programs send their logs',
+    'logFileCollector.image',
+    'the collector on a node runs the image of the telemetry proxy. Set controllerManager.telemetryProxy.image',
   ),
-  warned('kubeStateMetrics', noMetrics),
-  warned('prometheusNodeExporter', noMetrics),
+  acts('logFileCollector.resources', undefined, 'they are those of the collector on each node, for logs and metrics'),
+  acts('kubeStateMetrics'),
+  acts('prometheusNodeExporter.image'),
+  acts('prometheusNodeExporter.resources'),
+  warned('prometheusNodeExporter.service', 'only the collector in the same pod reads node_exporter. Remove it'),
   acts('injectorWebhook.lumigoInjector.image'),
   warned('injectorWebhookService', 'only the API server uses the Service. Set ports.webhook for the port of the pods'),
   acts('kubernetesClusterDomain'),
@@ -81,9 +83,9 @@ export const originalValues: readonly OriginalValue[] = [
   acts('endpoint.otlp.metrics_url'),
   acts('lumigoToken'),
   acts('monitoredNamespaces'),
-  warned('clusterCollection', noMetrics),
-  warned('targetAllocator', noMetrics),
-  warned('kube-state-metrics', noMetrics),
+  acts('clusterCollection', undefined, 'both parts are off unless a value switches them on'),
+  warned('targetAllocator', 'the collector on each node scrapes that node. Remove it'),
+  warned('kube-state-metrics', 'the operator has no subchart. Set kubeStateMetrics'),
   acts('fullnameOverride', 'name'),
 ];
 

@@ -1,11 +1,23 @@
 import { opaqueList, section, stringMap } from './leaves.ts';
 
-/** The pods whose place can be set: the operator's, the Job that removes it, and the updater's. */
-export const podsOfInstallation = ['controllerManager', 'uninstallHook', 'updater'] as const;
+/** The pods whose place can be set. `clusterAgent` is the name of the node collector in the original operator's chart. */
+export const podsOfInstallation = [
+  'controllerManager',
+  'uninstallHook',
+  'updater',
+  'clusterAgent',
+  'kubeStateMetrics',
+] as const;
 
 export type PodOfInstallation = (typeof podsOfInstallation)[number];
 
-const meant = { controllerManager: "the operator's", uninstallHook: "the uninstall hook's", updater: "the updater's" };
+const meant = {
+  controllerManager: "the operator's",
+  uninstallHook: "the uninstall hook's",
+  updater: "the updater's",
+  clusterAgent: "the node collector's",
+  kubeStateMetrics: "kube-state-metrics'",
+};
 
 /** The settings for all pods, and for each of them. An empty list means those for all. */
 export const tolerations = section({

@@ -2,7 +2,7 @@ import { ports as defaults } from '../../runtime/contract.ts';
 import { section, wholeNumber } from './leaves.ts';
 
 /** The source that may reach a port: one of a setting, the kubelet (which no NetworkPolicy blocks), or the pod itself on loopback. */
-export type Reach = 'webhook' | 'otlp' | 'metrics' | 'node' | 'pod';
+export type Reach = 'webhook' | 'otlp' | 'metrics' | 'nodes' | 'node' | 'pod';
 
 export type PortName = keyof typeof defaults;
 
@@ -23,6 +23,7 @@ export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string;
   telemetryHealth: { purpose: 'probes of the telemetry proxy', by: 'node' },
   telemetryLoop: { purpose: 'collected data on its way through the telemetry proxy', by: 'pod' },
   telemetryCounts: { purpose: 'the names of workloads that sent telemetry', by: 'pod' },
+  nodeData: { purpose: 'log lines and metrics of the node collectors, OTLP over HTTP, with a key', by: 'nodes' },
 };
 
 export const portNames = Object.keys(reachedPorts) as readonly PortName[];

@@ -19,6 +19,7 @@ import {
   wholeNumber,
 } from './leaves.ts';
 import { certificates } from './certificates.ts';
+import { clusterCollection, kubeStateMetrics, logFileCollector, prometheusNodeExporter } from './cluster-collection.ts';
 import { controllerManager } from './controller-manager.ts';
 import { injection } from './injection.ts';
 import { metrics } from './metrics.ts';
@@ -34,7 +35,7 @@ import { webhook } from './webhook.ts';
 const NAME_LENGTH = 28;
 
 /** The images are built for these two architectures. */
-const linuxNodes = {
+export const linuxNodes = {
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: {
       nodeSelectorTerms: [
@@ -122,6 +123,10 @@ export const settingsSchema = fields({
   certificates,
   lumigoToken,
   monitoredNamespaces,
+  clusterCollection,
+  logFileCollector,
+  prometheusNodeExporter,
+  kubeStateMetrics,
   updater,
   networkPolicy,
   metrics,

@@ -212,7 +212,11 @@ export const permissions = {
       rule('', 'configmaps', 'get list watch patch', `NAME${suffixes.received}`),
     ),
     // RBAC cannot restrict the name of an object that is created.
-    needed("to create the webhook's certificate", 'certificates/certificates', rule('', 'secrets', 'create')),
+    needed(
+      "to create the webhook's certificate, and the key of the node collectors",
+      'certificates/certificates',
+      rule('', 'secrets', 'create'),
+    ),
     needed(
       'to renew it, and to follow its changes',
       'certificates/certificates',
@@ -235,3 +239,12 @@ export const permissions = {
     ),
   ],
 };
+
+/** Not of the manager: its own programs have these. */
+export const nodeCollectorRules: readonly PolicyRule[] = [rule('', 'nodes/metrics', 'get')];
+
+export const kubeStateMetricsRules: readonly PolicyRule[] = [
+  rule('', 'namespaces nodes pods', 'list watch'),
+  rule('apps', 'daemonsets deployments replicasets statefulsets', 'list watch'),
+  rule('batch', 'cronjobs jobs', 'list watch'),
+];

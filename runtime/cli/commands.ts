@@ -108,6 +108,13 @@ export const commands: readonly CommandSpec[] = [
     isInternal: true,
     load: () => import('./prepare-telemetry-proxy.ts'),
   },
+  {
+    name: 'prepare-node-collector',
+    does: 'write the configuration of the collector on this node',
+    example: 'lumigo prepare-node-collector',
+    isInternal: true,
+    load: () => import('./prepare-node-collector.ts'),
+  },
 ];
 
 function seconds(text: string): number {

@@ -1,4 +1,4 @@
-import { excludedNamespaces } from '../contract.ts';
+import { excludedNamespaces as excludedByDefault } from '../contract.ts';
 import { knownSidecars } from '../injection/chosen-containers.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
 import type { InjectorSettings } from '../injection/types.ts';
@@ -60,6 +60,14 @@ export const managerKinds = {
   endpoint: setting('endpoint.otlp.url', text),
   logsEndpoint: setting('endpoint.otlp.logs_url', text),
   metricsEndpoint: setting('endpoint.otlp.metrics_url', text),
+  nodeLogs: setting('clusterCollection.logs.enabled', flag),
+  nodeMetrics: setting('clusterCollection.metrics.enabled', flag),
+  essentialOnly: setting('clusterCollection.metrics.essentialOnly', flag),
+  essentialMetrics: setting('clusterCollection.metrics.essentialMetrics.names', texts),
+  metricsFrequency: setting('clusterCollection.metrics.frequency', text),
+  nodeDataPort: setting('ports.nodeData', wholeNumber),
+  /** Host and port; empty for none. */
+  kubeStateMetrics: text,
   monitoredNamespaces: setting('monitoredNamespaces', maps<MonitoredEntry>()),
   tokenSecret: setting('lumigoToken.secretName', text),
   tokenKey: setting('lumigoToken.secretKey', text),
@@ -99,6 +107,28 @@ export const updaterKinds = {
   timeoutSeconds: setting('updater.timeoutSeconds', wholeNumber),
 };
 
+export interface LogFiles {
+  readonly namespacePattern?: string | undefined;
+  readonly podPattern?: string | undefined;
+  readonly containerPattern?: string | undefined;
+}
+
+const { metricsSecure, excludedNamespaces, essentialOnly, essentialMetrics, metricsFrequency } = managerKinds;
+
+export const nodeCollectorKinds = {
+  ...{ version, operatorNamespace, excludedNamespaces, logLevel, metricsSecure },
+  logs: managerKinds.nodeLogs,
+  logsInclude: setting('clusterCollection.logs.include', maps<LogFiles>()),
+  logsExclude: setting('clusterCollection.logs.exclude', maps<LogFiles>()),
+  metrics: managerKinds.nodeMetrics,
+  ...{ essentialOnly, essentialMetrics, metricsFrequency },
+  queueSize: setting('logFileCollector.queueSize', text),
+  /** The URL of the telemetry proxy's port for nodes. */
+  proxyUrl: text,
+};
+
+export type NodeCollectorConfig = Configuration<typeof nodeCollectorKinds>;
+
 export type UpdaterConfig = Configuration<typeof updaterKinds>;
 
 /** The settings' defaults, for commands without a configuration (infra/constructs/contract.test.ts). */
@@ -112,7 +142,7 @@ export const assumedSettings = {
   rolloutStrategy: 'progressive',
   rolloutSoakSeconds: 10,
   rolloutLargestBatch: 50,
-  excludedNamespaces,
+  excludedNamespaces: excludedByDefault,
 } as const satisfies Partial<RuntimeConfig>;
 
 export type InjectionConfig = Pick<

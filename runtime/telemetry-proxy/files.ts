@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { telemetryProxyFiles } from '../contract.ts';
 import { render, serialize, tokensFile } from './render.ts';
-import { loopKeyFile } from './render-collection.ts';
+import { nodeKeysFile } from './render-nodes.ts';
+import { loopKeyFile } from './render-tenants.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 type Folder = Pick<ProxySettings, 'telemetryProxyDirectory'>;
@@ -22,6 +23,9 @@ export function writeTokens(settings: Folder, tokens: readonly string[]): void {
     (tokens.length === 0 ? [`none-${randomUUID()}`] : tokens).join('\n'),
   );
 }
+
+export const writeNodeKeys = ({ telemetryProxyDirectory: folder }: Folder, keys: readonly string[]): void =>
+  writeWhole(nodeKeysFile(folder), keys.join('\n'));
 
 export const readLoopKey = ({ telemetryProxyDirectory: folder }: Folder): string =>
   readFileSync(loopKeyFile(folder), 'utf8');

@@ -4,7 +4,7 @@ import { afterFailure, initialMs, planStep, restMs, retryMs, stillWanted, untouc
 import type { CollectorState, Namespaces } from './plan-reload.ts';
 
 const of = (...names: readonly string[]): Namespaces =>
-  names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}` }));
+  names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}`, sends: ['events'] }));
 const collecting = (...names: readonly string[]): CollectorState => ({
   ...untouched,
   ...{ running: of(...names), lastGood: of(...names), sending: of(...names) },
@@ -104,7 +104,12 @@ describe('a configuration that failed', () => {
   );
 
   it('is not replaced by a namespace with a new Lumigo resource [F75]', () => {
-    expect(stillWanted(of('a'), [{ name: 'a', token: 'token of a', lumigo: 'another uid' }])).toEqual([]);
+    expect(
+      stillWanted(
+        of('a'),
+        of('a').map((each) => ({ ...each, lumigo: 'another uid' })),
+      ),
+    ).toEqual([]);
   });
 
   it('is tried again after a pause, and delays no other one', () => {

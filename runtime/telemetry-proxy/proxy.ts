@@ -20,6 +20,7 @@ import { prepare, writeTokens } from './files.ts';
 import { followReceived } from './follow-received.ts';
 import { feedBoth, InstrumentedSenders } from './instrumented-senders.ts';
 import { reportReceived } from './report-received.ts';
+import { NodeKey } from './node-key.ts';
 import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, getTelemetry, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
@@ -65,12 +66,18 @@ export class TelemetryProxy {
   private readonly reloader: Reloader;
   private settings: ProxySettings;
   private leads = false;
+  private readonly nodeKey: NodeKey;
+  private readonly installationSource: TokenSource;
+  private hasNodeKey = false;
   private acceptedTokens: readonly string[] | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
-    const { config, transport, collectorTransport, logger } = options;
+    const { config, credentials, transport, collectorTransport, logger } = options;
     this.settings = config;
     this.client = createClient(transport);
+    this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger });
+    const { operatorNamespace: namespace, tokenSecret: name, tokenKey: key } = config;
+    this.installationSource = { namespace, name, key };
     this.reloader = new Reloader({
       ...{ client: createClient(collectorTransport), logger, signal: this.stop.signal },
       onReload: (outcome) => this.onReload(outcome),
@@ -147,9 +154,17 @@ export class TelemetryProxy {
     // A list that is only half read would refuse senders that were accepted before.
     if (this.acceptedTokens === undefined && sources.some((source) => credentials.get(source) === undefined)) return;
     this.writeTokens(sources);
-    const isDone = this.reloader.reconcile(this.settings, this.collected());
+    this.reconcileNodes();
+    const settings = { ...this.settings, nodeLogs: this.takesNodes('logs') };
+    const isDone = this.reloader.reconcile(settings, this.collected());
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
+  }
+
+  private reconcileNodes(): void {
+    const { credentials, config } = this.options;
+    if (config.nodeLogs || config.nodeMetrics) this.hasNodeKey = this.nodeKey.reconcile(this.leads);
+    if (config.nodeMetrics) credentials.want('installation', [this.installationSource]);
   }
 
   private writeTokens(sources: readonly TokenSource[]): void {
@@ -171,13 +186,32 @@ export class TelemetryProxy {
 
   private collected(): readonly CollectedNamespace[] {
     const { credentials } = this.options;
-    if (!this.leads) return [];
     const namespaces = this.effective().flatMap((lumigo) => {
-      const token = getTelemetry(lumigo).collect ? credentials.get(toTokenSource(lumigo))?.token : undefined;
+      const sends = getTelemetry(lumigo).collect.filter((sent) =>
+        sent === 'events' ? this.leads : this.takesNodes('logs'),
+      );
+      const token = sends.length === 0 ? undefined : credentials.get(toTokenSource(lumigo))?.token;
       const { namespace: name, uid = '' } = lumigo.metadata;
-      return token === undefined ? [] : [{ name, token, lumigo: uid }];
+      return token === undefined ? [] : [{ name, token, lumigo: uid, sends }];
     });
-    return namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), ...this.installation()];
+  }
+
+  /** Metrics of the cluster belong to no namespace. They have the token of the settings. */
+  private installation(): readonly CollectedNamespace[] {
+    const { credentials, config } = this.options;
+    if (!this.takesNodes('metrics')) return [];
+    const token = credentials.get(this.installationSource)?.token;
+    const name = config.operatorNamespace;
+    const isScraping = this.leads && config.kubeStateMetrics !== '';
+    const sends = isScraping ? (['metrics', 'kubeStateMetrics'] as const) : (['metrics'] as const);
+    return token === undefined ? [] : [{ name, token, lumigo: 'installation', sends }];
+  }
+
+  /** Without a key the port would refuse the nodes, which then drop their data. */
+  private takesNodes(data: 'logs' | 'metrics'): boolean {
+    const { nodeLogs, nodeMetrics } = this.options.config;
+    return this.hasNodeKey && (data === 'logs' ? nodeLogs : nodeMetrics);
   }
 
   private effective(): readonly LumigoResource[] {

@@ -59,7 +59,7 @@ export class Reloader {
   }
 
   collected(): number {
-    return this.state.running?.length ?? 0;
+    return this.state.running?.filter(sendsEvents).length ?? 0;
   }
 
   /** Takes the next step of the plan. A reload continues in the background. Returns true if nothing is left to do. */
@@ -86,7 +86,8 @@ export class Reloader {
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
     const found = findCollector(configurationFile(settings));
     if (found === undefined) return undefined;
-    this.state = { ...this.state, running: known === undefined ? undefined : [] };
+    // That file has no port for nodes either.
+    this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
     this.process = found;
     this.initial.clear();
     return found;
@@ -108,7 +109,7 @@ export class Reloader {
     const started = performance.now();
     try {
       // The versions are read before the watches end, so that nothing between two watches is missed.
-      const present = namespaces.length === 0 ? {} : await presentVersions(client);
+      const present = namespaces.some(sendsEvents) ? await presentVersions(client) : {};
       this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.waitForUp(settings, process, before);
@@ -133,7 +134,10 @@ export class Reloader {
     if (!this.isCut) this.sentUntil = present;
     const now = performance.now();
     const isInitial = ({ lumigo }: plan.Namespaces[number]) => now < (this.initial.get(lumigo) ?? Infinity);
-    const initial = namespaces.filter(isInitial).map(({ name }) => name);
+    const initial = namespaces
+      .filter(sendsEvents)
+      .filter(isInitial)
+      .map(({ name }) => name);
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key: readLoopKey(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
@@ -161,12 +165,14 @@ export class Reloader {
     if (isSending) [this.sentUntil, this.isCut] = [present, false];
     const running = isSending ? namespaces : undefined;
     this.state = { ...this.state, running, cutFrom: now + CATCH_UP_MS, lastGood: namespaces, failure: undefined };
-    const lumigoes = new Set(namespaces.map(({ lumigo }) => lumigo));
+    const lumigoes = new Set(namespaces.filter(sendsEvents).map(({ lumigo }) => lumigo));
     for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
     const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
     for (const lumigo of fresh) this.initial.set(lumigo, now + plan.initialMs(fresh.length));
   }
 }
+
+const sendsEvents = ({ sends }: plan.Namespaces[number]): boolean => sends.includes('events');
 
 async function presentVersions(client: Client): Promise<Versions> {
   const versions = collectedKinds.map(async (kind) => {

@@ -7,7 +7,7 @@ const podAssociation = [{ sources: [{ from: 'connection' }] }];
 
 const serviceAttributes = ['service.name', 'service.namespace', 'service.version', 'service.instance.id'];
 
-const podAttributes = [
+export const podAttributes = [
   ...['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.pod.start_time', 'k8s.node.name'],
   ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'cronjob', 'job'].flatMap((owner) => [
     `k8s.${owner}.name`,

@@ -1,9 +1,16 @@
-import { lumigo, pods, telemetryProxyFiles, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
+import { lumigo, pods, workloads, type WorkloadKind } from '../contract.ts';
 import { intoShard, getShardRouter } from './render-shards.ts';
-import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
-
-type Rendered = Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
-  Pick<CollectorConfiguration['service'], 'pipelines'>;
+import { renderNodes } from './render-nodes.ts';
+import {
+  loopExporter,
+  loopExtension,
+  loopReceiver,
+  routeTo,
+  toTenants,
+  type Rendered,
+  type Tenant,
+} from './render-tenants.ts';
+import type { Collection, Components, ProxySettings } from './types.ts';
 
 /** The collector sends events, and every version of their objects, for namespaces with `kubeEvents` enabled. */
 export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
@@ -20,58 +27,51 @@ const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', inte
 
 const route = 'routing/namespaces';
 
-/** One watch per kind covers the cluster. A switch keeps known namespaces, whose data takes the shard of its token. */
+/** Everything that needs a token of the operator. It passes the loop, where it takes the shard of that token. */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
-  const tenants = toTenants(collection.namespaces);
-  const objects = objectReceivers(settings, collection);
-  const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
-    Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
+  const [objects, nodes] = [renderObjects(settings, collection), renderNodes(settings, collection)];
+  const signals = ['logs', ...(settings.nodeMetrics ? ['metrics' as const] : [])] as const;
   return {
-    extensions: { [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(settings.telemetryProxyDirectory) } },
-    receivers: { ...objects, 'otlp/loop': loopReceiver(settings) },
-    processors: { 'transform/scope': scopes(settings) },
-    connectors: {
-      [route]: {
-        table: tenants.map(({ id, namespaces }) => ({
-          context: 'resource',
-          condition: namespaces.map(isOf).join(' or '),
-          pipelines: [`logs/${id}`],
-        })),
-      },
-    },
-    exporters: each('otlphttp/to', ({ token }) => loopExporter(settings, token, collection.key)),
+    extensions: { ...loopExtension(settings), ...nodes.extensions },
+    receivers: { ...objects.receivers, ...nodes.receivers, 'otlp/loop': loopReceiver(settings) },
+    processors: { ...objects.processors, ...nodes.processors },
+    connectors: { ...objects.connectors, ...nodes.connectors },
+    exporters: { ...objects.exporters, ...nodes.exporters },
     pipelines: {
-      'logs/collected': {
-        receivers: Object.keys(objects),
-        processors: ['transform/scope', 'resource/operator'],
-        exporters: [route],
-      },
-      ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
-      'logs/loop': {
-        receivers: ['otlp/loop'],
-        processors: [intoShard, 'batch'],
-        exporters: [getShardRouter('logs')],
-      },
+      ...objects.pipelines,
+      ...nodes.pipelines,
+      ...Object.fromEntries(
+        signals.map((signal) => [
+          `${signal}/loop`,
+          { receivers: ['otlp/loop'], processors: [intoShard, 'batch'], exporters: [getShardRouter(signal)] },
+        ]),
+      ),
     },
   };
 }
 
-interface Tenant {
-  /** The name of the first namespace, because no name may contain a token. */
-  readonly id: string;
-  readonly token: string;
-  readonly namespaces: readonly CollectedNamespace[];
+/** One watch per kind covers the cluster. A switch keeps known namespaces. */
+function renderObjects(settings: ProxySettings, collection: Collection): Rendered {
+  const tenants = toTenants(collection.namespaces, 'events');
+  if (tenants.length === 0) return {};
+  const receivers = objectReceivers(settings, collection);
+  const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
+    Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
+  return {
+    receivers,
+    processors: { 'transform/scope': scopes(settings) },
+    connectors: { [route]: routeTo(tenants, ({ id }) => `logs/${id}`) },
+    exporters: each('otlphttp/to', (tenant) => patiently(loopExporter(settings, tenant, collection))),
+    pipelines: {
+      'logs/collected': {
+        receivers: Object.keys(receivers),
+        processors: ['transform/scope', 'resource/operator'],
+        exporters: [route],
+      },
+      ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
+    },
+  };
 }
-
-function toTenants(namespaces: readonly CollectedNamespace[]): readonly Tenant[] {
-  const byToken = new Map<string, CollectedNamespace[]>();
-  for (const namespace of namespaces)
-    byToken.set(namespace.token, [...(byToken.get(namespace.token) ?? []), namespace]);
-  return [...byToken].map(([token, shared]) => ({ id: shared[0]?.name ?? '', token, namespaces: shared }));
-}
-
-/** The name is a DNS label, so it needs no escape. */
-const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespace.name"] == "${name}"`;
 
 function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial, since }: Collection): Components {
   const receiver = (mode: 'watch' | 'pull', more: (plural: string) => object) => ({
@@ -107,33 +107,9 @@ const scopes = ({ version }: ProxySettings) => ({
   ],
 });
 
-/** If the key in the file changes, the old configuration sends no more collected data, without a reload. */
-const loopAuthenticator = 'bearertokenauth/loop';
-const keyHeader = 'Lumigo-Loop-Key';
-
-export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
-
-const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
-
-const loopReceiver = (settings: ProxySettings) => ({
-  protocols: {
-    http: {
-      endpoint: loopAddress(settings),
-      include_metadata: true,
-      auth: { authenticator: loopAuthenticator },
-      max_request_body_size: 64 * 1024 * 1024,
-      // The collector's own clients open idle connections too, and a reload waits for those.
-      read_header_timeout: '1s',
-    },
-  },
-});
-
 /** No processor that gathers data may precede it: at shutdown that would wait for a receiver that is already closed. */
-const loopExporter = (settings: ProxySettings, token: string, key: string) => ({
-  endpoint: `http://${loopAddress(settings)}`,
-  headers: { Authorization: `${tokenScheme} ${token}`, [keyHeader]: `Bearer ${key}` },
-  compression: 'none',
-  timeout: '10s',
+const patiently = (exporter: object) => ({
+  ...exporter,
   sending_queue: {
     sizer: 'requests',
     queue_size: 4,

@@ -40,6 +40,7 @@ describe('otelcol validate', () => {
       name: `namespace-${index}`,
       token: `t_${index.toString(16).padStart(21, '0')}`,
       lumigo: `uid-${index}`,
+      sends: ['events', 'logFiles'] as const,
     }));
     const initial = namespaces.map(({ name }) => name);
     expect(validate(given, { namespaces, initial, since: {}, key: 'key' })).toBe('');

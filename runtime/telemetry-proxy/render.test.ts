@@ -34,24 +34,30 @@ describe("the collector's configuration", () => {
     );
   });
 
-  it('sends each namespace under its own token and under no other', () => {
+  it.each([
+    ['events', 'routing/namespaces'],
+    ['logFiles', 'routing/log-files'],
+  ] as const)('sends %s of each namespace under its own token and under no other', (sent, connector) => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
-        const { connectors, exporters, service } = render(given, collected);
-        const { table = [] } = (connectors['routing/namespaces'] ?? {}) as {
+        const { connectors, exporters, service } = render({ ...given, nodeLogs: true }, collected);
+        const { table = [] } = (connectors[connector] ?? {}) as {
           table?: readonly { condition: string; pipelines: readonly [string] }[];
         };
+        const sending = collected.namespaces.filter(({ sends }) => sends.includes(sent));
         for (const { name, token } of collected.namespaces) {
           const routes = table.filter(({ condition }) =>
             condition.split(' or ').includes(`attributes["k8s.namespace.name"] == "${name}"`),
           );
-          expect(routes.length).toBe(1);
+          const isSending = sending.some((each) => each.name === name);
+          expect(routes.length).toBe(isSending ? 1 : 0);
           const [exporter = ''] = service.pipelines[routes[0]?.pipelines[0] ?? '']?.exporters ?? [];
-          expect(exporters[exporter]).toMatchObject({
-            headers: { Authorization: `LumigoToken ${token}`, 'Lumigo-Loop-Key': 'Bearer key' },
-          });
+          if (isSending)
+            expect(exporters[exporter]).toMatchObject({
+              headers: { Authorization: `LumigoToken ${token}`, 'Lumigo-Loop-Key': 'Bearer key' },
+            });
         }
-        expect(table.length).toBe(new Set(collected.namespaces.map(({ token }) => token)).size);
+        expect(table.length).toBe(new Set(sending.map(({ token }) => token)).size);
       }),
     );
   });
@@ -59,12 +65,27 @@ describe("the collector's configuration", () => {
   it('watches each kind once, for any number of namespaces [D36]', () => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
-        fc.pre(collected.namespaces.length > 0);
+        fc.pre(collected.namespaces.some(({ sends }) => sends.includes('events')));
         const { objects } = render(given, collected).receivers['k8sobjects/changes'] as {
           objects: readonly { name: string; namespaces?: unknown }[];
         };
         expect(objects.map(({ name }) => name)).toEqual(collectedKinds.map(({ plural }) => plural));
         expect(objects.filter(({ namespaces }) => namespaces !== undefined)).toEqual([]);
+      }),
+    );
+  });
+
+  it('takes data of nodes only with a key, and log lines only of namespaces that log', () => {
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        const { receivers, processors } = render({ ...given, nodeLogs: true }, collected);
+        expect(receivers['otlp/nodes']).toMatchObject({
+          protocols: { http: { auth: { authenticator: 'bearertokenauth/nodes' } } },
+        });
+        const names = collected.namespaces.filter(({ sends }) => sends.includes('logFiles')).map(({ name }) => name);
+        const [condition = ''] = (processors['filter/log-files'] as { logs: { log_record: string[] } }).logs.log_record;
+        const [, listed = ''] = /\^\((.*)\)\$/.exec(condition) ?? [];
+        expect(listed.split('|').filter(Boolean).toSorted()).toEqual(names.toSorted());
       }),
     );
   });
@@ -91,7 +112,8 @@ describe("the collector's configuration", () => {
       'metrics_endpoint',
       'https://metrics.example/v1/metrics',
     );
-    expect(render(given, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(given, undefined));
+    const quiet = { ...given, nodeLogs: false };
+    expect(render(quiet, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(quiet, undefined));
   });
 
   it('has its own metrics on loopback for the manager alone if they are restricted [F25]', () => {

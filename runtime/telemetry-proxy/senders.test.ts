@@ -15,17 +15,16 @@ const lumigo = (active: string, more: object = {}, metadata: object = {}): Lumig
 describe('the telemetry of a namespace', () => {
   const infrastructure = (given: object) => lumigo('True', { infrastructure: given });
   it.each([
-    ['without a Lumigo', undefined, false, false],
-    ['with an active one', lumigo('True'), true, true],
-    ['with an inactive one [D39]', lumigo('False'), false, false],
-    ['with a new one', { ...lumigo('True'), status: {} }, false, false],
-    ['with kubeEvents off', infrastructure({ kubeEvents: { enabled: false } }), true, false],
-    ['with infrastructure off', infrastructure({ enabled: false }), true, false],
-    ['with an empty infrastructure', infrastructure({}), true, true],
-    ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, false],
-  ])('%s', (_case, effective, acceptsSenders, collect) =>
-    expect(getTelemetry(effective)).toEqual({ acceptsSenders, collect }),
-  );
+    ['without a Lumigo', undefined, false, []],
+    ['with an active one', lumigo('True'), true, ['events']],
+    ['with an inactive one [D39]', lumigo('False'), false, []],
+    ['with a new one', { ...lumigo('True'), status: {} }, false, []],
+    ['with kubeEvents off', infrastructure({ kubeEvents: { enabled: false } }), true, []],
+    ['with infrastructure off', infrastructure({ enabled: false }), true, []],
+    ['with an empty infrastructure', infrastructure({}), true, ['events']],
+    ['with logging on', lumigo('True', { logging: { enabled: true } }), true, ['events', 'logFiles']],
+    ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, []],
+  ] as const)('%s', (_case, effective, acceptsSenders, collect) => expect(getTelemetry(effective)).toEqual({ acceptsSenders, collect }));
 });
 
 const { deployment, replicaSet } = workloadKinds;

@@ -6,15 +6,21 @@ import { holds } from '../injection/policy.ts';
 import { findOptIn } from '../injection/injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
+import type { Sent } from './types.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
-export function getTelemetry(effective: LumigoResource | undefined): { acceptsSenders: boolean; collect: boolean } {
-  if (effective === undefined) return { acceptsSenders: false, collect: false };
-  if (effective.metadata.deletionTimestamp !== undefined) return { acceptsSenders: true, collect: false };
+export function getTelemetry(effective: LumigoResource | undefined): { acceptsSenders: boolean; collect: readonly Sent[] } {
+  if (effective === undefined) return { acceptsSenders: false, collect: [] };
+  if (effective.metadata.deletionTimestamp !== undefined) return { acceptsSenders: true, collect: [] };
   const active = holds(effective.status, 'Active');
-  return { acceptsSenders: active, collect: active && wantsEvents(effective) };
+  return { acceptsSenders: active, collect: active ? wantedFrom(effective) : [] };
 }
+
+const wantedFrom = (effective: LumigoResource): readonly Sent[] => [
+  ...(wantsEvents(effective) ? ['events' as const] : []),
+  ...(effective.spec?.logging?.enabled === true ? ['logFiles' as const] : []),
+];
 
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
   spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;

@@ -15,6 +15,11 @@ type ConfigKeys =
   | 'endpoint'
   | 'logsEndpoint'
   | 'metricsEndpoint'
+  | `node${'Logs' | 'Metrics' | 'DataPort'}`
+  | 'essentialOnly'
+  | 'essentialMetrics'
+  | 'metricsFrequency'
+  | 'kubeStateMetrics'
   | `otlp${'Http' | 'Grpc'}Port`
   | `telemetry${'Health' | 'Metrics' | 'Loop' | 'Counts'}Port`
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
@@ -31,8 +36,13 @@ export interface Collection {
 export interface CollectedNamespace {
   readonly name: string;
   readonly token: string;
+  /** The uid of the `Lumigo` resource, or another text that changes with the sender. */
   readonly lumigo: string;
+  readonly sends: readonly Sent[];
 }
+
+/** `metrics` are those of nodes. Only the leader sends events and scrapes kube-state-metrics. */
+export type Sent = 'events' | 'logFiles' | 'metrics' | 'kubeStateMetrics';
 
 export interface CollectorConfiguration {
   readonly extensions: Components;

@@ -18,7 +18,7 @@ export type Collector = Awaited<ReturnType<typeof startCollector>>;
 export type TelemetrySetup = Awaited<ReturnType<typeof prepareTelemetry>>;
 
 export async function prepareTelemetry(folder: string) {
-  const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0, counts = 0] = await freePorts(6);
+  const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0, counts = 0, nodes = 0] = await freePorts(7);
   const configuration = join(folder, 'telemetry-proxy');
   const accountFolder = join(folder, 'telemetry-proxy-account');
   const queueFolder = join(folder, 'telemetry-queue');
@@ -26,12 +26,13 @@ export async function prepareTelemetry(folder: string) {
     folder: configuration,
     accountFolder,
     queueFolder,
-    ports: { http, grpc, health, metrics, loop, counts },
+    ports: { http, grpc, health, metrics, loop, counts, nodes },
     config: {
       telemetryProxyDirectory: configuration,
       telemetryProxyAccountDirectory: accountFolder,
       telemetryProxyQueueDirectory: queueFolder,
       ...{ otlpHttpPort: http, otlpGrpcPort: grpc, telemetryLoopPort: loop, telemetryCountsPort: counts },
+      nodeDataPort: nodes,
       ...{ telemetryHealthPort: health, telemetryMetricsPort: metrics },
       telemetryProxyCredentials: 'kubeConfig',
     } satisfies Changes,
@@ -91,6 +92,7 @@ export async function startCollector(options: CollectorOptions) {
     metricsPort: telemetry.ports.metrics,
     loopPort: telemetry.ports.loop,
     countsPort: telemetry.ports.counts,
+    nodeDataPort: telemetry.ports.nodes,
     logFile,
     folder: telemetry.folder,
     queueFolder: telemetry.queueFolder,

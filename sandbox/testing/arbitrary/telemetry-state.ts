@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { collectedKinds } from '../../../runtime/telemetry-proxy/render-collection.ts';
-import type { Collection, ProxySettings } from '../../../runtime/telemetry-proxy/types.ts';
+import type { Collection, ProxySettings, Sent } from '../../../runtime/telemetry-proxy/types.ts';
 
 /** Any state of a manager. Some names are ones that YAML would read as other types. */
 
@@ -23,6 +23,13 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   telemetryMetricsPort: port,
   telemetryLoopPort: port,
   telemetryCountsPort: port,
+  nodeDataPort: port,
+  nodeLogs: fc.boolean(),
+  nodeMetrics: fc.constant(true),
+  essentialOnly: fc.boolean(),
+  essentialMetrics: fc.constant(['kube_.+_labels']),
+  metricsFrequency: fc.constantFrom('15s', '1m'),
+  kubeStateMetrics: fc.constant('kube-state-metrics:8080'),
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
   telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
@@ -35,6 +42,11 @@ const name = fc.oneof(
 );
 const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
 
+const sent = fc.subarray<Sent>(['events', 'logFiles'], { minLength: 1 });
+
+/** At most one sender has the metrics of the cluster. */
+const ofCluster = fc.constantFrom<readonly Sent[]>([], ['metrics'], ['metrics', 'kubeStateMetrics']);
+
 /** Some of the namespaces share a token. */
 export const getCollection = (most: number): fc.Arbitrary<Collection> =>
   fc
@@ -42,12 +54,15 @@ export const getCollection = (most: number): fc.Arbitrary<Collection> =>
       fc.uniqueArray(name, { maxLength: most }),
       fc.array(token, { minLength: 1, maxLength: most }),
       fc.nat(),
+      fc.array(sent, { minLength: 1, maxLength: 5 }),
+      ofCluster,
       fc.dictionary(fc.constantFrom(...collectedKinds.map(({ plural }) => plural)), fc.nat().map(String)),
     )
-    .map(([names, tokens, initial, since]) => ({
-      namespaces: names
-        .toSorted()
-        .map((each, index) => ({ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` })),
+    .map(([names, tokens, initial, sends, cluster, since]) => ({
+      namespaces: names.toSorted().map((each, index) => ({
+        ...{ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` },
+        sends: [...(sends[index % sends.length] ?? []), ...(index === 0 ? cluster : [])],
+      })),
       initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
       since,
       key: 'key',

@@ -1,0 +1,109 @@
+import { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { suffixes } from '../../runtime/contract.ts';
+import { kubeStateMetricsRules } from '../../runtime/access/permissions.ts';
+import type { Settings } from '../settings/schema.ts';
+import { imageReference } from './image.ts';
+import { labels, optOut, selectorLabels } from './labels.ts';
+import { containerSecurity, operatorPod } from './pod.ts';
+import { KUBE_STATE_METRICS_PORT } from './runtime-environment.ts';
+import { policyRules } from './policy-rules.ts';
+
+const component = 'kube-state-metrics';
+const TELEMETRY_PORT = 8081;
+
+/** Labels that the original asks for, which become the `kube_*_labels` metrics. */
+const labelsAllowed = [
+  'namespaces=[namespace]',
+  ...['daemonset', 'deployment', 'replicaset', 'statefulset', 'job', 'cronjob', 'pod'].map(
+    (kind) => `${kind}s=[${kind},namespace]`,
+  ),
+  'nodes=[node]',
+].join(',');
+
+const kinds = kubeStateMetricsRules.flatMap(({ resources }) => resources).toSorted();
+
+/** One program for the whole cluster, which only the telemetry proxy of the leader scrapes. */
+export class KubeStateMetrics extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const { kubeStateMetrics, namespace } = settings;
+    if (!kubeStateMetrics.install || kubeStateMetrics.address !== '') return;
+    const name = `${settings.name}${suffixes.kubeStateMetrics}`;
+    const common = labels(settings, component);
+    const selector = { ...selectorLabels(settings), 'app.kubernetes.io/component': component };
+    const metadata = { name, namespace, labels: common };
+    const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+    new k8s.KubeServiceAccount(this, 'account', { metadata, automountServiceAccountToken: false });
+    new k8s.KubeClusterRole(this, 'role', {
+      metadata: { name, labels: common },
+      rules: policyRules(kubeStateMetricsRules),
+    });
+    new k8s.KubeClusterRoleBinding(this, 'role-binding', {
+      metadata: { name, labels: common },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects,
+    });
+    new ApiObject(this, 'deployment', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { ...metadata, labels: { ...common, ...optOut } },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: selector },
+        // Two at once would be counted twice.
+        strategy: { type: 'Recreate' },
+        template: {
+          metadata: { labels: { ...common, ...optOut } },
+          spec: {
+            ...operatorPod(settings, 'kubeStateMetrics'),
+            serviceAccountName: name,
+            containers: [container(settings)],
+          },
+        },
+      },
+    });
+    const port = k8s.IntOrString.fromNumber(KUBE_STATE_METRICS_PORT);
+    new k8s.KubeService(this, 'service', {
+      metadata,
+      spec: {
+        type: 'ClusterIP',
+        selector,
+        ports: [{ name: 'metrics', port: KUBE_STATE_METRICS_PORT, targetPort: port, protocol: 'TCP' }],
+      },
+    });
+    if (!settings.networkPolicy.enabled) return;
+    new k8s.KubeNetworkPolicy(this, 'policy', {
+      metadata,
+      spec: {
+        podSelector: { matchLabels: selector },
+        policyTypes: ['Ingress'],
+        ingress: [
+          { from: [{ podSelector: { matchLabels: selectorLabels(settings) } }], ports: [{ port, protocol: 'TCP' }] },
+        ],
+      },
+    });
+  }
+}
+
+function container(settings: Settings) {
+  const { image, resources } = settings.kubeStateMetrics;
+  const probe = (path: string, port: number) => ({ httpGet: { path, port }, periodSeconds: 10, timeoutSeconds: 5 });
+  return {
+    name: component,
+    image: imageReference(image, settings.imagePrefix),
+    imagePullPolicy: 'IfNotPresent',
+    args: [
+      `--port=${KUBE_STATE_METRICS_PORT}`,
+      `--telemetry-port=${TELEMETRY_PORT}`,
+      `--resources=${kinds.join(',')}`,
+      `--metric-labels-allowlist=${labelsAllowed}`,
+      '--use-apiserver-cache=true',
+    ],
+    livenessProbe: probe('/livez', KUBE_STATE_METRICS_PORT),
+    readinessProbe: probe('/readyz', TELEMETRY_PORT),
+    resources,
+    securityContext: containerSecurity,
+  };
+}

@@ -1,0 +1,122 @@
+import { mounts, nodeCollectorFiles, nodeVariables, ports, suffixes } from '../../runtime/contract.ts';
+import { nodeCollectorKinds } from '../../runtime/config/config.ts';
+import { NODE_EXPORTER_ADDRESS } from '../../runtime/node-collector/render-scrapes.ts';
+import { linuxNodes, type Settings } from '../settings/schema.ts';
+import { operatorVersion } from '../settings/version.ts';
+import { configured, environmentWith } from './configuration.ts';
+import { imageReference } from './image.ts';
+import { containerSecurity, operatorPod, probes, type JsonObject } from './pod.ts';
+import { collectorMemory } from './telemetry-proxy.ts';
+
+const [configuration, key, state, podLogs] = ['configuration', 'key', 'state', 'pod-logs'];
+const hostFolders = ['proc', 'sys'] as const;
+
+/** Lists have their optional items at the end, so that the chart can add each without the others. */
+export function nodeCollectorPod(settings: Settings, account: string): JsonObject {
+  const { metrics } = settings.clusterCollection;
+  return {
+    ...operatorPod(settings, 'clusterAgent'),
+    serviceAccountName: account,
+    automountServiceAccountToken: metrics.enabled,
+    affinity: linuxNodes,
+    initContainers: [initContainer(settings)],
+    containers: [collector(settings), ...(metrics.enabled ? [nodeExporter(settings)] : [])],
+    volumes: volumes(settings),
+  };
+}
+
+/** Log files belong to the node's root user. Without them, no part needs that user or a directory of the node. */
+const security = ({ clusterCollection: { logs } }: Settings): JsonObject => ({
+  ...containerSecurity,
+  // If the node has SELinux, no other type can read log files.
+  ...(logs.enabled ? { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seLinuxOptions: { type: 'spc_t' } } : {}),
+});
+
+const fromNode = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+function initContainer(settings: Settings): JsonObject {
+  const { name, namespace, kubernetesClusterDomain } = settings;
+  const proxyUrl = `http://${name}${suffixes.nodeData}.${namespace}.svc.${kubernetesClusterDomain}:${settings.ports.nodeData}`;
+  const document = configured(nodeCollectorKinds, settings, {
+    version: operatorVersion(),
+    proxyUrl,
+    logLevel: settings.debug.enabled ? 'debug' : 'info',
+  });
+  return {
+    name: 'configuration',
+    image: imageReference(settings.controllerManager.manager.image, settings.imagePrefix),
+    imagePullPolicy: 'IfNotPresent',
+    args: ['prepare-node-collector'],
+    env: [
+      ...environmentWith(document),
+      fromNode(nodeVariables.name, 'spec.nodeName'),
+      fromNode(nodeVariables.address, 'status.hostIP'),
+    ],
+    resources: settings.logFileCollector.resources,
+    securityContext: security(settings),
+    volumeMounts: [{ name: configuration, mountPath: mounts.nodeCollectorConfiguration }],
+  };
+}
+
+function collector(settings: Settings): JsonObject {
+  const { logFileCollector, clusterCollection } = settings;
+  const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  return {
+    name: 'collector',
+    image: imageReference(settings.controllerManager.telemetryProxy.image, settings.imagePrefix),
+    imagePullPolicy: 'IfNotPresent',
+    args: [`--config=${mounts.nodeCollectorConfiguration}/${nodeCollectorFiles.configuration}`],
+    env: collectorMemory('collector'),
+    ports: [port('health', ports.telemetryHealth), port('metrics', ports.telemetryMetrics)],
+    ...probes('health', '/', '/'),
+    resources: logFileCollector.resources,
+    securityContext: security(settings),
+    volumeMounts: [
+      { name: configuration, mountPath: mounts.nodeCollectorConfiguration, readOnly: true },
+      { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
+      { name: state, mountPath: mounts.nodeCollectorState },
+      ...(clusterCollection.logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
+    ],
+  };
+}
+
+/** The kernel shows CPU and memory of the whole node in each container. Other metrics need folders of the node. */
+function nodeExporter(settings: Settings): JsonObject {
+  const { image, resources } = settings.prometheusNodeExporter;
+  const { essentialOnly } = settings.clusterCollection.metrics;
+  return {
+    name: 'node-exporter',
+    image: imageReference(image, settings.imagePrefix),
+    imagePullPolicy: 'IfNotPresent',
+    args: [`--web.listen-address=${NODE_EXPORTER_ADDRESS}`, ...(essentialOnly ? essentialCollectors : allCollectors)],
+    resources,
+    securityContext: containerSecurity,
+    ...(essentialOnly
+      ? {}
+      : { volumeMounts: hostFolders.map((name) => ({ name, mountPath: `/host/${name}`, readOnly: true })) }),
+  };
+}
+
+const essentialCollectors = ['--collector.disable-defaults', '--collector.cpu', '--collector.meminfo'];
+/** File systems would need the root directory of the node. The kubelet has metrics of them. */
+const allCollectors = ['--path.procfs=/host/proc', '--path.sysfs=/host/sys', '--no-collector.filesystem'];
+
+function volumes(settings: Settings): JsonObject[] {
+  const { name, clusterCollection, logFileCollector } = settings;
+  const { logs, metrics } = clusterCollection;
+  const onNode = logs.enabled && logFileCollector.stateDirectory !== '';
+  return [
+    { name: configuration, emptyDir: { sizeLimit: '1Mi' } },
+    { name: key, secret: { secretName: `${name}${suffixes.nodeCollector}`, defaultMode: 0o440 } },
+    {
+      name: state,
+      ...(onNode
+        ? { hostPath: { path: logFileCollector.stateDirectory, type: 'DirectoryOrCreate' } }
+        : { emptyDir: {} }),
+    },
+    ...(logs.enabled ? [{ name: podLogs, hostPath: { path: mounts.podLogs, type: 'Directory' } }] : []),
+    ...(metrics.enabled && !metrics.essentialOnly
+      ? hostFolders.map((folder) => ({ name: folder, hostPath: { path: `/${folder}`, type: 'Directory' } }))
+      : []),
+  ];
+}

@@ -1,0 +1,42 @@
+import type { LogFiles, NodeCollectorConfig } from '../config/config.ts';
+import { mounts } from '../contract.ts';
+
+type LogSettings = Pick<
+  NodeCollectorConfig,
+  'logsInclude' | 'logsExclude' | 'excludedNamespaces' | 'operatorNamespace'
+>;
+
+/** The kubelet writes log files at `NAMESPACE_POD_UID/CONTAINER/RESTARTS.log`. No pod can choose the path of its log. */
+const pathOf = ({ namespacePattern = '*', podPattern = '*', containerPattern = '*' }: LogFiles): string =>
+  `${mounts.podLogs}/${namespacePattern}_${podPattern}_*/${containerPattern}`;
+
+/** Returns a receiver that continues at the position where the last process stopped. */
+export function logReceiver(settings: LogSettings): object {
+  const { logsInclude, logsExclude, excludedNamespaces, operatorNamespace } = settings;
+  const never = [...excludedNamespaces, operatorNamespace].map((namespacePattern) => ({ namespacePattern }));
+  const included = (logsInclude.length === 0 ? [{}] : logsInclude).map(pathOf);
+  const excluded = [...never, ...logsExclude].map(pathOf);
+  return {
+    // The kubelet rotates a file by a new name, and compresses it at the next rotation.
+    include: included.flatMap((path) => [`${path}/*.log`, `${path}/*.log.*`]),
+    exclude: [...excluded.map((path) => `${path}/*`), ...['gz', 'tmp'].map((end) => `${mounts.podLogs}/*/*/*.${end}`)],
+    // Only for files that are there when the first process on a node starts.
+    start_at: 'end',
+    include_file_path: true,
+    include_file_name: false,
+    poll_interval: '500ms',
+    storage: 'file_storage',
+    retry_on_failure: { enabled: true, max_elapsed_time: '0s' },
+    operators: [
+      // Knows the formats of all runtimes, joins parts of long lines, and takes the pod from the path.
+      { type: 'container' },
+      { type: 'json_parser', if: 'body startsWith "{"', parse_to: 'body', on_error: 'send_quiet' },
+    ],
+  };
+}
+
+/** Lumigo recognizes lines of log files by this scope, as those of the original. */
+export const logScope = {
+  error_mode: 'ignore',
+  log_statements: [{ context: 'scope', statements: ['set(name, "lumigo-operator.log_file_collector")'] }],
+};

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { namePattern, metricPattern } from '../../infra/settings/leaves.ts';
+import { mounts } from '../contract.ts';
+import type { NodeCollectorConfig } from '../config/config.ts';
+import { essentialMetrics } from './essential-metrics.ts';
+import { renderNodeCollector, serializeNodeCollector } from './render.ts';
+
+let otelcol = '';
+let folder = '';
+beforeAll(async () => {
+  otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-node-'));
+  writeFileSync(join(folder, 'token'), 'token');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function validate(config: NodeCollectorConfig, address: string): string {
+  const file = join(folder, 'collector.json');
+  const text = serializeNodeCollector(renderNodeCollector(config, { name: 'worker-1', address }));
+  // These exist only in the pod.
+  const inPod = [mounts.nodeCollectorState, mounts.serviceAccount];
+  writeFileSync(
+    file,
+    inPod.reduce((given, path) => given.replaceAll(path, folder), text),
+  );
+  const { status, stderr } = spawnSync(otelcol, ['validate', `--config=${file}`], { encoding: 'utf8' });
+  return status === 0 ? '' : stderr;
+}
+
+const accepted = (pattern: { safeParse: (value: string) => { success: boolean } }, form: RegExp) =>
+  fc.stringMatching(form).filter((text) => pattern.safeParse(text).success);
+const names = accepted(namePattern(), /^[-.a-z0-9*?]{1,20}$/);
+const logFiles = fc.array(
+  fc.record({ namespacePattern: names, podPattern: names, containerPattern: names }, { requiredKeys: [] }),
+  { maxLength: 3 },
+);
+
+const configs: fc.Arbitrary<NodeCollectorConfig> = fc
+  .record({
+    version: fc.constant('0.1.0'),
+    podName: fc.constant('pod'),
+    operatorNamespace: fc.constant('lumigo-system'),
+    excludedNamespaces: fc.constant(['kube-system']),
+    logLevel: fc.constantFrom('info', 'debug'),
+    metricsSecure: fc.boolean(),
+    logs: fc.boolean(),
+    logsInclude: logFiles,
+    logsExclude: logFiles,
+    metrics: fc.boolean(),
+    essentialOnly: fc.boolean(),
+    essentialMetrics: fc.array(accepted(metricPattern(), /^[a-z_:][a-zA-Z0-9_:.*+]{0,20}$/), { minLength: 1 }),
+    metricsFrequency: fc.constantFrom('1s', '15s', '5m'),
+    queueSize: fc.constantFrom('4Mi', '256Mi', '1.5G'),
+    proxyUrl: fc.constant('http://proxy.lumigo-system.svc.cluster.local:4320'),
+  })
+  .filter(({ logs, metrics }) => logs || metrics);
+
+describe('otelcol validate', () => {
+  it('accepts every configuration of a node that the settings can ask for', () => {
+    fc.assert(
+      fc.property(configs, fc.constantFrom('10.0.0.5', 'fd00::5'), (config, address) => {
+        expect(validate(config, address)).toBe('');
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('refuses an invalid configuration, so that its consent is meaningful', () => {
+    const [config] = fc.sample(configs, 1);
+    if (config === undefined) throw new Error('no sample');
+    const wrong = { ...config, metrics: true, essentialOnly: true, essentialMetrics: [...essentialMetrics, '('] };
+    expect(validate(wrong, '10.0.0.5')).toContain('regex');
+  });
+});

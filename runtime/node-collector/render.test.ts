@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeCollectorConfig } from '../config/config.ts';
+import { essentialMetrics } from './essential-metrics.ts';
+import { renderNodeCollector, serializeNodeCollector } from './render.ts';
+
+const config: NodeCollectorConfig = {
+  version: '0.1.0',
+  podName: 'pod',
+  operatorNamespace: 'lumigo-system',
+  excludedNamespaces: ['kube-system'],
+  logLevel: 'info',
+  metricsSecure: false,
+  logs: true,
+  logsInclude: [],
+  logsExclude: [],
+  metrics: true,
+  essentialOnly: true,
+  essentialMetrics,
+  metricsFrequency: '15s',
+  queueSize: '256Mi',
+  proxyUrl: 'http://proxy:4320',
+};
+const node = { name: 'worker-1', address: '10.0.0.5' };
+
+interface Scrape {
+  readonly job_name: string;
+  readonly static_configs: readonly { targets: readonly string[]; labels: object }[];
+  readonly metric_relabel_configs: readonly { action: string; regex: string }[];
+}
+interface Rendered {
+  readonly receivers: {
+    readonly filelog?: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+    readonly prometheus?: { readonly config: { readonly scrape_configs: readonly Scrape[] } };
+  };
+  readonly service: { readonly pipelines: object };
+}
+const rendered = (changes: Partial<NodeCollectorConfig> = {}, at = node) =>
+  renderNodeCollector({ ...config, ...changes }, at) as Rendered;
+const scrapes = (changes: Partial<NodeCollectorConfig> = {}, at = node) =>
+  rendered(changes, at).receivers.prometheus?.config.scrape_configs ?? [];
+
+describe("the node collector's configuration", () => {
+  it('has only the parts that the settings ask for', () => {
+    expect(Object.keys(rendered().service.pipelines)).toEqual(['logs', 'metrics']);
+    expect(Object.keys(rendered({ metrics: false }).receivers)).toEqual(['filelog']);
+    expect(Object.keys(rendered({ logs: false }).receivers)).toEqual(['prometheus']);
+  });
+
+  it('has no token', () => {
+    expect(serializeNodeCollector(rendered())).not.toMatch(/t_[0-9a-f]{21}|LumigoToken/);
+  });
+
+  it("reads all log files except those of the operator's namespace and excluded ones", () => {
+    const { include, exclude } = rendered().receivers.filelog ?? { include: [], exclude: [] };
+    expect(include).toEqual(['/var/log/pods/*_*_*/*/*.log', '/var/log/pods/*_*_*/*/*.log.*']);
+    expect(exclude).toEqual([
+      '/var/log/pods/kube-system_*_*/*/*',
+      '/var/log/pods/lumigo-system_*_*/*/*',
+      '/var/log/pods/*/*/*.gz',
+      '/var/log/pods/*/*/*.tmp',
+    ]);
+  });
+
+  it('takes the patterns of the original for log files', () => {
+    const { include, exclude } = rendered({
+      logsInclude: [{ namespacePattern: 'shop-*', containerPattern: 'app' }],
+      logsExclude: [{ podPattern: 'noisy-*' }],
+    }).receivers.filelog ?? { include: [], exclude: [] };
+    expect(include[0]).toBe('/var/log/pods/shop-*_*_*/app/*.log');
+    expect(exclude).toContain('/var/log/pods/*_noisy-*_*/*/*');
+  });
+
+  it('scrapes its own node by the jobs of the original', () => {
+    expect(scrapes().map(({ job_name, static_configs: [target] }) => [job_name, target?.targets[0]])).toEqual([
+      ['k8s-infra-metrics', '10.0.0.5:10250'],
+      ['k8s-infra-metrics-cadvisor', '10.0.0.5:10250'],
+      ['k8s-infra-metrics-resources', '10.0.0.5:10250'],
+      ['prometheus-node-exporter', '127.0.0.1:9100'],
+    ]);
+    expect(scrapes().every(({ static_configs: [target] }) => 'instance' in (target?.labels ?? {}))).toBe(true);
+  });
+
+  it('scrapes a node with an IPv6 address', () => {
+    const [kubelet] = scrapes({}, { name: 'worker-1', address: 'fd00::5' });
+    expect(kubelet?.static_configs[0]?.targets).toEqual(['[fd00::5]:10250']);
+  });
+
+  it('keeps the essential metrics, or all of them, and each from one job alone', () => {
+    const kept = scrapes().flatMap((scrape) => scrape.metric_relabel_configs.filter(({ action }) => action === 'keep'));
+    expect(kept.map(({ regex }) => regex)).toEqual(Array(4).fill(essentialMetrics.join('|')));
+    const all = scrapes({ essentialOnly: false }).flatMap((scrape) => scrape.metric_relabel_configs);
+    expect(all.map(({ action }) => action)).toEqual(['drop', 'drop']);
+  });
+
+  it('writes a dollar sign so that the collector does not read it as a variable', () => {
+    const written = serializeNodeCollector(rendered({ proxyUrl: 'http://$HOME' }));
+    expect(written).toContain('http://$$HOME');
+  });
+});

@@ -1,0 +1,101 @@
+import { telemetryProxyFiles } from '../contract.ts';
+import { podAttributes } from './render-attributes.ts';
+import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
+import { getShardRouter } from './render-shards.ts';
+import { loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
+import type { Collection, ProxySettings } from './types.ts';
+
+const receiver = 'otlp/nodes';
+const authenticator = 'bearertokenauth/nodes';
+const kubeState = 'prometheus/kube-state-metrics';
+const route = 'routing/log-files';
+const consent = 'filter/log-files';
+const logFilePods = 'k8sattributes/log-files';
+
+export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryProxyFiles.nodeKeys}`;
+
+/** The port for node collectors. A line takes the token of its namespace, and metrics that of the installation. */
+export function renderNodes(settings: ProxySettings, collection: Collection): Rendered {
+  const logs = settings.nodeLogs ? toTenants(collection.namespaces, 'logFiles') : [];
+  const metrics = toTenants(collection.namespaces, 'metrics');
+  if (!settings.nodeLogs && metrics.length === 0) return {};
+  const scrapes = toTenants(collection.namespaces, 'kubeStateMetrics').length > 0;
+  const sending = [...logs, ...metrics];
+  return {
+    extensions: { [authenticator]: { filename: nodeKeysFile(settings.telemetryProxyDirectory) } },
+    receivers: {
+      [receiver]: nodeReceiver(settings),
+      ...(scrapes
+        ? { [kubeState]: { config: { scrape_configs: [kubeStateScrape(settings, settings.kubeStateMetrics)] } } }
+        : {}),
+    },
+    processors: {
+      ...(settings.nodeLogs ? { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings) } : {}),
+      ...(metrics.length > 0 ? { 'filter/scrape': scrapeFilter } : {}),
+    },
+    connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
+    exporters: Object.fromEntries(
+      sending.map((tenant) => [toExporterName(tenant), promptly(loopExporter(settings, tenant, collection))]),
+    ),
+    pipelines: {
+      ...(settings.nodeLogs ? logPipelines(logs) : {}),
+      ...Object.fromEntries(metrics.map((tenant) => ['metrics/nodes', metricsPipeline(tenant, scrapes)])),
+    },
+  };
+}
+
+const toExporterName = ({ id }: Tenant): string => `otlphttp/nodes/${id}`;
+
+const nodeReceiver = ({ listenAddress, nodeDataPort }: ProxySettings) => ({
+  protocols: {
+    http: {
+      endpoint: `${listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress}:${nodeDataPort}`,
+      auth: { authenticator },
+      // A reload waits for connections.
+      read_header_timeout: '1s',
+    },
+  },
+});
+
+/** The kubelet chooses the folder of a log file, so its namespace is true. Without consent a line is dropped. */
+const toConsent = (logs: readonly Tenant[]) => {
+  const names = logs.flatMap(({ namespaces }) => namespaces.map(({ name }) => name)).join('|');
+  const isAllowed = `IsMatch(resource.attributes["k8s.namespace.name"], "^(${names})$")`;
+  return { error_mode: 'propagate', logs: { log_record: [`not ${isAllowed}`] } };
+};
+
+/** The path of a log file has the uid of its pod. */
+const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
+  auth_type: telemetryProxyCredentials,
+  extract: { metadata: podAttributes },
+  pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
+  ...{ wait_for_metadata: true, wait_for_metadata_timeout: '10s' },
+});
+
+const logPipelines = (logs: readonly Tenant[]) => ({
+  'logs/nodes': {
+    receivers: [receiver],
+    processors: ['memory_limiter', consent, logFilePods, 'resource/operator'],
+    // Without a namespace no line passes the filter, and a table of routes must not be empty.
+    exporters: [logs.length === 0 ? getShardRouter('logs') : route],
+  },
+  ...Object.fromEntries(
+    logs.map((tenant) => [
+      `logs/${toExporterName(tenant)}`,
+      { receivers: [route], exporters: [toExporterName(tenant)] },
+    ]),
+  ),
+});
+
+const metricsPipeline = (tenant: Tenant, scrapes: boolean) => ({
+  receivers: [receiver, ...(scrapes ? [kubeState] : [])],
+  processors: ['memory_limiter', 'filter/scrape', 'resource/operator'],
+  exporters: [toExporterName(tenant)],
+});
+
+/** A collector on a node keeps data until the loop has it. A queue here would lose data at each reload. */
+const promptly = (exporter: object) => ({
+  ...exporter,
+  sending_queue: { enabled: false },
+  retry_on_failure: { initial_interval: '100ms', max_interval: '1s', max_elapsed_time: '5s' },
+});

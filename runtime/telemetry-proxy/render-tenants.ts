@@ -1,0 +1,67 @@
+import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
+import type { CollectedNamespace, Collection, CollectorConfiguration, ProxySettings, Sent } from './types.ts';
+
+export type Rendered = Partial<
+  Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
+    Pick<CollectorConfiguration['service'], 'pipelines'>
+>;
+
+/** The namespaces with the same token. */
+export interface Tenant {
+  /** The name of the first namespace, because no name may contain a token. */
+  readonly id: string;
+  readonly token: string;
+  readonly namespaces: readonly CollectedNamespace[];
+}
+
+export function toTenants(namespaces: readonly CollectedNamespace[], sent: Sent): readonly Tenant[] {
+  const byToken = new Map<string, CollectedNamespace[]>();
+  for (const namespace of namespaces.filter(({ sends }) => sends.includes(sent)))
+    byToken.set(namespace.token, [...(byToken.get(namespace.token) ?? []), namespace]);
+  return [...byToken].map(([token, shared]) => ({ id: shared[0]?.name ?? '', token, namespaces: shared }));
+}
+
+/** Returns a connector that passes the data of each namespace to the pipeline of its tenant, and drops the rest. */
+export const routeTo = (tenants: readonly Tenant[], pipelineOf: (tenant: Tenant) => string): object => ({
+  table: tenants.map((tenant) => ({
+    context: 'resource',
+    condition: tenant.namespaces.map(isOf).join(' or '),
+    pipelines: [pipelineOf(tenant)],
+  })),
+});
+
+/** The name is a DNS label, so it needs no escape. */
+const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespace.name"] == "${name}"`;
+
+/** If the key in the file changes, the old configuration sends no more collected data, without a reload. */
+const loopAuthenticator = 'bearertokenauth/loop';
+const keyHeader = 'Lumigo-Loop-Key';
+
+export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
+
+export const loopExtension = ({ telemetryProxyDirectory }: ProxySettings) => ({
+  [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(telemetryProxyDirectory) },
+});
+
+const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
+
+export const loopReceiver = (settings: ProxySettings) => ({
+  protocols: {
+    http: {
+      endpoint: loopAddress(settings),
+      include_metadata: true,
+      auth: { authenticator: loopAuthenticator },
+      max_request_body_size: 64 * 1024 * 1024,
+      // The collector's own clients open idle connections too, and a reload waits for those.
+      read_header_timeout: '1s',
+    },
+  },
+});
+
+/** Sends data to the loop with a tenant's token, and returns when it is accepted. */
+export const loopExporter = (settings: ProxySettings, { token }: Tenant, { key }: Pick<Collection, 'key'>) => ({
+  endpoint: `http://${loopAddress(settings)}`,
+  headers: { Authorization: `${tokenScheme} ${token}`, [keyHeader]: `Bearer ${key}` },
+  compression: 'none',
+  timeout: '10s',
+});
