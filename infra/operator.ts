@@ -78,10 +78,13 @@ export class Operator extends Chart {
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
     if (collectsNodes(settings)) new NodeCollector(this, 'node-collector', settings);
     if (settings.injection.podMode) new PodPolicy(this, 'pod-policy', settings);
-    if (delivery !== 'Helm') return;
-    new HelmHooks(this, 'helm-hooks', settings);
-    new HelmTest(this, 'helm-test', settings);
+    if (delivery === 'Helm') addHelmParts(this, settings);
   }
+}
+
+function addHelmParts(scope: Construct, settings: Settings): void {
+  new HelmHooks(scope, 'helm-hooks', settings);
+  new HelmTest(scope, 'helm-test', settings);
 }
 
 const everyCollection = ({ clusterCollection: { metrics, logs } }: Settings) => ({

@@ -4,7 +4,7 @@ import { parseQuantity } from '../injection/quantity.ts';
 import { logReceiver, logScope } from './render-logs.ts';
 import { nodeScrapes, scrapeFilter, type NodeIdentity } from './render-scrapes.ts';
 
-/** Returns the configuration of the collector on a node. It has no token: the telemetry proxy adds those (adr/0041). */
+/** Returns the configuration of the collector on a node. It has no token: the telemetry proxy adds those (adr/0046). */
 export function renderNodeCollector(config: NodeCollectorConfig, node: NodeIdentity): object {
   const extensions = {
     health_check: { endpoint: `:${ports.telemetryHealth}` },

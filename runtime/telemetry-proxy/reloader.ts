@@ -86,7 +86,7 @@ export class Reloader {
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
     const found = findCollector(configurationFile(settings));
     if (found === undefined) return undefined;
-    // That file has no port for nodes either.
+    // The configuration of the start has no port for nodes either.
     this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
     this.process = found;
     this.initial.clear();

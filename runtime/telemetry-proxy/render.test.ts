@@ -18,6 +18,9 @@ const definedAndUsed = ({
   return { used, defined: { receivers, processors, exporters, connectors, extensions } };
 };
 
+const getRoutes = (connector: object = {}) =>
+  (connector as { table?: readonly { condition: string; pipelines: readonly [string] }[] }).table ?? [];
+
 describe("the collector's configuration", () => {
   it('uses what it defines, and defines what it uses', () => {
     fc.assert(
@@ -41,9 +44,7 @@ describe("the collector's configuration", () => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
         const { connectors, exporters, service } = render({ ...given, nodeLogs: true }, collected);
-        const { table = [] } = (connectors[connector] ?? {}) as {
-          table?: readonly { condition: string; pipelines: readonly [string] }[];
-        };
+        const table = getRoutes(connectors[connector]);
         const sending = collected.namespaces.filter(({ sends }) => sends.includes(sent));
         for (const { name, token } of collected.namespaces) {
           const routes = table.filter(({ condition }) =>
