@@ -76,13 +76,14 @@ export class Operator extends Chart {
       certificateChecksum: delivered?.checksum,
     });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
-    if (collectsNodes(settings)) new NodeCollector(this, 'node-collector', settings);
-    if (settings.injection.podMode) new PodPolicy(this, 'pod-policy', settings);
-    if (delivery === 'Helm') addHelmParts(this, settings);
+    addLastParts(this, settings, delivery);
   }
 }
 
-function addHelmParts(scope: Construct, settings: Settings): void {
+function addLastParts(scope: Construct, settings: Settings, delivery: Delivery): void {
+  if (collectsNodes(settings)) new NodeCollector(scope, 'node-collector', settings);
+  if (settings.injection.podMode) new PodPolicy(scope, 'pod-policy', settings);
+  if (delivery !== 'Helm') return;
   new HelmHooks(scope, 'helm-hooks', settings);
   new HelmTest(scope, 'helm-test', settings);
 }
