@@ -92,7 +92,47 @@ const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
     ]),
   );
 
+/** The settings of the node collector, with values that differ from the defaults. */
+const nodeSamples: Readonly<Record<string, unknown>> = {
+  'clusterCollection.logs.enabled': true,
+  'clusterCollection.logs.include': [{ namespacePattern: 'shop-*' }],
+  'clusterCollection.logs.exclude': [{ podPattern: 'cart-*', containerPattern: 'app' }],
+  'clusterCollection.metrics.enabled': true,
+  'clusterCollection.metrics.essentialOnly': false,
+  'clusterCollection.metrics.essentialMetrics.names': ['kube_.+_labels'],
+  'clusterCollection.metrics.frequency': '1m',
+  'logFileCollector.queueSize': '64Mi',
+  'logFileCollector.resources': { limits: { memory: '1Gi' } },
+  'logFileCollector.stateDirectory': '',
+  'kubeStateMetrics.address': 'metrics.monitoring.svc:8080',
+  'kubeStateMetrics.install': false,
+  ...Object.fromEntries(
+    ['kubeStateMetrics', 'prometheusNodeExporter'].flatMap((part) => [
+      [`${part}.image.repository`, 'registry.example:5000/other'],
+      [`${part}.image.tag`, 'next'],
+      [`${part}.image.digest`, `sha256:${'b'.repeat(64)}`],
+      [`${part}.resources`, { limits: { memory: '1Gi' } }],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['clusterAgent', 'kubeStateMetrics'].flatMap((part) => [
+      [`nodeSelector.${part}`, { pool: 'apps' }],
+      [`tolerations.${part}`, [{ operator: 'Exists' }]],
+    ]),
+  ),
+};
+
+/** Without a part that is collected, the other settings of the nodes have no effect. */
+const nodeCompanions = Object.fromEntries(
+  Object.keys(nodeSamples)
+    .filter((path) => !path.endsWith('.enabled'))
+    .map((path) => [path, { 'clusterCollection.metrics.enabled': true, 'clusterCollection.logs.enabled': true }]),
+);
+
 const samples: Readonly<Record<string, unknown>> = {
+  ...nodeSamples,
+  'injection.otherTracers': 'Inject',
+  'telemetry.expectedWithinSeconds': 60,
   name: 'another',
   platform: 'openshift',
   guard: 'Audit',
@@ -186,6 +226,7 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 const companions: Readonly<Record<string, object>> = {
+  ...nodeCompanions,
   // The value is the release's name, because the constructs' objects do not have it.
   name: { instance: 'lumigo' },
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
