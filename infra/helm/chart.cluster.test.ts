@@ -162,8 +162,6 @@ const samples: Readonly<Record<string, unknown>> = {
   'injection.sidecars': ['proxy'],
   'injection.podMode': true,
   'injection.updateOnUpgrade': true,
-  'injection.otherTracers': 'Inject',
-  'telemetry.expectedWithinSeconds': 60,
   'rollout.strategy': 'manual',
   'rollout.soakSeconds': 30,
   'rollout.deadlineSeconds': 60,
