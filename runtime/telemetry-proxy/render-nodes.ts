@@ -61,7 +61,7 @@ const nodeReceiver = ({ listenAddress, nodeDataPort }: ProxySettings) => ({
 const toConsent = (logs: readonly Tenant[]) => {
   const names = logs.flatMap(({ namespaces }) => namespaces.map(({ name }) => name)).join('|');
   const isAllowed = `IsMatch(resource.attributes["k8s.namespace.name"], "^(${names})$")`;
-  return { error_mode: 'propagate', logs: { log_record: [`not ${isAllowed}`] } };
+  return { error_mode: 'propagate', logs: { log_record: [names === '' ? 'true' : `not ${isAllowed}`] } };
 };
 
 /** The path of a log file has the uid of its pod. */

@@ -7,10 +7,12 @@ import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
+import { nodeExporter } from './node-exporter/recipe.ts';
 import { toKey } from './recipe-key.ts';
-import { recipes, type Recipe } from './recipes.ts';
+import { recipes as others, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
+const recipes = [...others, nodeExporter];
 
 export interface ImageArchive {
   readonly archive: string;

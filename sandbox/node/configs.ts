@@ -69,7 +69,6 @@ export const kubeletConfig = ({ folder, kubelet = {} }: NodeFolders, slot: Slot)
     cgroupDriver: 'cgroupfs',
     cgroupRoot: `/${slot.cgroup}`,
     containerRuntimeEndpoint: `unix://${containerdSocket(folder)}`,
-    podLogsDir: join(folder, 'pod-logs'),
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },

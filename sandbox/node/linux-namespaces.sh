@@ -8,7 +8,7 @@ folder=$1 address=$2 services=$3
 shift 3
 mount --make-rshared /
 # Paths that the kubelet, containerd and the CNI plugins insist on stay off this machine's disk.
-for path in /var/lib/kubelet /var/log/containers /var/lib/cni; do
+for path in /var/lib/kubelet /var/log/containers /var/log/pods /var/lib/cni /var/lib/lumigo-node-collector; do
   mkdir -p "$path" "$folder/mounts$path"
   mount --bind "$folder/mounts$path" "$path"
 done

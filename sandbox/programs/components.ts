@@ -77,6 +77,10 @@ export const nodeComponents: readonly Component[] = [
   kubernetes('kube-scheduler', 25),
   { name: 'coredns', module: 'coredns', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 160 },
   { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },
+  {
+    ...{ name: 'node-exporter', module: 'node-exporter', goPackage: 'github.com/prometheus/node_exporter' },
+    ...{ ldflags: '-s -w', expectedSeconds: 40 },
+  },
 ];
 
 /** The Helm that waits for custom resources. */
