@@ -2,7 +2,7 @@
 export { Access, type AccessProps } from './constructs/access.ts';
 export { ControllerManager, type ControllerManagerProps } from './constructs/controller-manager.ts';
 export { InjectorWebhook, type InjectorWebhookProps } from './constructs/injector-webhook.ts';
-export { Lumigo, type LumigoProps } from './constructs/lumigo.ts';
+export { Lumigo, type LumigoProps, type LumigoSpec } from './constructs/lumigo.ts';
 export { LumigoCrd } from './constructs/lumigo-crd.ts';
 export { Monitoring, type MonitoringProps } from './constructs/monitoring.ts';
 export { NetworkPolicy, type NetworkPolicyProps } from './constructs/network-policy.ts';

@@ -46,6 +46,16 @@ export interface OperatorProps {
  * All objects of the operator, in the order to apply them. The chart has no `namespace`, because cdk8s would write it into cluster-wide
  * objects.
  * @throws SettingsError if the delivery cannot carry out a setting
+ *
+ * @example
+ * ```ts
+ * import { App } from 'cdk8s';
+ * import { Operator, parseSettings } from 'lumigo-kubernetes-operator';
+ *
+ * const app = new App();
+ * new Operator(app, 'lumigo-operator', { settings: parseSettings({ cluster: { name: 'production' } }) });
+ * app.synth();
+ * ```
  */
 export class Operator extends Chart {
   readonly access: Access;

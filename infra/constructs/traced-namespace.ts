@@ -51,7 +51,14 @@ export interface TracedNamespaceProps {
  * The objects that a team commits for a namespace: the namespace, a `Lumigo` resource, and on request an ExternalSecret for its token.
  *
  * @example
- * new TracedNamespace(chart, 'traced', { namespace: 'shop', spec: { logging: { enabled: true } } });
+ * ```ts
+ * import { App, Chart } from 'cdk8s';
+ * import { TracedNamespace } from 'lumigo-kubernetes-operator';
+ *
+ * const app = new App();
+ * new TracedNamespace(new Chart(app, 'shop'), 'traced', { namespace: 'shop', spec: { logging: { enabled: true } } });
+ * app.synth();
+ * ```
  */
 export class TracedNamespace extends Construct {
   constructor(scope: Construct, id: string, props: TracedNamespaceProps) {

@@ -37,12 +37,17 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^helm test |logs job\/\S+-check$/, 'sandbox/e2e/helm.e2e.test.ts: it takes a node'],
   [/(rollout status|wait lumigo|exec deployment)/, 'sandbox/e2e/manifests.e2e.test.ts and others: it takes a node'],
   [/^npm ci$/, 'the commands of every other page install the same'],
+  [
+    /^(operator-sdk|kubectl (delete subscription|patch serviceaccount))\b/,
+    'infra/olm/bundle.cluster.test.ts: it takes OLM',
+  ],
   [/^pulumi (login|stack|up|destroy)/, "infra/pulumi/stack.cluster.test.ts: Pulumi's engine is in no package registry"],
 ];
 
 /** Some commands need other arguments because the cluster has no node, and is neither kind nor minikube. */
 const adapted: readonly [RegExp, string][] = [
   [/^helm delete /, ' --no-hooks'],
+  [/^kubectl create namespace lumigo-system$/, ' --dry-run=client'],
   [/^npm run cluster:install$/, ' -- --image registry.example.com/operator:0.1.0 --yes --no-wait'],
 ];
 const adapt = (command: string): string =>

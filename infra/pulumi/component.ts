@@ -29,6 +29,13 @@ export interface LumigoOperatorArgs {
 /**
  * The Lumigo operator as one resource: the objects of the plain manifests, and a certificate for the webhook.
  * @throws RunError if the settings cannot be installed. Pulumi shows it without a stack trace, and registers nothing.
+ *
+ * @example
+ * ```ts
+ * import { LumigoOperator } from 'lumigo-kubernetes-operator/pulumi';
+ *
+ * export const { version } = new LumigoOperator('lumigo', { settings: { cluster: { name: 'production' } } });
+ * ```
  */
 export class LumigoOperator extends ComponentResource {
   readonly version: string;

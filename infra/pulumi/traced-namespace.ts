@@ -24,7 +24,14 @@ export interface TracedNamespaceArgs extends TracedNamespaceProps {
  * @throws RunError if the token has another shape. Pulumi shows it without the token.
  *
  * @example
- * new TracedNamespace('shop', { namespace: 'shop', lumigoToken: config.requireSecret('lumigoToken') }, { dependsOn: operator });
+ * ```ts
+ * import { Config } from '@pulumi/pulumi';
+ * import { LumigoOperator, TracedNamespace } from 'lumigo-kubernetes-operator/pulumi';
+ *
+ * const operator = new LumigoOperator('lumigo');
+ * const lumigoToken = new Config().requireSecret('lumigoToken');
+ * new TracedNamespace('shop', { namespace: 'shop', lumigoToken }, { dependsOn: operator });
+ * ```
  */
 export class TracedNamespace extends ComponentResource {
   readonly namespace: string;

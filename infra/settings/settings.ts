@@ -28,6 +28,17 @@ export class SettingsError extends Error {
  * Adds the defaults as Helm does: maps are merged, other values replace their default, and `null` removes a key.
  * @param source the origin of the settings in the message of an error
  * @throws SettingsError
+ *
+ * @example
+ * ```ts
+ * import { parseSettings, SettingsError } from 'lumigo-kubernetes-operator';
+ *
+ * try {
+ *   parseSettings({ cluster: { nam: 'production' } });
+ * } catch (error) {
+ *   if (error instanceof SettingsError) for (const problem of error.problems) process.stderr.write(`${problem}\n`);
+ * }
+ * ```
  */
 export function parseSettings(given: unknown, source = 'The settings'): Settings {
   const complete = merge(settingsSchema.parse({}), spelledOut(given ?? {}));
@@ -44,6 +55,14 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
  * Returns the settings in a YAML or JSON file, which may have values of the original operator's chart. Without a file: the defaults.
  * @param warn receives a line for each value that has no effect
  * @throws SettingsError, also if the file is missing or malformed
+ *
+ * @example
+ * ```ts
+ * import { loadSettings } from 'lumigo-kubernetes-operator';
+ *
+ * const settings = loadSettings(process.env['LUMIGO_SETTINGS'], (warning) => process.stderr.write(`${warning}\n`));
+ * process.stdout.write(`The operator runs in the namespace ${settings.namespace}.\n`);
+ * ```
  */
 export function loadSettings(file?: string, warn: (line: string) => void = () => undefined): Settings {
   if (file === undefined || file === '') return parseSettings({});
