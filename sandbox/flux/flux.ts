@@ -62,6 +62,10 @@ export class Flux {
     return synced;
   }
 
+  async readReady(name: string): Promise<Ready | undefined> {
+    return (await this.readStatus('kustomization', name)).ready;
+  }
+
   async stop(): Promise<void> {
     for (const running of this.running) await running.stop();
   }
@@ -123,19 +127,30 @@ export class Flux {
     const own = ['-n', fluxNamespace, kind, name];
     this.kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
     for (const deadline = Date.now() + READY_MS * 5; ; await sleep(POLL_MS)) {
-      const { status = {} } = JSON.parse(await this.kubectl.meanwhile('get', ...own, '-o', 'json')) as FluxObject;
-      const ready = status.conditions?.find(({ type }) => type === 'Ready');
+      const { status, ready } = await this.readStatus(kind, name);
       const ended = ready !== undefined && ready.status !== 'Unknown' && status.lastHandledReconcileAt === request;
       if (ended) return { ready: ready.status, message: ready.message, revision: status.lastAppliedRevision ?? '' };
       if (Date.now() > deadline) throw new Error(`${kind} ${name} was not done: ${JSON.stringify(status)}`);
     }
   }
+
+  private async readStatus(kind: string, name: string) {
+    const text = await this.kubectl.meanwhile('get', '-n', fluxNamespace, kind, name, '-o', 'json');
+    const { status = {} } = JSON.parse(text) as FluxObject;
+    return { status, ready: status.conditions?.find(({ type }) => type === 'Ready') };
+  }
+}
+
+interface Ready {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
 }
 
 interface FluxObject {
   readonly status?: {
     readonly lastHandledReconcileAt?: string;
     readonly lastAppliedRevision?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
+    readonly conditions?: readonly Ready[];
   };
 }

@@ -9,7 +9,7 @@ import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
 import { validToken } from '../testing/test-cluster.ts';
 import { createWorkload, type WorkloadOptions } from '../testing/workloads.ts';
-import { documented } from './documented.ts';
+import { documented, type Documented } from './documented.ts';
 import { Flux } from './flux.ts';
 import { isWrite, writeName, findWriter } from './writes.ts';
 
@@ -18,14 +18,17 @@ const namespace = 'shop';
 const folder = 'clusters/production/shop';
 let operator: OperatorBench;
 let flux: Flux;
+/** A Kustomization of a namespace of its own. */
+let waiting: Documented;
 
 beforeAll(async () => {
   operator = await startOperator({ audit: true });
   flux = await Flux.start(operator.cluster, await toolOn(operator.cluster, 'kubectl'));
-  const [source, , shop] = documented('install/gitops.md', 'Flux');
+  const [source, , shop] = documented('install/gitops.md', 'Flux') as readonly [Documented, Documented, Documented];
   commit({ namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, before: own('before') });
-  flux.apply({ ...source, spec: { ...source?.spec, url: flux.url } });
-  flux.apply({ ...shop, spec: { ...shop?.spec, dependsOn: [] } });
+  flux.apply({ ...source, spec: { ...source.spec, url: flux.url } });
+  flux.apply({ ...shop, spec: { ...shop.spec, dependsOn: [] } });
+  waiting = { ...shop, spec: { ...shop.spec, dependsOn: [], path: './clusters/production/waiting' } };
 }, 600_000);
 afterAll(async () => {
   await flux?.stop();
@@ -189,5 +192,34 @@ describe('workloads that Flux applies', () => {
     for (const name of ['before', 'after', 'plain']) await instrumented(name, false);
     expect(await findPreload('after')).toBe('/own.so');
     expect(await getWrites(synced)).toEqual([]);
+  });
+});
+
+describe('a Kustomization that waits', () => {
+  const team = 'team';
+  const path = 'clusters/production/waiting';
+  const write = (file: string, object: object): string => {
+    flux.repository.write({ [`${path}/${file}.yaml`]: stringify(object) });
+    return flux.repository.commit('the team changes');
+  };
+
+  it('is ready once the Secret of its Lumigo exists', async () => {
+    const { testCluster } = operator;
+    write('namespace', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: team } });
+    write('lumigo', getLumigo(team));
+    flux.apply({ ...waiting, metadata: { ...waiting.metadata, name: team } });
+    const synced = flux.sync(team);
+    await eventually(async () => {
+      const { status } = await testCluster.readLumigo(team);
+      expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'False' }));
+    });
+    expect(await flux.readReady(team)).toMatchObject({ status: 'Unknown' });
+    await testCluster.secret(team, validToken);
+    expect(await synced).toMatchObject([{ ready: 'True' }]);
+  });
+
+  it('fails at once beside a second Lumigo, with the reason', async () => {
+    write('second', getLumigo(team, {}, 'second'));
+    expect(await flux.sync(team)).toMatchObject([{ ready: 'False', message: expect.stringContaining('second') }]);
   });
 });
