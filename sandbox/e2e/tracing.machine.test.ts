@@ -21,7 +21,7 @@ let nodeTest: NodeTest;
 beforeAll(async () => {
   nodeTest = await NodeTest.start();
   await beginBatch();
-});
+}, 300_000);
 afterAll(() => nodeTest?.stop());
 
 /** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */

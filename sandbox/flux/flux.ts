@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import type { Condition } from '../../runtime/api/lumigo.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import type { Tool } from '../e2e/tools.ts';
@@ -60,10 +61,6 @@ export class Flux {
     const synced: Synced[] = [];
     for (const name of names) synced.push(await this.handled('kustomization', name));
     return synced;
-  }
-
-  async readReady(name: string): Promise<Ready | undefined> {
-    return (await this.readStatus('kustomization', name)).ready;
   }
 
   async stop(): Promise<void> {
@@ -134,23 +131,17 @@ export class Flux {
     }
   }
 
-  private async readStatus(kind: string, name: string) {
+  async readStatus(kind: string, name: string) {
     const text = await this.kubectl.meanwhile('get', '-n', fluxNamespace, kind, name, '-o', 'json');
     const { status = {} } = JSON.parse(text) as FluxObject;
     return { status, ready: status.conditions?.find(({ type }) => type === 'Ready') };
   }
 }
 
-interface Ready {
-  readonly type: string;
-  readonly status: string;
-  readonly message: string;
-}
-
 interface FluxObject {
   readonly status?: {
     readonly lastHandledReconcileAt?: string;
     readonly lastAppliedRevision?: string;
-    readonly conditions?: readonly Ready[];
+    readonly conditions?: readonly Condition[];
   };
 }

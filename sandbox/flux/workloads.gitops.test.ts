@@ -213,7 +213,7 @@ describe('a Kustomization that waits', () => {
       const { status } = await testCluster.readLumigo(team);
       expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'False' }));
     });
-    expect(await flux.readReady(team)).toMatchObject({ status: 'Unknown' });
+    expect((await flux.readStatus('kustomization', team)).ready).toMatchObject({ status: 'Unknown' });
     await testCluster.secret(team, validToken);
     expect(await synced).toMatchObject([{ ready: 'True' }]);
   });
