@@ -73,7 +73,7 @@ export const getAccount = ({ spec }: Manifest): string =>
   (spec as { readonly template: { readonly spec: { readonly serviceAccountName: string } } }).template.spec
     .serviceAccountName;
 
-/** Returns the rights in the whole cluster only: OLM copies those of a namespace into a ClusterRole (ADR 46). */
+/** Returns the rights in the whole cluster only: OLM copies those of a namespace into a ClusterRole (ADR 47). */
 function getClusterPermission(serviceAccountName: string, objects: readonly Manifest[]) {
   const isGranted = ({ kind, subjects }: Manifest) =>
     kind === 'ClusterRoleBinding' &&
