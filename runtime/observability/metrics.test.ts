@@ -2,17 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import { paths } from '../contract.ts';
 import { createMetrics } from './metrics.ts';
 
-describe('the counters that alerts compare over time', () => {
+describe('a counter that alerts or the dashboard compare over time', () => {
   const text = createMetrics().registry.metrics();
 
-  it.each([paths.inject, paths.lumigoes])('count reviews of %s from zero before the first one', async (webhook) => {
-    for (const outcome of ['patched', 'unchanged', 'refused', 'failed'])
-      expect(await text).toContain(
-        `lumigo_operator_admission_reviews_total{webhook="${webhook}",outcome="${outcome}"} 0\n`,
-      );
-  });
-
-  it.each(['taken', 'failed'])('count reloads that are %s from zero before the first one', async (outcome) => {
-    expect(await text).toContain(`lumigo_operator_telemetry_proxy_reloads_total{outcome="${outcome}"} 0\n`);
+  it.each([
+    ...[paths.inject, paths.lumigoes].flatMap((webhook) =>
+      ['patched', 'unchanged', 'refused', 'failed'].map(
+        (outcome) => `admission_reviews_total{webhook="${webhook}",outcome="${outcome}"}`,
+      ),
+    ),
+    ...['taken', 'failed'].map((outcome) => `telemetry_proxy_reloads_total{outcome="${outcome}"}`),
+    ...['added', 'updated', 'removed'].map((change) => `workload_changes_total{change="${change}"}`),
+    ...['InjectorImage', 'InjectorFailed', 'Crash', 'CannotStart', 'PodsRefused', 'NotReady'].map(
+      (cause) => `reverts_total{cause="${cause}"}`,
+    ),
+    'missed_injections_total',
+  ])('begins at zero, so its first increase is seen: %s', async (series) => {
+    expect(await text).toContain(`lumigo_operator_${series} 0\n`);
   });
 });

@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type HistogramConfiguration } from 'prom-client';
 import { paths } from '../contract.ts';
+import { causes } from '../rollout/evidence.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload: ['taken', 'failed'] } as const;
+const changes = ['added', 'updated', 'removed'];
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
 
@@ -56,7 +58,7 @@ const ofWebhook = ({ counter, gauge, histogram }: Make) => ({
 const ofReconciler = ({ counter, gauge }: Make) => ({
   changes: counter(
     'lumigo_operator_workload_changes_total',
-    'Workloads changed by the reconciler (added, updated, removed)',
+    `Workloads changed by the reconciler (${changes.join(', ')})`,
     ['change'],
   ),
   missedInjections: counter(
@@ -147,9 +149,13 @@ export function setUnlessZero<L extends string>(gauge: Gauge<L>, labels: Record<
   else gauge.set(labels, value);
 }
 
-/** Prometheus sees no increase in a series that begins at 1, so alerts need a series that begins at 0. */
-function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {
+type Counted = Pick<Metrics, 'reviews' | 'telemetryReloads' | 'changes' | 'reverts'>;
+
+/** Prometheus sees no increase in a series that begins at 1, so alerts and dashboards need a series that begins at 0. */
+function beginAtZero({ reviews, telemetryReloads, ...metrics }: Counted): void {
   for (const webhook of [paths.inject, paths.lumigoes])
     for (const outcome of outcomes.review) reviews.inc({ webhook, outcome }, 0);
   for (const outcome of outcomes.reload) telemetryReloads.inc({ outcome }, 0);
+  for (const change of changes) metrics.changes.inc({ change }, 0);
+  for (const cause of causes) metrics.reverts.inc({ cause }, 0);
 }

@@ -17,8 +17,10 @@ export interface Look {
   readonly ran: boolean;
 }
 
+export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'CannotStart', 'PodsRefused', 'NotReady'] as const;
+
 export interface Evidence {
-  readonly cause: 'InjectorImage' | 'InjectorFailed' | 'Crash' | 'CannotStart' | 'PodsRefused' | 'NotReady';
+  readonly cause: (typeof causes)[number];
   readonly message: string;
 }
 
