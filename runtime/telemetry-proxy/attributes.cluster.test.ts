@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from 'node:http';
-import { workloadKinds } from '../contract.ts';
-import { post, countSpans, spanId } from '../../sandbox/otlp-sink/sender.ts';
+import { post, countSpans, repeatAttributes, spanId } from '../../sandbox/otlp-sink/sender.ts';
 import type { Attributes } from '../../sandbox/otlp-sink/decode.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let telemetry: TelemetryBench;
-let [namespace, others, uid, other] = ['', '', '', ''];
+let [namespace, others, uid, other, onNode] = ['', '', '', '', ''];
+const shared: string[] = [];
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
   namespace = await telemetry.activate('enriched', getToken(7));
   others = await telemetry.activate('others', getToken(9));
-  other = await podAt('127.0.0.2', others, 'vault');
-  uid = await podAt('127.0.0.1', namespace, 'cart', {
+  other = await podAt(telemetry.testCluster, '127.0.0.2', others, 'vault');
+  for (const name of ['shared-one', 'shared-two']) shared.push(await telemetry.activate(name, getToken(8)));
+  onNode = await podAt(telemetry.testCluster, undefined, shared[0] ?? '', 'on-node');
+  uid = await podAt(telemetry.testCluster, '127.0.0.1', namespace, 'cart', {
     labels: { 'app.kubernetes.io/version': '1.2.3' },
     annotations: getAnnotations({
       team: 'checkout',
@@ -24,7 +26,7 @@ beforeAll(async () => {
       'lumigo.k8s_operator.version': '9',
     }),
   });
-  await podAt('127.0.0.3', namespace, 'talkative', {
+  await podAt(telemetry.testCluster, '127.0.0.3', namespace, 'talkative', {
     annotations: getAnnotations(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
     ),
@@ -38,52 +40,36 @@ const getAnnotations = (attributes: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`resource.opentelemetry.io/${name}`, value]));
 
 let counter = 1;
-const send = (resource: Readonly<Record<string, string>>, id = spanId(counter++), localAddress = '127.0.0.1') =>
-  post(`${telemetry.collector().url}/v1/traces`, countSpans(resource, [id]), {
-    token: getToken(7),
-    agent: new Agent({ localAddress }),
-  });
+
+interface Sender {
+  /** Default: the address of the pod of `cart`. */
+  readonly address?: string;
+  readonly token?: string;
+  /** Changes the request as no SDK does. */
+  readonly forge?: (body: object) => object;
+}
+
+const plainly = (body: object): object => body;
+
+const send = (
+  resource: Readonly<Record<string, string>>,
+  { address = '127.0.0.1', token = getToken(7), forge = plainly }: Sender = {},
+  id = spanId(counter++),
+) => {
+  const agent = new Agent({ localAddress: address });
+  return post(`${telemetry.collector().url}/v1/traces`, forge(countSpans(resource, [id])), { token, agent });
+};
 
 /** Returns the attributes with which the sent ones arrive, with a retry as SDKs do it. */
-async function forwarded(resource: Readonly<Record<string, string>> = {}, from?: string): Promise<Attributes> {
+async function forwarded(resource: Readonly<Record<string, string>> = {}, sender: Sender = {}): Promise<Attributes> {
   const id = spanId(counter++);
-  await eventually(async () => expect((await send(resource, id, from)).status).toBe(200));
+  await eventually(async () => expect((await send(resource, sender, id)).status).toBe(200));
   return eventually(() => {
     const hex = ({ spanId: sent }: { spanId: string }) => Buffer.from(sent, 'base64').toString('hex');
     const arrived = telemetry.sink.spans.find(({ item }) => hex(item) === id);
     if (arrived === undefined) throw new Error('the span has not arrived');
     return arrived.resource;
   });
-}
-
-async function podAt(address: string, inNamespace: string, app: string, metadata: object = {}): Promise<string> {
-  const { deployment } = workloadKinds;
-  const { testCluster, cluster } = telemetry;
-  const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
-    ownerReferences: [
-      { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
-    ],
-  });
-  await testCluster.create(createWorkload(deployment, inNamespace, app));
-  const owning = await testCluster.get(deployment, inNamespace, app);
-  const replicaSet = createWorkload(workloadKinds.replicaSet, inNamespace, `${app}-5b7f9c6d8f`);
-  await testCluster.create({
-    ...replicaSet,
-    metadata: { ...replicaSet.metadata, ...owner({ ...owning, kind: 'Deployment' }, 'apps/v1') },
-  } as never);
-  const set = await testCluster.get(workloadKinds.replicaSet, inNamespace, `${app}-5b7f9c6d8f`);
-  const pod = getPod(inNamespace, `${app}-5b7f9c6d8f-abcde`);
-  await testCluster.create({
-    ...pod,
-    metadata: { ...pod.metadata, ...metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
-  } as never);
-  const ref = { group: '', version: 'v1', plural: 'pods', namespace: inNamespace, name: pod.metadata.name };
-  const containerStatuses = [
-    { name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 0, containerID: 'containerd://a' },
-  ];
-  const status = { podIP: address, podIPs: [{ ip: address }], containerStatuses };
-  const { object } = await cluster.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
-  return object.metadata.uid ?? '';
 }
 
 describe('forwarded data', () => {
@@ -122,7 +108,7 @@ describe('forwarded data', () => {
   it('has no more than a few short attributes of annotations, and no fact from them', async () => {
     const facts = { 'k8s.deployment.name': 'cart', 'lumigo.k8s_operator.version': '0.1.0' };
     expect(await forwarded()).toMatchObject(facts);
-    const resource = await forwarded({}, '127.0.0.3');
+    const resource = await forwarded({}, { address: '127.0.0.3' });
     expect(resource).toMatchObject({ 'k8s.deployment.name': 'talkative' });
     const annotated = Object.entries(resource).filter(([name]) => name.includes('many.'));
     expect(annotated.length).toBe(32);
@@ -132,7 +118,7 @@ describe('forwarded data', () => {
   it.each([
     ['address', () => ({ 'k8s.pod.ip': '127.0.0.2' })],
     ['uid', () => ({ 'k8s.pod.uid': other })],
-    ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': 'vault-5b7f9c6d8f-abcde' })],
+    ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': podName('vault') })],
   ])("has nothing of another's pod if the sender claims its %s [F28]", async (_claim, claimed) => {
     const resource = await forwarded(claimed());
     // The pods are known in order of creation, and the sender's attributes stay.
@@ -142,3 +128,66 @@ describe('forwarded data', () => {
     expect(JSON.stringify(told)).not.toContain(other);
   });
 });
+
+/** A node's address, from which pods on the network of their node send, and pods behind NAT. */
+const address = '127.0.0.9';
+
+describe('a sender whose address is not that of its pod', () => {
+  const cart = () => ({ 'k8s.deployment.name': 'cart', 'k8s.pod.uid': uid, 'k8s.namespace.name': namespace });
+
+  it('has the attributes of the pod that it names by uid, or by name and namespace', async () => {
+    await eventually(async () =>
+      expect(await forwarded({ 'k8s.pod.uid': uid }, { address })).toMatchObject({ ...cart(), team: 'checkout' }),
+    );
+    const byName = { 'k8s.pod.name': podName('cart'), 'k8s.namespace.name': namespace };
+    expect(await forwarded(byName, { address })).toMatchObject(cart());
+    expect(await forwarded({ ...byName, 'k8s.pod.uid': uid }, { address })).toMatchObject(cart());
+  });
+
+  it('has them for each namespace of its token', async () => {
+    const sender = { address, token: getToken(8) };
+    await eventually(async () =>
+      expect(await forwarded({ 'k8s.pod.uid': onNode }, sender)).toMatchObject({ 'k8s.deployment.name': 'on-node' }),
+    );
+  });
+
+  it('has none if it names no pod', async () => {
+    const { 'service.name': name, ...others } = await forwarded({ 'service.name': 'own' }, { address });
+    expect([name, Object.keys(others).filter((key) => !/^(lumigo|k8s[.]cluster)[.]/.test(key))]).toEqual(['own', []]);
+  });
+
+  const vault = () => ({ 'k8s.pod.name': podName('vault'), 'k8s.namespace.name': others });
+  it.each([
+    ['uid', () => ({ 'k8s.pod.uid': other })],
+    ['name and namespace', vault],
+    ['uid and namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': others })],
+    ['uid, with its own namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': namespace })],
+    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': other, ...forgedProof })],
+  ])("learns nothing of another namespace's pod by its %s [F28]", async (_claim, claimed) => {
+    for (const forge of [
+      plainly,
+      (body: object) => repeatAttributes(body, 2),
+      (body: object) => repeatAttributes(body, 3),
+    ]) {
+      const resource = await forwarded({ ...claimed(), 'service.name': 'own' }, { address, forge });
+      const told = Object.entries(resource).filter(([key]) => !(key in claimed()));
+      expect(JSON.stringify(told)).not.toContain('vault');
+      expect(Object.keys(resource)).not.toContain('k8s.deployment.name');
+      expect(resource).toMatchObject({ 'service.name': 'own' });
+    }
+  });
+
+  it("learns nothing of another namespace's pod by a number that reads like its own namespace [F28]", async () => {
+    const own = '4711';
+    await telemetry.testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: own } });
+    await telemetry.testCluster.activate(own, {}, getToken(10));
+    await telemetry.waitForSettled();
+    const claimed = { 'k8s.pod.uid': other, 'k8s.namespace.name': own };
+    const forge = (body: object): object =>
+      JSON.parse(JSON.stringify(body).replace(`"stringValue":"${own}"`, `"intValue":"${own}"`)) as object;
+    const resource = await forwarded(claimed, { address, token: getToken(10), forge });
+    expect(Object.keys(resource)).not.toContain('k8s.deployment.name');
+  });
+});
+
+const forgedProof = { 'lumigo.tokens': ';0/x;', 'lumigo.shard': '0', 'lumigo.before_claim': '' };

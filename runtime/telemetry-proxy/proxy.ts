@@ -23,6 +23,7 @@ import { reportReceived } from './report-received.ts';
 import { NodeKey } from './node-key.ts';
 import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, getTelemetry, TokenCache } from './senders.ts';
+import { toTokenNamespaces } from './token-namespaces.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 interface LumigoNews {
@@ -171,6 +172,8 @@ export class TelemetryProxy {
     const { credentials, metrics } = this.options;
     const present = sources.map((source) => [getPlace(source), credentials.get(source)?.token] as const);
     const tokens = this.tokens.acceptsSenders(new Map(present), performance.now());
+    const namespaces = [...this.tokens.accepted()].map(([token, place]) => [token, getNamespace(place)] as const);
+    this.settings = { ...this.settings, tokenNamespaces: toTokenNamespaces(namespaces) };
     if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
     writeTokens(this.settings, tokens);
     this.acceptedTokens = tokens;
@@ -232,5 +235,7 @@ const getFailure = (problem: string): Problem => ({
   reason: 'ReloadFailed',
   message: `Kubernetes events and objects are not collected as configured: ${problem}. The operator tries again`,
 });
+
+const getNamespace = (place: string): string => place.split('/', 1)[0] ?? '';
 
 const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;

@@ -27,7 +27,7 @@ const UP_MS = 20_000;
 const POLL_MS = 50;
 /** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
-/** A connection may break often, and must not cause as many reloads. */
+/** Connections may break often, and tokens change often. They must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
 
 const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying';
@@ -41,6 +41,7 @@ export class Reloader {
   private reloading: Promise<void> | undefined;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
+  private tokenNamespaces: ProxySettings['tokenNamespaces'];
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
   private isCut = false;
@@ -67,9 +68,9 @@ export class Reloader {
     const now = performance.now();
     const process = this.find(settings);
     if (process === undefined) return false;
-    if (this.isRenewalDue && this.reloading === undefined && now >= this.renewedAt + RENEWAL_MS) {
-      [this.isRenewalDue, this.renewedAt] = [false, now];
-      if (this.collected() > 0) this.state = { ...this.state, running: undefined };
+    if (this.isOutdated(settings) && now >= this.renewedAt + RENEWAL_MS) {
+      this.renewedAt = now;
+      this.state = { ...this.state, running: undefined };
     }
     const step = plan.planStep(this.state, wanted, now);
     if (step.kind === 'cut') this.cut(settings);
@@ -78,6 +79,12 @@ export class Reloader {
         .catch((error: unknown) => this.options.logger.warn({ problem: describeError(error) }, FAILURE))
         .finally(() => (this.reloading = undefined));
     return isDeepStrictEqual(this.state.running, wanted);
+  }
+
+  /** Returns true if the same namespaces need a reload. */
+  private isOutdated({ tokenNamespaces }: ProxySettings): boolean {
+    if (this.reloading !== undefined || this.state.running === undefined) return false;
+    return (this.isRenewalDue && this.collected() > 0) || tokenNamespaces !== this.tokenNamespaces;
   }
 
   /** Any program may have started the first process. A later one found the file that only forwards. */
@@ -138,6 +145,7 @@ export class Reloader {
       .filter(sendsEvents)
       .filter(isInitial)
       .map(({ name }) => name);
+    [this.isRenewalDue, this.tokenNamespaces] = [false, settings.tokenNamespaces];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key: readLoopKey(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };

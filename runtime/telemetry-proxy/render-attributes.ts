@@ -1,9 +1,18 @@
 import { signals } from '../contract.ts';
-import { restoreClaims, setClaimsAside } from './render-counts.ts';
+import {
+  believeClaims,
+  claimedPods,
+  disproveClaims,
+  nameWorkload,
+  restoreClaims,
+  setClaimsAside,
+  TOKENS,
+} from './render-claims.ts';
+import { hashToken, intoShard } from './render-shards.ts';
 import type { Components, ProxySettings } from './types.ts';
 
-/** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
-const podAssociation = [{ sources: [{ from: 'connection' }] }];
+/** A sender could learn about the workload of another pod by what it claims. */
+const byAddress = { pod_association: [{ sources: [{ from: 'connection' }] }] };
 
 const serviceAttributes = ['service.name', 'service.namespace', 'service.version', 'service.instance.id'];
 
@@ -52,17 +61,25 @@ const removeUnnamed = [
 ];
 
 /** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
-export const renderAttributes = (settings: ProxySettings, isWaiting: boolean): Components => ({
-  'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
-  k8sattributes: {
+export function renderAttributes(settings: ProxySettings, isWaiting: boolean): Components {
+  const find = (pods: object) => ({
     auth_type: settings.telemetryProxyCredentials,
     extract: { metadata: podAttributes, annotations },
-    pod_association: podAssociation,
+    ...pods,
     // A replica that collects has just reached the API server, so this wait is short.
     ...(isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
-  },
-  'transform/annotations': transform([...restoreClaims, ...boundAnnotations]),
-});
+  });
+  return {
+    'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
+    [intoShard]: hashToken,
+    k8sattributes: find(byAddress),
+    // In the text of a statement, the collector would need minutes to parse it.
+    'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },
+    'transform/claims': transform(believeClaims),
+    'k8sattributes/claims': find(claimedPods),
+    'transform/annotations': transform([...disproveClaims, ...nameWorkload, ...restoreClaims, ...boundAnnotations]),
+  };
+}
 
 function transform(statements: readonly string[]): object {
   const ofResources = [{ context: 'resource', statements }];

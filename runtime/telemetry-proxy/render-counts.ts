@@ -1,4 +1,5 @@
 import type { Signal } from '../contract.ts';
+import { WORKLOAD } from './render-claims.ts';
 import type { CollectorConfiguration, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
@@ -10,38 +11,7 @@ export const getCounters = (signal: Signal): string[] => (signal === 'metrics' ?
 const exporter = 'prometheus/received';
 const onlyWorkload = 'transform/received';
 
-/** The workload that sent the data, as the telemetry proxy itself found it: `NAMESPACE/KIND/NAME`. */
-const WORKLOAD = 'lumigo.k8s_operator.workload';
 const METRIC = 'lumigo.received';
-
-/** The owners of a pod by the names of their attributes. A later one replaces an earlier one. */
-const owners = ['ReplicaSet', 'Job', 'DaemonSet', 'StatefulSet', 'Deployment', 'CronJob'] as const;
-const nameKey = (owner: string): string => `k8s.${owner.toLowerCase()}.name`;
-const NAMESPACE = 'k8s.namespace.name';
-const proving = [NAMESPACE, ...owners.map(nameKey)];
-
-const at = (key: string): string => `attributes["${key}"]`;
-const claimed = (key: string): string => `lumigo.claimed.${key}`;
-/** A hostile sender may repeat an attribute, and `delete_key` would remove only the first. */
-const remove = (key: string): string => `delete_matching_keys(attributes, "^${key.replaceAll('.', '[.]')}$")`;
-const move = (from: string, to: string): string[] => [
-  `set(${at(to)}, ${at(from)}) where ${at(from)} != nil`,
-  remove(from),
-];
-
-/** The proxy adds no attribute that a sender sets itself. So the claims are set aside before, and restored afterwards. */
-export const setClaimsAside: readonly string[] = [
-  ...[WORKLOAD, ...proving.map(claimed)].map(remove),
-  ...proving.flatMap((key) => move(key, claimed(key))),
-];
-
-export const restoreClaims: readonly string[] = [
-  ...owners.map(
-    (owner) =>
-      `set(${at(WORKLOAD)}, Concat([${at(NAMESPACE)}, "${owner}", ${at(nameKey(owner))}], "/")) where ${at(nameKey(owner))} != nil`,
-  ),
-  ...proving.flatMap((key) => move(claimed(key), key)),
-];
 
 /** A sender cannot choose the names, so their number is that of the workloads that sent lately. */
 export function renderCounts({ telemetryCountsPort }: ProxySettings): Rendered {

@@ -1,5 +1,6 @@
 import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
+import { TOKEN_HASH } from './render-claims.ts';
 import { getCounters } from './render-counts.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
@@ -9,11 +10,14 @@ type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'expo
 /** The first digit of a token's hash names its shard. */
 const shards = '0123456789abcdef';
 
-/** A batch has this attribute only between the two processors. */
-const attribute = 'lumigo.shard';
-
-/** This processor must be the last one before the shards, except `batch`, which keeps tokens apart. */
+/** After this processor, only `batch` may join requests, because it keeps tokens apart. */
 export const intoShard = 'resource/into-shard';
+export const hashToken = {
+  attributes: [
+    { key: TOKEN_HASH, action: 'upsert', from_context: 'metadata.authorization' },
+    { key: TOKEN_HASH, action: 'hash' },
+  ],
+};
 const outOfShard = 'resource/out-of-shard';
 
 export const getShardRouter = (signal: Signal): string => `routing/${signal}-shards`;
@@ -26,13 +30,7 @@ export function renderShards(settings: ProxySettings): Rendered {
     Object.fromEntries(indices.flatMap(entry));
   return {
     processors: {
-      [intoShard]: {
-        attributes: [
-          { key: attribute, action: 'upsert', from_context: 'metadata.authorization' },
-          { key: attribute, action: 'hash' },
-        ],
-      },
-      [outOfShard]: { attributes: [{ key: attribute, action: 'delete' }] },
+      [outOfShard]: { attributes: [{ key: TOKEN_HASH, action: 'delete' }] },
     },
     connectors: Object.fromEntries(signals.map((signal) => [getShardRouter(signal), toSwitch(signal)])),
     exporters: each((index) => [[shardName(index), exporter(settings)]]),
@@ -51,7 +49,7 @@ export function renderShards(settings: ProxySettings): Rendered {
 const toSwitch = (signal: Signal) => ({
   table: [...shards].map((digit) => ({
     context: 'resource',
-    condition: `Substring(attributes["${attribute}"], 0, 1) == "${digit}"`,
+    condition: `Substring(attributes["${TOKEN_HASH}"], 0, 1) == "${digit}"`,
     pipelines: [`${signal}/shard/${digit}`],
   })),
 });

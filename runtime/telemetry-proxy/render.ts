@@ -2,7 +2,7 @@ import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contr
 import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { renderCounts } from './render-counts.ts';
-import { intoShard, getShardRouter, renderShards } from './render-shards.ts';
+import { getShardRouter, renderShards } from './render-shards.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /** A batch is small, because it is only in memory, and has the data of one token. */
@@ -24,7 +24,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const extensions = { ...ownExtensions(settings), ...collected?.extensions };
   const forward = (signal: Signal) => ({
     receivers: ['otlp'],
-    processors: ['memory_limiter', ...Object.keys(attributes), 'resource/operator', intoShard, 'batch'],
+    processors: ['memory_limiter', ...Object.keys(attributes), 'resource/operator', 'batch'],
     exporters: [getShardRouter(signal)],
   });
   return {

@@ -72,8 +72,12 @@ export class TokenCache {
     this.entries = new Map(
       [...tokens].map(([source, token]) => [source, getEntry(token, this.entries.get(source), now)]),
     );
-    const all = [...this.entries.values()].flatMap(({ token, former }) => [token ?? [], ...former.keys()].flat());
-    return [...new Set(all)].toSorted();
+    return [...new Set([...this.accepted()].map(([token]) => token))].toSorted();
+  }
+
+  *accepted(): Iterable<readonly [token: string, source: string]> {
+    for (const [source, { token, former }] of this.entries)
+      for (const each of [token ?? [], ...former.keys()].flat()) yield [each, source];
   }
 }
 

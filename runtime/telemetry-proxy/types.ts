@@ -3,6 +3,8 @@ import type { RuntimeConfig } from '../config/config.ts';
 export interface ProxySettings extends Pick<RuntimeConfig, ConfigKeys> {
   /** The uid of the namespace `kube-system`, which identifies the cluster; undefined until it was read. */
   readonly clusterUid?: string | undefined;
+  /** The result of `toTokenNamespaces`; undefined until the tokens were read. */
+  readonly tokenNamespaces?: string | undefined;
 }
 
 type ConfigKeys =

@@ -1,4 +1,5 @@
-import { pods, workloadKinds } from '../../runtime/contract.ts';
+import { labels, pods, workloadKinds } from '../../runtime/contract.ts';
+import { labelValue } from '../../runtime/injection/label.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { TestCluster } from './test-cluster.ts';
 import { getPod, createWorkload } from './workloads.ts';
@@ -8,12 +9,13 @@ const HASH = '5b7f9c6d8f';
 
 export const podName = (app: string): string => `${app}-${HASH}-abcde`;
 
-/** Creates a Deployment with a pod at this address, without controllers. Returns the pod's uid. */
+/** Creates a Deployment with an instrumented pod at this address, without controllers. Returns the pod's uid. */
 export async function podAt(
   testCluster: TestCluster,
-  address: string,
+  address: string | undefined,
   namespace: string,
   app: string,
+  more: { readonly labels?: object; readonly annotations?: object } = {},
 ): Promise<string> {
   const owned = (owner: KubernetesObject & { readonly kind: string }, object: ReturnType<typeof createWorkload>) => {
     const { name, uid } = owner.metadata;
@@ -22,10 +24,15 @@ export async function podAt(
   };
   const owning = await testCluster.create(createWorkload(deployment, namespace, app));
   const set = await owned({ ...owning, kind: 'Deployment' }, createWorkload(replicaSet, namespace, `${app}-${HASH}`));
-  const { metadata } = await owned({ ...set, kind: 'ReplicaSet' }, getPod(namespace, podName(app)));
-  await testCluster.setStatus(
-    { ...pods, namespace, name: podName(app) },
-    { podIP: address, podIPs: [{ ip: address }] },
-  );
+  const pod = getPod(namespace, podName(app));
+  const marked = { ...more, labels: { ...more.labels, [labels.autoTrace]: labelValue('0.1.0') } };
+  const { metadata } = await owned({ ...set, kind: 'ReplicaSet' }, {
+    ...pod,
+    metadata: { ...pod.metadata, ...marked },
+  } as typeof pod);
+  const running = { ready: true, restartCount: 0, containerID: 'containerd://a' };
+  const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ...running }];
+  const at = address === undefined ? {} : { podIP: address, podIPs: [{ ip: address }] };
+  await testCluster.setStatus({ ...pods, namespace, name: podName(app) }, { ...at, containerStatuses });
   return metadata.uid ?? '';
 }

@@ -8,6 +8,7 @@ const port = fc.integer({ min: 1, max: 65_535 });
 
 export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   version: fc.constantFrom('1.2.3', '0.1.0-rc.1'),
+  tokenNamespaces: fc.constantFrom('', ';0f/shop;0f=shop;'),
   deploymentMethod: fc.constantFrom('Helm', 'Manifests'),
   clusterName: fc.oneof(fc.constantFrom('', 'production', 'true', '1e3', '$HOME', 'a: b'), fc.string()),
   clusterUid: fc.option(fc.uuid(), { nil: undefined }),
