@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { post, countSpans, repeatAttributes, spanId } from '../../sandbox/otlp-sink/sender.ts';
 import type { Attributes } from '../../sandbox/otlp-sink/decode.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { toTokenNamespaces } from './token-namespaces.ts';
 import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
@@ -156,13 +157,20 @@ describe('a sender whose address is not that of its pod', () => {
     expect([name, Object.keys(others).filter((key) => !/^(lumigo|k8s[.]cluster)[.]/.test(key))]).toEqual(['own', []]);
   });
 
+  /** The attributes that the proxy adds for a while. */
+  const forgeProof = () => ({
+    'lumigo.tokens': toTokenNamespaces([[getToken(7), others]]),
+    'lumigo.shard': '0',
+    'lumigo.before_claim': '',
+  });
+
   const vault = () => ({ 'k8s.pod.name': podName('vault'), 'k8s.namespace.name': others });
   it.each([
     ['uid', () => ({ 'k8s.pod.uid': other })],
     ['name and namespace', vault],
     ['uid and namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': others })],
     ['uid, with its own namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': namespace })],
-    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': other, ...forgedProof })],
+    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': other, ...forgeProof() })],
   ])("learns nothing of another namespace's pod by its %s [F28]", async (_claim, claimed) => {
     for (const forge of [
       plainly,
@@ -189,5 +197,3 @@ describe('a sender whose address is not that of its pod', () => {
     expect(Object.keys(resource)).not.toContain('k8s.deployment.name');
   });
 });
-
-const forgedProof = { 'lumigo.tokens': ';0/x;', 'lumigo.shard': '0', 'lumigo.before_claim': '' };

@@ -12,19 +12,21 @@ import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/tes
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
-const token = getToken(1);
 
 let telemetry: TelemetryBench;
 let second: Manager;
-let [shop, bank] = ['', ''];
+let [shop, bank, onNode] = ['', '', ''];
+const uids: Record<string, string> = {};
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false, config: { telemetryExpectedWithinSeconds: 2 } });
   second = await telemetry.startAnother();
   // A token that namespaces share proves nothing about the sender's namespace.
-  shop = await telemetry.activate('shop', token);
-  bank = await telemetry.activate('bank', token);
+  shop = await telemetry.activate('shop', sharedToken);
+  bank = await telemetry.activate('bank', sharedToken);
   await podAt(telemetry.testCluster, '127.0.0.1', shop, 'cart');
-  await podAt(telemetry.testCluster, '127.0.0.2', bank, 'vault');
+  onNode = await telemetry.activate('on-node', getToken(2));
+  uids['vault'] = await podAt(telemetry.testCluster, '127.0.0.2', bank, 'vault');
+  uids['agent'] = await podAt(telemetry.testCluster, undefined, onNode, 'agent');
   await podAt(telemetry.testCluster, '127.0.0.3', shop, 'late');
 });
 afterAll(() => telemetry?.stop());
@@ -36,10 +38,16 @@ interface Sent {
   readonly to?: Manager;
   /** How many times each attribute is there. Default: once. */
   readonly times?: number;
+  readonly token?: string;
 }
 
+/** A node's address, from which pods on the network of their node send. */
+const NODE = '127.0.0.9';
+const sharedToken = getToken(1);
+
 /** Repeats like an SDK, until the proxy knows the token and the pod. */
-async function send(address: string, { resource = {}, span = {}, to = telemetry.manager(), times = 1 }: Sent = {}) {
+async function send(address: string, { resource = {}, span = {}, times = 1, ...sent }: Sent = {}) {
+  const { to = telemetry.manager(), token = sharedToken } = sent;
   const agent = new Agent({ localAddress: address });
   const id = spanId((counter += 1));
   await eventually(async () => {
@@ -48,6 +56,15 @@ async function send(address: string, { resource = {}, span = {}, to = telemetry.
     expect(status).toBe(200);
   });
   return id;
+}
+
+function waitForSpan(id: string) {
+  const encoded = Buffer.from(id, 'hex').toString('base64');
+  return eventually(() => {
+    const span = telemetry.sink.spans.find(({ item }) => item.spanId === encoded);
+    if (span === undefined) throw new Error('the span has not arrived');
+    return span;
+  });
 }
 
 const readTelemetry = async (namespace: string) => {
@@ -95,14 +112,8 @@ describe('a workload', () => {
       'lumigo.claimed.k8s.deployment.name': 'vault',
     };
     const id = await send('127.0.0.1', { resource, span: resource });
-    const encoded = Buffer.from(id, 'hex').toString('base64');
-    const arrived = await eventually(() => {
-      const span = telemetry.sink.spans.find(({ item }) => item.spanId === encoded);
-      if (span === undefined) throw new Error('the span has not arrived');
-      return span;
-    });
     // The claims are forwarded, and the proof beside them.
-    expect(arrived.resource).toMatchObject({
+    expect((await waitForSpan(id)).resource).toMatchObject({
       'k8s.namespace.name': bank,
       'k8s.statefulset.name': 'vault',
       'lumigo.k8s_operator.workload': `${shop}/Deployment/cart`,
@@ -113,7 +124,21 @@ describe('a workload', () => {
     expect(await listed()).not.toContain(uid);
   });
 
-  it.each(['127.0.0.1', '127.0.0.9'])('is not received because %s repeats its claims [F28]', async (address) => {
+  it('is received by the pod uid that it sends from the network of its node', async () => {
+    const resource = { 'k8s.pod.uid': uids['agent'] ?? '' };
+    await waitForReceived(onNode, 'agent', () => send(NODE, { resource, token: getToken(2) }));
+  });
+
+  it('is not received by a pod uid that any namespace of a shared token may send [F28]', async () => {
+    const id = await send(NODE, { resource: { 'k8s.pod.uid': uids['vault'] ?? '' } });
+    const { resource } = await waitForSpan(id);
+    expect(resource).toMatchObject({ 'k8s.deployment.name': 'vault' });
+    expect(Object.keys(resource)).not.toContain('lumigo.k8s_operator.workload');
+    await waitForReceived(shop, 'cart', () => send('127.0.0.1'));
+    expect((await readTelemetry(bank))['vault']).toMatchObject({ telemetry: 'NothingYet' });
+  });
+
+  it.each(['127.0.0.1', NODE])('is not received because %s repeats its claims [F28]', async (address) => {
     const workload = `${bank}/Deployment/vault`;
     const resource = {
       'k8s.namespace.name': bank,
