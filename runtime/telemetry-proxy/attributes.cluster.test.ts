@@ -8,16 +8,26 @@ import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 let telemetry: TelemetryBench;
-let [namespace, others, uid, other, onNode] = ['', '', '', '', ''];
-const shared: string[] = [];
+let [namespace, others, uid, other] = ['', '', '', ''];
+/** Pods on the network of their node. */
+let [agent, sharedAgent, otherAgent] = ['', '', ''];
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
   namespace = await telemetry.activate('enriched', getToken(7));
   others = await telemetry.activate('others', getToken(9));
-  other = await podAt(telemetry.testCluster, '127.0.0.2', others, 'vault');
-  for (const name of ['shared-one', 'shared-two']) shared.push(await telemetry.activate(name, getToken(8)));
-  onNode = await podAt(telemetry.testCluster, undefined, shared[0] ?? '', 'on-node');
-  uid = await podAt(telemetry.testCluster, '127.0.0.1', namespace, 'cart', {
+  other = await podAt(telemetry.testCluster, '127.0.0.2', { namespace: others, app: 'vault' });
+  const shared = await telemetry.activate('shared', getToken(8));
+  await telemetry.activate('sharing', getToken(8));
+  sharedAgent = await podAt(telemetry.testCluster, undefined, { namespace: shared, app: 'agent' });
+  otherAgent = await podAt(telemetry.testCluster, undefined, { namespace: others, app: 'vault-agent' });
+  agent = await podAt(telemetry.testCluster, undefined, {
+    namespace,
+    app: 'agent',
+    annotations: getAnnotations({ team: 'nodes' }),
+  });
+  uid = await podAt(telemetry.testCluster, '127.0.0.1', {
+    namespace,
+    app: 'cart',
     labels: { 'app.kubernetes.io/version': '1.2.3' },
     annotations: getAnnotations({
       team: 'checkout',
@@ -27,7 +37,9 @@ beforeAll(async () => {
       'lumigo.k8s_operator.version': '9',
     }),
   });
-  await podAt(telemetry.testCluster, '127.0.0.3', namespace, 'talkative', {
+  await podAt(telemetry.testCluster, '127.0.0.3', {
+    namespace,
+    app: 'talkative',
     annotations: getAnnotations(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
     ),
@@ -130,25 +142,25 @@ describe('forwarded data', () => {
   });
 });
 
-/** A node's address, from which pods on the network of their node send, and pods behind NAT. */
+/** A node's address, from which pods on its network send. */
 const address = '127.0.0.9';
 
 describe('a sender whose address is not that of its pod', () => {
-  const cart = () => ({ 'k8s.deployment.name': 'cart', 'k8s.pod.uid': uid, 'k8s.namespace.name': namespace });
+  const found = () => ({ 'k8s.deployment.name': 'agent', 'k8s.pod.uid': agent, 'k8s.namespace.name': namespace });
 
   it('has the attributes of the pod that it names by uid, or by name and namespace', async () => {
     await eventually(async () =>
-      expect(await forwarded({ 'k8s.pod.uid': uid }, { address })).toMatchObject({ ...cart(), team: 'checkout' }),
+      expect(await forwarded({ 'k8s.pod.uid': agent }, { address })).toMatchObject({ ...found(), team: 'nodes' }),
     );
-    const byName = { 'k8s.pod.name': podName('cart'), 'k8s.namespace.name': namespace };
-    expect(await forwarded(byName, { address })).toMatchObject(cart());
-    expect(await forwarded({ ...byName, 'k8s.pod.uid': uid }, { address })).toMatchObject(cart());
+    const byName = { 'k8s.pod.name': podName('agent'), 'k8s.namespace.name': namespace };
+    expect(await forwarded(byName, { address })).toMatchObject(found());
+    expect(await forwarded({ ...byName, 'k8s.pod.uid': agent }, { address })).toMatchObject(found());
   });
 
   it('has them for each namespace of its token', async () => {
     const sender = { address, token: getToken(8) };
     await eventually(async () =>
-      expect(await forwarded({ 'k8s.pod.uid': onNode }, sender)).toMatchObject({ 'k8s.deployment.name': 'on-node' }),
+      expect(await forwarded({ 'k8s.pod.uid': sharedAgent }, sender)).toMatchObject({ 'k8s.deployment.name': 'agent' }),
     );
   });
 
@@ -164,13 +176,13 @@ describe('a sender whose address is not that of its pod', () => {
     'lumigo.before_claim': '',
   });
 
-  const vault = () => ({ 'k8s.pod.name': podName('vault'), 'k8s.namespace.name': others });
+  const vault = () => ({ 'k8s.pod.name': podName('vault-agent'), 'k8s.namespace.name': others });
   it.each([
-    ['uid', () => ({ 'k8s.pod.uid': other })],
+    ['uid', () => ({ 'k8s.pod.uid': otherAgent })],
     ['name and namespace', vault],
-    ['uid and namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': others })],
-    ['uid, with its own namespace', () => ({ 'k8s.pod.uid': other, 'k8s.namespace.name': namespace })],
-    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': other, ...forgeProof() })],
+    ['uid and namespace', () => ({ 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': others })],
+    ['uid, with its own namespace', () => ({ 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': namespace })],
+    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': otherAgent, ...forgeProof() })],
   ])("learns nothing of another namespace's pod by its %s [F28]", async (_claim, claimed) => {
     for (const forge of [
       plainly,
@@ -190,7 +202,7 @@ describe('a sender whose address is not that of its pod', () => {
     await telemetry.testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: own } });
     await telemetry.testCluster.activate(own, {}, getToken(10));
     await telemetry.waitForSettled();
-    const claimed = { 'k8s.pod.uid': other, 'k8s.namespace.name': own };
+    const claimed = { 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': own };
     const forge = (body: object): object =>
       JSON.parse(JSON.stringify(body).replace(`"stringValue":"${own}"`, `"intValue":"${own}"`)) as object;
     const resource = await forwarded(claimed, { address, token: getToken(10), forge });

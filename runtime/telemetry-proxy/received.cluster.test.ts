@@ -23,11 +23,12 @@ beforeAll(async () => {
   // A token that namespaces share proves nothing about the sender's namespace.
   shop = await telemetry.activate('shop', sharedToken);
   bank = await telemetry.activate('bank', sharedToken);
-  await podAt(telemetry.testCluster, '127.0.0.1', shop, 'cart');
+  await podAt(telemetry.testCluster, '127.0.0.1', { namespace: shop, app: 'cart' });
   onNode = await telemetry.activate('on-node', getToken(2));
-  uids['vault'] = await podAt(telemetry.testCluster, '127.0.0.2', bank, 'vault');
-  uids['agent'] = await podAt(telemetry.testCluster, undefined, onNode, 'agent');
-  await podAt(telemetry.testCluster, '127.0.0.3', shop, 'late');
+  await podAt(telemetry.testCluster, '127.0.0.2', { namespace: bank, app: 'vault' });
+  uids['guard'] = await podAt(telemetry.testCluster, undefined, { namespace: bank, app: 'guard' });
+  uids['agent'] = await podAt(telemetry.testCluster, undefined, { namespace: onNode, app: 'agent' });
+  await podAt(telemetry.testCluster, '127.0.0.3', { namespace: shop, app: 'late' });
 });
 afterAll(() => telemetry?.stop());
 
@@ -130,12 +131,12 @@ describe('a workload', () => {
   });
 
   it('is not received by a pod uid that any namespace of a shared token may send [F28]', async () => {
-    const id = await send(NODE, { resource: { 'k8s.pod.uid': uids['vault'] ?? '' } });
+    const id = await send(NODE, { resource: { 'k8s.pod.uid': uids['guard'] ?? '' } });
     const { resource } = await waitForSpan(id);
-    expect(resource).toMatchObject({ 'k8s.deployment.name': 'vault' });
+    expect(resource).toMatchObject({ 'k8s.deployment.name': 'guard' });
     expect(Object.keys(resource)).not.toContain('lumigo.k8s_operator.workload');
     await waitForReceived(shop, 'cart', () => send('127.0.0.1'));
-    expect((await readTelemetry(bank))['vault']).toMatchObject({ telemetry: 'NothingYet' });
+    expect((await readTelemetry(bank))['guard']).toMatchObject({ telemetry: 'NothingYet' });
   });
 
   it.each(['127.0.0.1', NODE])('is not received because %s repeats its claims [F28]', async (address) => {

@@ -1,5 +1,3 @@
-import { labels } from '../contract.ts';
-
 /** The workload that sent the data, as the telemetry proxy itself found it: `NAMESPACE/KIND/NAME`. */
 export const WORKLOAD = 'lumigo.k8s_operator.workload';
 /** The hash of the Authorization header. */
@@ -39,9 +37,9 @@ export const believeClaims: readonly string[] = [
   ...[NAMESPACE, ...podKeys].map((key) => copy(claimed(key), key, `${isBelieved} and IsString(${at(claimed(key))})`)),
 ];
 
-/** The pods whose templates the operator knows. The others would need as much memory again. */
+/** Pods without an address of their own. To keep all pods once more would need 26 KB for each of them (ADR 47). */
 export const claimedPods = {
-  filter: { labels: [{ key: labels.autoTrace, op: 'exists' }] },
+  filter: { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] },
   pod_association: [...podKeys.map((key) => [key, NAMESPACE]), ['k8s.pod.uid']].map((keys) => ({
     sources: keys.map((name) => ({ from: 'resource_attribute', name })),
   })),

@@ -1,5 +1,4 @@
-import { labels, pods, workloadKinds } from '../../runtime/contract.ts';
-import { labelValue } from '../../runtime/injection/label.ts';
+import { pods, workloadKinds } from '../../runtime/contract.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { TestCluster } from './test-cluster.ts';
 import { getPod, createWorkload } from './workloads.ts';
@@ -9,13 +8,21 @@ const HASH = '5b7f9c6d8f';
 
 export const podName = (app: string): string => `${app}-${HASH}-abcde`;
 
-/** Creates a Deployment with an instrumented pod at this address, without controllers. Returns the pod's uid. */
+interface PodOptions {
+  readonly namespace: string;
+  readonly app: string;
+  readonly labels?: object;
+  readonly annotations?: object;
+}
+
+/**
+ * Creates a Deployment with a pod at this address, without controllers. Returns the pod's uid.
+ * Without an address, the pod is on the network of its node.
+ */
 export async function podAt(
   testCluster: TestCluster,
   address: string | undefined,
-  namespace: string,
-  app: string,
-  more: { readonly labels?: object; readonly annotations?: object } = {},
+  { namespace, app, ...more }: PodOptions,
 ): Promise<string> {
   const owned = (owner: KubernetesObject & { readonly kind: string }, object: ReturnType<typeof createWorkload>) => {
     const { name, uid } = owner.metadata;
@@ -25,10 +32,10 @@ export async function podAt(
   const owning = await testCluster.create(createWorkload(deployment, namespace, app));
   const set = await owned({ ...owning, kind: 'Deployment' }, createWorkload(replicaSet, namespace, `${app}-${HASH}`));
   const pod = getPod(namespace, podName(app));
-  const marked = { ...more, labels: { ...more.labels, [labels.autoTrace]: labelValue('0.1.0') } };
   const { metadata } = await owned({ ...set, kind: 'ReplicaSet' }, {
     ...pod,
-    metadata: { ...pod.metadata, ...marked },
+    metadata: { ...pod.metadata, ...more },
+    spec: { ...pod.spec, hostNetwork: address === undefined },
   } as typeof pod);
   const running = { ready: true, restartCount: 0, containerID: 'containerd://a' };
   const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ...running }];

@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { toTokenNamespaces } from './token-namespaces.ts';
+
+const hash = (token: string) => createHash('sha256').update(`LumigoToken ${token}`).digest('hex');
+const [shared, own] = [`t_${'a'.repeat(21)}`, `t_${'b'.repeat(21)}`];
+const accepted = [
+  [shared, 'shop'],
+  [own, 'bank'],
+  [shared, 'cart'],
+  [shared, 'shop'],
+] as const;
+
+it('lists the namespaces of each token, and says which token has only one', () => {
+  const entries = [`${hash(shared)}/shop`, `${hash(shared)}/cart`, `${hash(own)}/bank`, `${hash(own)}=bank`];
+  expect(toTokenNamespaces(accepted)).toBe(`;${entries.toSorted().join(';')};`);
+});
+
+it('is the same in any order, so that an order causes no reload', () => {
+  expect(toTokenNamespaces(accepted.toReversed())).toBe(toTokenNamespaces(accepted));
+});
+
+it('contains no token', () => {
+  for (const token of [shared, own]) expect(toTokenNamespaces(accepted)).not.toContain(token.slice(2));
+});
