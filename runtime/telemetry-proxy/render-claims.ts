@@ -24,16 +24,17 @@ const move = (from: string, to: string): string[] => [copy(from, to, `${at(from)
 
 /** The proxy adds no attribute that a sender sets itself. So the claims are set aside before, and restored afterwards. */
 export const setClaimsAside: readonly string[] = [
-  remove(`(${[WORKLOAD, TOKEN_HASH, TOKENS, BEFORE_CLAIM, claimed('')].map(escape).join('|')}.*)`),
+  remove(`(${[WORKLOAD, TOKEN_HASH, TOKENS, BEFORE_CLAIM].map(escape).join('|')}|${escape(claimed(''))}.*)`),
   ...proving.flatMap((key) => move(key, claimed(key))),
 ];
 
+const isUnknown = `${at(NAMESPACE)} == nil and (${podKeys.map((key) => `${at(claimed(key))} != nil`).join(' or ')})`;
 const isBelieved = `${at(BEFORE_CLAIM)} != nil`;
 
 /** If the address identifies no pod, the pod that the sender names is looked for. Only text is an identifier. */
 export const believeClaims: readonly string[] = [
-  'merge_maps(cache, attributes, "upsert")',
-  `set(${at(BEFORE_CLAIM)}, cache) where ${at(NAMESPACE)} == nil and (${podKeys.map((key) => `${at(claimed(key))} != nil`).join(' or ')})`,
+  `merge_maps(cache, attributes, "upsert") where ${isUnknown}`,
+  `set(${at(BEFORE_CLAIM)}, cache) where ${isUnknown}`,
   ...[NAMESPACE, ...podKeys].map((key) => copy(claimed(key), key, `${isBelieved} and IsString(${at(claimed(key))})`)),
 ];
 
