@@ -38,7 +38,7 @@ export const believeClaims: readonly string[] = [
   ...[NAMESPACE, ...podKeys].map((key) => copy(claimed(key), key, `${isBelieved} and IsString(${at(claimed(key))})`)),
 ];
 
-/** Pods without an address of their own. To keep all pods once more would need 26 KB for each of them (ADR 47). */
+/** Pods without an address of their own. To keep all pods once more would need 26 KB for each of them (ADR 48). */
 export const claimedPods = {
   filter: { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] },
   pod_association: [...podKeys.map((key) => [key, NAMESPACE]), ['k8s.pod.uid']].map((keys) => ({
