@@ -66,13 +66,13 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
     auth_type: settings.telemetryProxyCredentials,
     extract: { metadata: podAttributes, annotations },
     ...pods,
-    // A replica that collects has just reached the API server, so this wait is short.
-    ...(isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
   });
+  // A replica that collects has just reached the API server, so this wait is short. The other processor starts before it.
+  const wait = isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
   return {
     'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
     [intoShard]: hashToken,
-    k8sattributes: find(byAddress),
+    k8sattributes: find({ ...byAddress, ...wait }),
     // In the text of a statement, the collector would need minutes to parse it.
     'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },
     'transform/claims': transform(believeClaims),
