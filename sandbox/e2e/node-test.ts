@@ -53,7 +53,7 @@ export class NodeTest extends TestCluster {
   async waitForRunning(
     namespace: string,
     app: string,
-    { instrumented = true, replicas = 1, timeoutMs = 60_000 } = {},
+    { instrumented = true, replicas = 1, timeoutMs = 90_000 } = {},
   ): Promise<PodView[]> {
     return eventually(
       async () => {
