@@ -12,6 +12,10 @@ const allowed = (why: string, granted: PolicyRule) => needed(why, 'diagnostics/c
 export const checkPermissions = {
   check: [
     allowed('to see if all replicas are available', rule('apps', 'deployments', 'get', `NAME${suffixes.manager}`)),
+    allowed(
+      'to see if the collectors of the nodes are available',
+      rule('apps', 'daemonsets', 'get', `NAME${suffixes.nodeCollector}`),
+    ),
     allowed('to see if one of them leads', rule('coordination.k8s.io', 'leases', 'get', `NAME${suffixes.lease}`)),
     allowed(
       "to see until when the webhook's certificate is trusted",

@@ -39,7 +39,15 @@ describe('the account of `helm test`', () => {
     );
     const findings = JSON.parse(stdout) as readonly Finding[];
     expect(Object.fromEntries(findings.map(({ check, result }) => [check, result]))).toEqual({
-      ...{ definition: 'ok', leader: 'ok', certificate: 'ok', webhook: 'ok', policies: 'ok', lumigoes: 'ok' },
+      ...{
+        definition: 'ok',
+        leader: 'ok',
+        certificate: 'ok',
+        webhook: 'ok',
+        policies: 'ok',
+        nodes: 'ok',
+        lumigoes: 'ok',
+      },
       ...{ manager: 'failed', images: 'unknown' },
     });
     expect(findings.find(({ check }) => check === 'manager')?.details).toContain('replicas of lumigo-system/');

@@ -1,12 +1,20 @@
 import { X509Certificate } from 'node:crypto';
-import { lumigo as contract, partOfSelector, probeEchoPrefix, probeLabel, suffixes, webhooks } from '../contract.ts';
+import {
+  lumigo as contract,
+  partOfSelector,
+  probeEchoPrefix,
+  probeLabel,
+  suffixes,
+  webhooks,
+  workloadKinds,
+} from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { getLease } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
-import { getCompletion } from '../rollout/completion.ts';
+import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
 import { failed, ok, unknown, type Check, type Outcome } from './finding.ts';
@@ -21,6 +29,7 @@ export const checks: readonly Check<CheckContext>[] = [
   { name: 'certificate', look: certificate },
   { name: 'webhook', look: webhook },
   { name: 'policies', look: policies },
+  { name: 'nodes', look: nodes },
   { name: 'images', look: images },
   { name: 'lumigoes', look: lumigoes },
 ];
@@ -50,6 +59,20 @@ async function manager({ installed }: CheckContext): Promise<Outcome> {
     `${counts} replicas of ${namespace}/${name} are available`,
     `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=controller-manager`,
   );
+}
+
+/** The DaemonSet exists only if the settings ask for data of nodes. */
+async function nodes({ client, installed }: CheckContext): Promise<Outcome> {
+  const found = await installed();
+  if (found === undefined) return unknown('No operator is installed');
+  const { operatorNamespace: namespace, operatorName } = found;
+  const { daemonSet: kind } = workloadKinds;
+  const daemonSet = await client.find({ ...kind, namespace, name: `${operatorName}${suffixes.nodeCollector}` });
+  if (daemonSet === undefined) return ok('No data of nodes is collected (setting clusterCollection)');
+  const { wanted = 0, available = 0 } = findPodCounts({ ...daemonSet, ...kind } as unknown as Workload) ?? {};
+  const counts = `The collectors of ${available} of ${wanted} nodes are available`;
+  if (available === wanted) return ok(counts);
+  return failed(counts, `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=node-collector`);
 }
 
 async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {
