@@ -21,7 +21,7 @@ export async function toolOn(
   ...flags: readonly string[]
 ): Promise<Tool> {
   const program = (await ensureBinaries([name]))[name] ?? '';
-  const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', cluster.kubeconfig];
+  const all = (args: readonly string[]) => [...flags, '--kubeconfig', cluster.kubeconfig, ...args];
   // Helm neither reads nor leaves files of this machine's user.
   const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(cluster.dir, `helm-${kind}`)]);
   const env = { ...process.env, ...Object.fromEntries(homes) };

@@ -16,6 +16,8 @@ for path in /run/netns /run/containerd; do
   mkdir -p "$path"
   mount -t tmpfs tmpfs "$path"
 done
+# The kubelet learns only there which container a cgroup belongs to.
+ln -s "$folder/containerd/containerd.sock" /run/containerd/containerd.sock
 hostname sandbox
 # The other end of the link is put here from outside.
 tries=0
