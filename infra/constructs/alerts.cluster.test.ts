@@ -25,6 +25,11 @@ const certificate = (expiry: number, renewal: number): Series => ({
   'lumigo_operator_webhook_certificate_renewal_timestamp_seconds{pod="a"}': always(renewal),
 });
 
+const queue = (pod: string, size: number): Series => ({
+  [`otelcol_exporter_queue_size{pod="${pod}",data_type="logs"}`]: always(size),
+  [`otelcol_exporter_queue_capacity{pod="${pod}",data_type="logs"}`]: always(100),
+});
+
 const cases: Readonly<Record<string, Case>> = {
   LumigoOperatorWithoutLeader: {
     fires: { 'lumigo_operator_leader{namespace="shop",pod="a"}': always(0) },
@@ -82,6 +87,11 @@ const cases: Readonly<Record<string, Case>> = {
     fires: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': rising },
     as: inPod,
     quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': always(5) },
+  },
+  LumigoNodeCollectorBehind: {
+    fires: queue('lumigo-node-collector-x', 60),
+    as: { pod: 'lumigo-node-collector-x' },
+    quiet: { ...queue('lumigo-node-collector-x', 40), ...queue('lumigo-controller-manager-y', 90) },
   },
   LumigoWorkloadsSilent: {
     fires: { 'lumigo_operator_telemetry_workloads{namespace="shop",telemetry="silent",pod="a"}': always(2) },

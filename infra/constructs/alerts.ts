@@ -7,7 +7,7 @@ export interface Alert {
   readonly expr: string;
   readonly for?: string;
   readonly severity: 'warning' | 'info';
-  readonly component: 'manager' | 'webhook' | 'rollout' | 'telemetry-proxy';
+  readonly component: 'manager' | 'webhook' | 'rollout' | 'telemetry-proxy' | 'node-collector';
   readonly summary: string;
   /** Names the series in Prometheus' template language, and says what to do first. */
   readonly description: string;
@@ -17,6 +17,7 @@ export interface Alert {
 
 const metric = (name: string): string => `lumigo_operator_${name}`;
 const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
+const ofNodes = (gauge: string): string => `${gauge}{pod=~".+-node-collector-.+"}`;
 const inNamespaces = (gauge: string): string => `max by (namespace) (${metric(gauge)}) > 0`;
 
 export const alerts: readonly Alert[] = [
@@ -109,6 +110,14 @@ export const alerts: readonly Alert[] = [
     summary: 'Lumigo refuses the token of a namespace, so its telemetry is dropped.',
     description:
       'Put a valid token into the Secret of the namespace {{ $labels.namespace }}, then restart its workloads.',
+  },
+  {
+    name: 'LumigoNodeCollectorBehind',
+    expr: `max by (pod) (${ofNodes('otelcol_exporter_queue_size')} / ${ofNodes('otelcol_exporter_queue_capacity')}) > 0.5`,
+    ...{ for: '5m', severity: 'warning', component: 'node-collector' },
+    summary: 'The queue of a Lumigo node collector is half full. If it is full, log lines can be lost.',
+    description:
+      'Check that pod {{ $labels.pod }} reaches the telemetry proxy. If a program of its node writes more than the collector can send, exclude its log files.',
   },
   {
     name: 'LumigoWorkloadsSilent',

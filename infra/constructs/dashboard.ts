@@ -18,6 +18,8 @@ const ofNamespaces = (metric: string): string => `lumigo_operator_${metric}{name
 const rate = (metric: string, by: string): string =>
   `sum by (${by}) (rate(${ofPods(`lumigo_operator_${metric}`)}[$__rate_interval]))`;
 const total = (metric: string): string => `sum(rate(${ofPods(metric)}[$__rate_interval]))`;
+const ofNodes = (metric: string): string =>
+  `sum by (pod) (rate(${metric}{pod=~".+-node-collector-.+"}[$__rate_interval]))`;
 const highest = (metric: string): string => `max by (namespace) (${ofNamespaces(metric)})`;
 
 export const panels: readonly Panel[] = [
@@ -123,6 +125,15 @@ export const panels: readonly Panel[] = [
     description: 'Data that waits until Lumigo accepts it. If a queue is full, new data is dropped.',
     unit: 'bytes',
     queries: [{ expr: `sum by (pod) (${ofPods('otelcol_exporter_queue_size')})`, legend: '{{pod}}' }],
+  },
+  {
+    title: 'Log lines of nodes, read and sent',
+    description: 'Lines that the node collectors read, and that the telemetry proxy accepted from them.',
+    unit: 'ops',
+    queries: [
+      { expr: ofNodes('otelcol_receiver_accepted_log_records'), legend: '{{pod}} read' },
+      { expr: ofNodes('otelcol_exporter_sent_log_records'), legend: '{{pod}} sent' },
+    ],
   },
   {
     title: 'Refused tokens',

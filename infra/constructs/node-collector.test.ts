@@ -45,11 +45,12 @@ describe('the node collector', () => {
       expect(text).not.toContain(word);
   });
 
-  it('is one DaemonSet with an account and a Service for logs', () => {
+  it('is one DaemonSet with an account, and Services for its data and its metrics', () => {
     expect(added(logs)).toEqual([
       'ServiceAccount/lumigo-lumigo-operator-node-collector',
       'DaemonSet/lumigo-lumigo-operator-node-collector',
       'Service/lumigo-lumigo-operator-node-data',
+      'Service/lumigo-lumigo-operator-node-collector',
     ]);
   });
 
@@ -120,9 +121,8 @@ describe('the node collector', () => {
         },
       ],
     });
-    expect(policies.find(({ metadata }) => metadata.name.endsWith('-node-collector'))?.['spec']).not.toHaveProperty(
-      'ingress',
-    );
+    const serving = policies.find(({ metadata }) => metadata.name.endsWith('-node-collector'));
+    expect(serving?.['spec']).toMatchObject({ ingress: [{ ports: [{ port: 8888 }] }] });
   });
 });
 

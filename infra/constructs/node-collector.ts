@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { suffixes } from '../../runtime/contract.ts';
+import { ports as ownPorts, suffixes } from '../../runtime/contract.ts';
 import { nodeCollectorRules } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
 import { KubeStateMetrics } from './kube-state-metrics.ts';
@@ -39,6 +39,7 @@ export class NodeCollector extends Construct {
       },
     });
     receive(this, settings, isOwn);
+    expose(this, settings, isOwn);
     if (settings.clusterCollection.metrics.enabled) new KubeStateMetrics(this, 'kube-state-metrics', settings);
   }
 }
@@ -75,8 +76,35 @@ function receive(scope: Construct, settings: Settings, collectors: Record<string
       ingress: [{ from: [{ podSelector: { matchLabels: collectors } }], ports: [{ port, protocol: 'TCP' }] }],
     },
   });
-  new k8s.KubeNetworkPolicy(scope, 'serve', {
-    metadata: { ...metadata, name: `${name}${suffixes.nodeCollector}` },
-    spec: { podSelector: { matchLabels: collectors }, policyTypes: ['Ingress'] },
+}
+
+function expose(scope: Construct, settings: Settings, collectors: Record<string, string>): void {
+  const { name, namespace, networkPolicy } = settings;
+  const metadata = { name: `${name}${suffixes.nodeCollector}`, namespace, labels: labels(settings, 'metrics') };
+  const { telemetryMetrics } = ownPorts;
+  // The ServiceMonitor of the telemetry proxy selects this Service, too.
+  new k8s.KubeService(scope, 'metrics', {
+    metadata,
+    spec: {
+      clusterIp: 'None',
+      selector: collectors,
+      ports: [{ name: 'otlp-metrics', port: telemetryMetrics, protocol: 'TCP' }],
+    },
+  });
+  if (!networkPolicy.enabled) return;
+  new ApiObject(scope, 'serve', {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { ...metadata, labels: labels(settings, component) },
+    spec: {
+      podSelector: { matchLabels: collectors },
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          ...(networkPolicy.metrics.from.length === 0 ? {} : { from: networkPolicy.metrics.from }),
+          ports: [{ port: telemetryMetrics, protocol: 'TCP' }],
+        },
+      ],
+    },
   });
 }
