@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { nodeCollectorKinds } from '../config/config.ts';
 import { readConfiguration } from '../config/document.ts';
 import { mounts, nodeCollectorFiles, nodeVariables } from '../contract.ts';
-import { renderNodeCollector, serializeNodeCollector } from '../node-collector/render.ts';
+import { serialize } from '../node-collector/common-parts.ts';
+import { renderNodeCollector } from '../node-collector/render.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The init container of a node's collector runs this. */
@@ -11,6 +12,6 @@ export function run({ environment }: Invocation): Promise<void> {
   const config = readConfiguration(nodeCollectorKinds, environment);
   const { [nodeVariables.name]: name = '', [nodeVariables.address]: address = '' } = environment;
   const file = join(mounts.nodeCollectorConfiguration, nodeCollectorFiles.configuration);
-  writeFileSync(file, serializeNodeCollector(renderNodeCollector(config, { name, address })));
+  writeFileSync(file, serialize(renderNodeCollector(config, { name, address })));
   return Promise.resolve();
 }

@@ -9,7 +9,8 @@ import { namePattern, metricPattern } from '../../infra/settings/leaves.ts';
 import { mounts } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { essentialMetrics } from './essential-metrics.ts';
-import { renderNodeCollector, serializeNodeCollector } from './render.ts';
+import { serialize } from './common-parts.ts';
+import { renderNodeCollector } from './render.ts';
 
 let otelcol = '';
 let folder = '';
@@ -22,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function validate(config: NodeCollectorConfig, address: string): string {
   const file = join(folder, 'collector.json');
-  const text = serializeNodeCollector(renderNodeCollector(config, { name: 'worker-1', address }));
+  const text = serialize(renderNodeCollector(config, { name: 'worker-1', address }));
   // These exist only in the pod.
   const inPod = [mounts.nodeCollectorState, mounts.serviceAccount];
   writeFileSync(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { essentialMetrics } from './essential-metrics.ts';
-import { renderNodeCollector, serializeNodeCollector } from './render.ts';
+import { serialize } from './common-parts.ts';
+import { renderNodeCollector } from './render.ts';
 
 const config: NodeCollectorConfig = {
   version: '0.1.0',
@@ -47,7 +48,7 @@ describe("the node collector's configuration", () => {
   });
 
   it('has no token', () => {
-    expect(serializeNodeCollector(rendered())).not.toMatch(/t_[0-9a-f]{21}|LumigoToken/);
+    expect(serialize(rendered())).not.toMatch(/t_[0-9a-f]{21}|LumigoToken/);
   });
 
   it("reads all log files except those of the operator's namespace and excluded ones", () => {
@@ -93,7 +94,7 @@ describe("the node collector's configuration", () => {
   });
 
   it('writes a dollar sign so that the collector does not read it as a variable', () => {
-    const written = serializeNodeCollector(rendered({ proxyUrl: 'http://$HOME' }));
+    const written = serialize(rendered({ proxyUrl: 'http://$HOME' }));
     expect(written).toContain('http://$$HOME');
   });
 });

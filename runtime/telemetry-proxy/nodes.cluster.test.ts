@@ -12,7 +12,8 @@ import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/tes
 import { mounts, nodeCollectorFiles, ports, suffixes } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { renderNodeCollector, serializeNodeCollector } from '../node-collector/render.ts';
+import { serialize } from '../node-collector/common-parts.ts';
+import { renderNodeCollector } from '../node-collector/render.ts';
 
 let telemetry: TelemetryBench;
 let key = '';
@@ -74,7 +75,7 @@ async function startNodeCollector(): Promise<ChildProcess> {
     [`:${ports.telemetryHealth}"`, `127.0.0.1:${health}"`],
     [`"port": ${ports.telemetryMetrics}`, `"port": ${metrics}`],
   ] as const;
-  const text = serializeNodeCollector(renderNodeCollector(config, { name: 'node', address: '127.0.0.1' }));
+  const text = serialize(renderNodeCollector(config, { name: 'node', address: '127.0.0.1' }));
   const file = join(folder, nodeCollectorFiles.configuration);
   writeFileSync(
     file,

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
-import { render, serialize } from './render.ts';
+import { serialize } from '../node-collector/common-parts.ts';
+import { render } from './render.ts';
 
 /** These characters end a text in JSON, YAML or the collector's own language, or begin a variable. */
 const hostile = fc.oneof(

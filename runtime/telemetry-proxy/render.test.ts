@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { collectedKinds } from './render-collection.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
-import { render, serialize } from './render.ts';
+import { serialize } from '../node-collector/common-parts.ts';
+import { render } from './render.ts';
 import type { CollectorConfiguration } from './types.ts';
 
 const definedAndUsed = ({

@@ -1,4 +1,5 @@
 import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
+import { memoryLimiter, toTelemetry } from '../node-collector/common-parts.ts';
 import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { renderCounts } from './render-counts.ts';
@@ -31,7 +32,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
     extensions,
     receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
     processors: {
-      memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
+      memory_limiter: memoryLimiter,
       ...attributes,
       'resource/operator': { attributes: operatorAttributes(settings) },
       batch,
@@ -53,10 +54,6 @@ export function render(settings: ProxySettings, collection: Collection | undefin
     },
   };
 }
-
-/** JSON is YAML with quoted names, so a namespace called `true` or `1e3` stays a string. `$` would begin a variable. */
-export const serialize = (configuration: CollectorConfiguration): string =>
-  `${JSON.stringify(configuration, undefined, 1).replaceAll('$', '$$$$')}\n`;
 
 const LOOPBACK = '127.0.0.1';
 const ANY = '0.0.0.0';
@@ -96,18 +93,6 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
     .filter(([, value]) => value !== '')
     .map(([key, value]) => ({ action: 'upsert', key, value }));
 
-/** The names are the collector's defaults, which alerts and the dashboard use. */
-const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };
-
-const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
-  logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
-  metrics: {
-    level: 'normal',
-    // The manager serves them to clients with access. No other client reaches them.
-    readers: [
-      {
-        pull: { exporter: { prometheus: { host: metricsSecure ? LOOPBACK : listenAddress || ANY, port, ...plainly } } },
-      },
-    ],
-  },
-});
+/** The manager serves them to clients with access. No other client reaches them. */
+const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) =>
+  toTelemetry(logLevel, metricsSecure ? LOOPBACK : listenAddress || ANY, port);

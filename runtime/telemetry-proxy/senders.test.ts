@@ -24,7 +24,9 @@ describe('the telemetry of a namespace', () => {
     ['with an empty infrastructure', infrastructure({}), true, ['events']],
     ['with logging on', lumigo('True', { logging: { enabled: true } }), true, ['events', 'logFiles']],
     ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, []],
-  ] as const)('%s', (_case, effective, acceptsSenders, collect) => expect(getTelemetry(effective)).toEqual({ acceptsSenders, collect }));
+  ] as const)('%s', (_case, effective, acceptsSenders, collect) =>
+    expect(getTelemetry(effective)).toEqual({ acceptsSenders, collect }),
+  );
 });
 
 const { deployment, replicaSet } = workloadKinds;

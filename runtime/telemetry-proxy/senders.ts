@@ -10,7 +10,10 @@ import type { Sent } from './types.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
-export function getTelemetry(effective: LumigoResource | undefined): { acceptsSenders: boolean; collect: readonly Sent[] } {
+export function getTelemetry(effective: LumigoResource | undefined): {
+  acceptsSenders: boolean;
+  collect: readonly Sent[];
+} {
   if (effective === undefined) return { acceptsSenders: false, collect: [] };
   if (effective.metadata.deletionTimestamp !== undefined) return { acceptsSenders: true, collect: [] };
   const active = holds(effective.status, 'Active');

@@ -1,0 +1,16 @@
+import type { RuntimeConfig } from '../config/config.ts';
+
+/** Parts of the configuration of each collector: those on nodes, and the telemetry proxies. */
+export const memoryLimiter = { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 };
+
+/** The names are the collector's defaults, which alerts and the dashboard use. */
+const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };
+
+export const toTelemetry = (logLevel: RuntimeConfig['logLevel'], host: string, port: number) => ({
+  logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
+  metrics: { level: 'normal', readers: [{ pull: { exporter: { prometheus: { host, port, ...plainly } } } }] },
+});
+
+/** JSON is YAML with quoted names, so a namespace called `true` or `1e3` stays a string. `$` would begin a variable. */
+export const serialize = (configuration: object): string =>
+  `${JSON.stringify(configuration, undefined, 1).replaceAll('$', '$$$$')}\n`;
