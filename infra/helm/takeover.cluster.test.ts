@@ -45,7 +45,8 @@ const given = {
   'lumigoToken.value': validToken,
   'tolerations.global[0].operator': 'Exists',
   'tolerations.watchdog[0].operator': 'Exists',
-  'clusterCollection.metrics.essentialOnly': 'false',
+  'clusterCollection.metrics.enabled': 'true',
+  'targetAllocator.enabled': 'true',
   'endpoint.otlp.logs_url': 'https://logs.example',
 };
 
@@ -132,6 +133,10 @@ describe('a release of the original operator [F51]', () => {
     expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
   });
 
+  it('collects data of nodes, because its values ask for it', () => {
+    expect(manifest().map(toKey)).toContain('DaemonSet/lumigo-lumigo-operator-node-collector');
+  });
+
   it('loses the objects that are no longer needed', async () => {
     const kept = new Set(manifest().map(toKey));
     const idle = originalRelease().objects.filter((object) => !kept.has(toKey(object)));
@@ -143,7 +148,8 @@ describe('a release of the original operator [F51]', () => {
   it('applies each value that has a counterpart, and names the others once, with advice', () => {
     const warning = notes.slice(notes.indexOf('! These values'));
     expect(notes.split('! These values')).toHaveLength(2);
-    expect(warning).toMatch(/tolerations\.watchdog: .*\n\s+clusterCollection: /);
+    expect(warning).toMatch(/tolerations\.watchdog: .*\n\s+targetAllocator: /);
+    expect(warning).not.toContain('clusterCollection');
     const [own] = manifest().filter(({ kind }) => kind === 'Deployment');
     expect(own?.['spec']).toMatchObject({ template: { spec: { tolerations: [{ operator: 'Exists' }] } } });
     expect(JSON.stringify(own)).toContain('https://logs.example');
