@@ -4,8 +4,9 @@ import { apply } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { checkPermissions } from '../access/check-permissions.ts';
-import { suffixes } from '../contract.ts';
+import { suffixes, workloadKinds } from '../contract.ts';
 import type { Finding } from './finding.ts';
 
 /** Helm creates the account of `helm test` and its roles. The manager runs beside the cluster, not in pods. */
@@ -64,5 +65,22 @@ describe('the account of `helm test`', () => {
     expect(granted.filter((each) => !used.has(each))).toEqual([]);
     const created = requests().filter(({ asked }) => asked === 'create lumigoes');
     expect(new Set(created.map(({ namespace }) => namespace))).toEqual(new Set(['default']));
+  });
+});
+
+describe('lumigo check', () => {
+  it('fails if the collector of a node is not available', async () => {
+    const { cluster, installation, testCluster } = operator;
+    const { namespace, name } = installation.settings;
+    const daemonSet = createWorkload(workloadKinds.daemonSet, namespace, `${name}${suffixes.nodeCollector}`);
+    await testCluster.create(daemonSet);
+    const counts = { desiredNumberScheduled: 3, currentNumberScheduled: 3, numberMisscheduled: 0, numberReady: 2 };
+    const ref = { ...workloadKinds.daemonSet, namespace, name: daemonSet.metadata.name };
+    await testCluster.setStatus(ref, { ...counts, numberAvailable: 2 });
+    const { stdout } = await runInContainer(cluster, installation, ['check', '-o', 'json'], suffixes.check);
+    const findings = JSON.parse(stdout) as readonly Finding[];
+    expect(findings.find(({ check }) => check === 'nodes')).toMatchObject({
+      ...{ result: 'failed', details: 'The collectors of 2 of 3 nodes are available' },
+    });
   });
 });
