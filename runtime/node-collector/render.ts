@@ -5,7 +5,7 @@ import { memoryLimiter, toTelemetry } from './common-parts.ts';
 import { logReceiver, logScope } from './render-logs.ts';
 import { nodeScrapes, scrapeFilter, type NodeIdentity } from './render-scrapes.ts';
 
-/** Returns the configuration of the collector on a node. It has no token: the telemetry proxy adds those (adr/0047). */
+/** Returns the configuration of the collector on a node. It has no token: the telemetry proxy adds those (adr/0046). */
 export function renderNodeCollector(config: NodeCollectorConfig, node: NodeIdentity): object {
   const { logs, metrics, logLevel, metricsSecure } = config;
   const extensions = {
