@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { V1NodeStatus } from '@kubernetes/client-node';
@@ -168,14 +168,14 @@ function forgetContainers(folder: string): void {
   if (left.length > 0) ctr(folder, 'containers', 'delete', ...left);
 }
 
-/** Imports an image archive, unless a file beside the images shows that its content was imported before. */
+/** Imports an image archive, unless a file beside the images shows that its name still has this content. */
 function importImage({ folder, images }: NodeFolders, { archive, names }: ImageArchive): void {
-  const mark = join(images, `imported-${archive.replaceAll('/', '_')}`);
-  if (existsSync(mark)) return;
-  ctr(folder, 'images', 'import', archive);
   const [name = '', ...aliases] = names;
+  const mark = join(images, `imported-${name.replaceAll('/', '_')}`);
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === archive) return;
+  ctr(folder, 'images', 'import', archive);
   for (const alias of aliases) ctr(folder, 'images', 'tag', '--force', name, alias);
-  writeFileSync(mark, '');
+  writeFileSync(mark, archive);
 }
 
 const waitForContainerd = (folder: string, processes: Iterable<Running>): Promise<string> =>
