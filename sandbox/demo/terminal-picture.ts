@@ -40,4 +40,5 @@ function toText(line: string, y: number): string {
   return `<text x="${MARGIN_PX}" y="${y}">${content}</text>`;
 }
 
-const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+export const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -114,6 +114,12 @@ export const validators: readonly Component[] = [
   },
 ];
 
+/** It draws the picture of the dashboard, and no test needs it. */
+const prometheus: Component = {
+  ...{ name: 'prometheus', module: 'promtool', goPackage: 'github.com/prometheus/prometheus/cmd/prometheus' },
+  ...{ ldflags: '-s -w', tags: 'remove_all_sd', expectedSeconds: 100 },
+};
+
 const flux = (name: string, expectedSeconds: number): Component => ({
   name,
   module: 'flux',
@@ -131,6 +137,7 @@ export const allComponents: readonly Component[] = [
   ...releaseComponents,
   ...validators,
   ...fluxComponents,
+  prometheus,
 ];
 
 export const oldestGo = [1, 26] as const;
