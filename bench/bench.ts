@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describeError } from '../runtime/wording/errors.ts';
 import { measureChanges, measureIdle } from './measure-changes.ts';
+import { measureCounting } from './measure-counting.ts';
 import { measureCrowd } from './measure-crowd.ts';
 import { measureGuard } from './measure-guard.ts';
 import { measureMany } from './measure-many.ts';
@@ -18,6 +19,7 @@ interface Flags {
   readonly soak?: string;
   readonly many?: boolean;
   readonly telemetry?: boolean;
+  readonly counting?: boolean;
   readonly guard?: boolean;
   readonly pods?: boolean;
 }
@@ -29,6 +31,7 @@ function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> 
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
     throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
   if (only.telemetry === true) return measureTelemetry(say);
+  if (only.counting === true) return measureCounting(say);
   if (only.guard === true) return measureGuard(say);
   if (only.pods === true) return measurePods(say);
   if (only.many === true) return withSurroundings(say, measureMany);
@@ -58,6 +61,7 @@ new Command('bench')
   .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
   .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
   .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')
+  .option('--counting', 'only measure the telemetry proxy with and without the count of received workloads')
   .option('--guard', 'only measure updates with and without the guard')
   .option('--pods', 'only measure creations of pods with and without Pod mode')
   .showHelpAfterError('(--help lists the flags)')

@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CollectorConfiguration } from '../runtime/telemetry-proxy/types.ts';
+import { startFlow } from '../sandbox/otlp-sink/sender.ts';
+import type { Progress } from '../sandbox/programs/progress.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { podAt } from '../sandbox/testing/pod-at.ts';
+import { quantile } from '../sandbox/testing/quantile.ts';
+import { getToken, startTelemetry } from '../sandbox/testing/telemetry.ts';
+import { shape } from './measure-telemetry.ts';
+import { getUsage } from './process-usage.ts';
+import type { Figure } from './table.ts';
+
+/** The components that a configuration lacks, for each figure. */
+const variants: Readonly<Record<string, readonly string[]>> = {
+  'as configured': [],
+  'without the count of received workloads': ['count/received'],
+  'without the search for claimed pods': ['resource/tokens', 'transform/claims', 'k8sattributes/claims'],
+};
+const ROUNDS = 4;
+const RATE = 10_000;
+const DURATION_MS = 10_000;
+
+/** Measures the CPU of one telemetry proxy with and without some components. They take turns, because machines vary. */
+export async function measureCounting(say: Progress): Promise<Figure[]> {
+  const telemetry = await startTelemetry({ controllerManager: false });
+  try {
+    telemetry.sink.mood = 'discard';
+    const spec = { infrastructure: { enabled: false } };
+    const namespace = await telemetry.activate('shop', getToken(1), spec);
+    await podAt(telemetry.testCluster, '127.0.0.1', { namespace, app: 'cart' });
+    await telemetry.waitForSettled();
+    const { pid, url } = telemetry.collector();
+    const file = getConfigurationFile(pid());
+    const whole = readFileSync(file, 'utf8');
+    const measured = new Map(Object.keys(variants).map((name) => [name, [] as number[]]));
+    for (let round = 1; round <= ROUNDS; round += 1)
+      for (const [name, lacking] of Object.entries(variants)) {
+        say(`counting: round ${round} of ${ROUNDS}, ${name}`);
+        await load(pid(), file, getWithout(JSON.parse(whole) as CollectorConfiguration, new Set(lacking)));
+        measured.get(name)?.push(await measureCpu(url, pid()));
+      }
+    return [...measured].map(([name, each]) => ({
+      ...{ name: `CPU per 1,000 spans, ${name}, median of ${ROUNDS}`, value: quantile(each, 0.5), unit: 'ms' },
+    }));
+  } finally {
+    await telemetry.stop();
+  }
+}
+
+const getConfigurationFile = (pid: number): string =>
+  /--config=([^\0]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? '';
+
+function getWithout(configuration: CollectorConfiguration, lacking: ReadonlySet<string>): object {
+  const { service, processors, connectors } = configuration;
+  const kept = <T>(all: Readonly<Record<string, T>>) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !lacking.has(name)));
+  const names = (all: readonly string[] = []) => all.filter((name) => !lacking.has(name));
+  const pipelines = Object.entries(service.pipelines).map(
+    ([name, { receivers, processors: used, exporters }]) =>
+      [name, { receivers: names(receivers), processors: names(used), exporters: names(exporters) }] as const,
+  );
+  const fed = pipelines.filter(([, { receivers }]) => receivers.length > 0);
+  return {
+    ...configuration,
+    ...{ processors: kept(processors), connectors: kept(connectors) },
+    service: { ...service, pipelines: Object.fromEntries(fed) },
+  };
+}
+
+async function load(pid: number, file: string, configuration: object): Promise<void> {
+  const { endpoint } = (configuration as CollectorConfiguration).extensions['health_check'] as { endpoint: string };
+  const readUpSince = async () => {
+    const answer = await fetch(`http://${endpoint}`, { headers: { connection: 'close' } });
+    return ((await answer.json()) as { upSince: string }).upSince;
+  };
+  const before = await readUpSince();
+  writeFileSync(file, JSON.stringify(configuration));
+  process.kill(pid, 'SIGHUP');
+  await eventually(async () => {
+    if ((await readUpSince()) === before) throw new Error('the collector has not loaded its configuration');
+  });
+}
+
+/** Returns milliseconds for 1,000 spans. */
+async function measureCpu(url: string, pid: number): Promise<number> {
+  const before = getUsage(pid).cpuSeconds;
+  const flow = startFlow(url, [getToken(1)], RATE, shape);
+  await sleep(DURATION_MS);
+  await flow.stop();
+  await sleep(1_000);
+  return ((getUsage(pid).cpuSeconds - before) / flow.sent()) * 1e6;
+}
