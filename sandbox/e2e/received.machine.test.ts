@@ -7,6 +7,7 @@ import { deployment, pythonImage } from '../node/apps.ts';
 import { pauseImage } from '../node/configs.ts';
 import { waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
+import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 
 let nodeTest: NodeTest;
@@ -19,8 +20,8 @@ afterAll(() => nodeTest?.stop());
 
 const patience = { timeoutMs: 120_000, intervalMs: 200 };
 
-async function readListed(): Promise<Readonly<Record<string, InstrumentedResource>>> {
-  const { status } = await nodeTest.readLumigo(namespace);
+async function readListed(inNamespace = namespace): Promise<Readonly<Record<string, InstrumentedResource>>> {
+  const { status } = await nodeTest.readLumigo(inNamespace);
   return Object.fromEntries((status?.instrumentedResources ?? []).map((listed) => [listed.name, listed]));
 }
 
@@ -78,4 +79,21 @@ it('names a Go program after the time of the setting, and under the next leader 
   const getAnswer = (listed?: InstrumentedResource) => [listed?.telemetry, listed?.telemetrySince];
   for (const [name, listed] of Object.entries({ front, stock, mute }))
     expect([name, ...getAnswer(listed)]).toEqual([name, ...getAnswer((before as never)[name])]);
+});
+
+it('reports Received for a program on the network of its node, by the pod uid that its tracer sends', async () => {
+  const onNode = 'on-node';
+  await nodeTest.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: onNode } });
+  await nodeTest.activate(onNode, {}, getToken(1));
+  // The program needs no port of the node.
+  const script = `require('http').createServer((_, answer) => answer.end()).listen(0, '127.0.0.1', function () {
+    setInterval(() => require('http').get({ port: this.address().port }, (answer) => answer.resume()), 500);
+  })`;
+  const command = ['/nodejs/bin/node', '-e', script];
+  const pod = { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' };
+  await nodeTest.apply(deployment(onNode, 'agent', { command, pod }));
+  await eventually(
+    async () => expect((await readListed(onNode))['agent']).toMatchObject({ telemetry: 'Received' }),
+    patience,
+  );
 });
