@@ -1,18 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { synthesize, withEverything } from '../operator.ts';
 import { publisher } from '../settings/publisher.ts';
+import { parseSettings } from '../settings/settings.ts';
 import { artifactHub, changesIn } from './artifact-hub.ts';
 
 describe('the annotations for Artifact Hub', () => {
   const read = (annotations: Readonly<Record<string, string>>, key: string): unknown =>
     parse(annotations[`artifacthub.io/${key}`] ?? '');
 
-  it('have each image, the definition with an example, and links and a key if there are any', () => {
+  it('have each image that any settings use', () => {
+    const settings = parseSettings({});
+    const objects = synthesize({ ...withEverything(settings), updater: settings.updater }, 'Helm');
+    const used = [...JSON.stringify(objects).matchAll(/"image":"([^"]+)"/g)].map(([, image]) => image);
+    const listed = read(artifactHub('1.0.0', publisher), 'images') as readonly { readonly image: string }[];
+    expect(new Set(used).size).toBeGreaterThan(3);
+    expect(listed.map(({ image }) => image)).toEqual(expect.arrayContaining(used));
+  });
+
+  it('have the definition with an example, and links and a key if there are any', () => {
     const signKey = { fingerprint: 'C874011F0AB405110D02105534365D9472D7468F', url: 'https://acme.example/key.asc' };
     const { charts } = publisher;
     const own = { ...publisher, docs: 'https://acme.example/docs', charts: { ...charts, signKey } };
     const annotations = artifactHub('1.0.0', own);
-    expect(read(annotations, 'images')).toHaveLength(4);
     expect(read(annotations, 'crds')).toMatchObject([{ kind: 'Lumigo', name: 'lumigoes.operator.lumigo.io' }]);
     expect(read(annotations, 'crdsExamples')).toMatchObject([{ kind: 'Lumigo' }]);
     expect(read(annotations, 'links')).toContainEqual({ name: 'Documentation', url: 'https://acme.example/docs' });

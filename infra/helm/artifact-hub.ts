@@ -50,11 +50,14 @@ export const example = {
 };
 
 /** Returns all images of an installation, beginning with the manager's. */
-export function images({ controllerManager, injectorWebhook, updater }: Settings) {
+export function images(settings: Settings) {
+  const { controllerManager, injectorWebhook, updater } = settings;
   const used = {
     manager: controllerManager.manager.image,
     'telemetry-proxy': controllerManager.telemetryProxy.image,
     injector: injectorWebhook.lumigoInjector.image,
+    'node-exporter': settings.prometheusNodeExporter.image,
+    'kube-state-metrics': settings.kubeStateMetrics.image,
     updater: updater.image,
   };
   return Object.entries(used).map(([name, { repository, tag, digest }]) => ({
