@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { prerelease } from 'semver';
 import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
+import { imageReference } from '../constructs/image.ts';
 import type { Publisher } from '../settings/publisher.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 
@@ -60,10 +61,7 @@ export function images(settings: Settings) {
     'kube-state-metrics': settings.kubeStateMetrics.image,
     updater: updater.image,
   };
-  return Object.entries(used).map(([name, { repository, tag, digest }]) => ({
-    name,
-    image: `${repository}:${tag}${digest === '' ? '' : `@${digest}`}`,
-  }));
+  return Object.entries(used).map(([name, image]) => ({ name, image: imageReference(image, settings.imagePrefix) }));
 }
 
 export const links = ({ home, docs }: Publisher) =>

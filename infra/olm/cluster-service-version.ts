@@ -65,7 +65,7 @@ export function clusterServiceVersion(
 }
 
 const toApplyFirst =
-  'OLM cannot create the webhook and the admission policies. Apply `apply-first.yaml` of the same release before you install or upgrade. ' +
+  'OLM cannot create the webhook and the admission policies. Before you install or upgrade, apply `apply-first.yaml`, which was written with this bundle. ' +
   `Then create a Secret with a token and a \`${lumigo.kind}\` resource in each namespace that you want to trace.`;
 
 /** OLM creates each account that has a permission, so a bundle may not have it as an object. */
