@@ -27,8 +27,10 @@ const UP_MS = 20_000;
 const POLL_MS = 50;
 /** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
-/** Connections may break often, and tokens change often. They must not cause as many reloads. */
+/** A connection may break often, and must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
+/** Only pods on the network of their node need the namespaces of tokens. A reload can interrupt all senders. */
+const TOKEN_NAMESPACES_MS = 10 * 60_000;
 
 const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying';
 
@@ -42,6 +44,7 @@ export class Reloader {
   private isRenewalDue = false;
   private renewedAt = -Infinity;
   private tokenNamespaces: ProxySettings['tokenNamespaces'];
+  private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
   private isCut = false;
@@ -68,10 +71,7 @@ export class Reloader {
     const now = performance.now();
     const process = this.find(settings);
     if (process === undefined) return false;
-    if (this.isOutdated(settings) && now >= this.renewedAt + RENEWAL_MS) {
-      this.renewedAt = now;
-      this.state = { ...this.state, running: undefined };
-    }
+    if (this.isOutdated(settings, now)) this.state = { ...this.state, running: undefined };
     const step = plan.planStep(this.state, wanted, now);
     if (step.kind === 'cut') this.cut(settings);
     if (step.kind === 'reload')
@@ -82,9 +82,11 @@ export class Reloader {
   }
 
   /** Returns true if the same namespaces need a reload. */
-  private isOutdated({ tokenNamespaces }: ProxySettings): boolean {
+  private isOutdated({ tokenNamespaces }: ProxySettings, now: number): boolean {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
-    return (this.isRenewalDue && this.collected() > 0) || tokenNamespaces !== this.tokenNamespaces;
+    const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
+    if (isRenewed) this.renewedAt = now;
+    return isRenewed || (tokenNamespaces !== this.tokenNamespaces && now >= this.wroteAt + TOKEN_NAMESPACES_MS);
   }
 
   /** Any program may have started the first process. A later one found the file that only forwards. */
@@ -145,7 +147,7 @@ export class Reloader {
       .filter(sendsEvents)
       .filter(isInitial)
       .map(({ name }) => name);
-    [this.isRenewalDue, this.tokenNamespaces] = [false, settings.tokenNamespaces];
+    [this.isRenewalDue, this.tokenNamespaces, this.wroteAt] = [false, settings.tokenNamespaces, now];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key: readLoopKey(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };

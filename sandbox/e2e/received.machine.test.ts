@@ -85,6 +85,8 @@ it('reports Received for a program on the network of its node, by the pod uid th
   const onNode = 'on-node';
   await nodeTest.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: onNode } });
   await nodeTest.activate(onNode, {}, getToken(1));
+  // A replica that only forwards learns of the token's namespace when it starts, or ten minutes later.
+  await killLeader();
   // The program needs no port of the node.
   const script = `require('http').createServer((_, answer) => answer.end()).listen(0, '127.0.0.1', function () {
     setInterval(() => require('http').get({ port: this.address().port }, (answer) => answer.resume()), 500);
