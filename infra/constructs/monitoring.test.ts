@@ -86,6 +86,13 @@ describe('the dashboard', () => {
     expect(panels.flatMap(({ queries: own }) => own).filter(({ legend }) => legend === '')).toEqual([]);
   });
 
+  it('has a picture with each of its panels', () => {
+    const picture = readFileSync('docs/operate/dashboard.svg', 'utf8');
+    expect([...picture.matchAll(/font-weight="600">([^<]*)</g)].map(([, title]) => title)).toEqual(
+      panels.map(({ title }) => title),
+    );
+  });
+
   it('shows in a legend only labels that its query keeps', () => {
     const lost = panels.flatMap(({ queries: own }) =>
       own.flatMap(({ expr, legend }) => {
