@@ -133,6 +133,7 @@ const samples: Readonly<Record<string, unknown>> = {
   ...nodeSamples,
   'injection.otherTracers': 'Inject',
   'telemetry.expectedWithinSeconds': 60,
+  'telemetry.findPodsBehindNat': true,
   name: 'another',
   platform: 'openshift',
   guard: 'Audit',

@@ -95,6 +95,12 @@ export const settingsSchema = fields({
         'How long the operator waits for the first telemetry of a workload after its pods run with the injection. Then the condition ' +
           '`TelemetryReceived` names the workload.',
       ),
+    findPodsBehindNat: flag()
+      .default(false)
+      .describe(
+        'Finds any pod by the `k8s.pod.uid` that its tracer sends, not only pods on the network of their node. Set it if the telemetry ' +
+          'proxy sees other addresses than those of the pods (NAT). Each replica needs about 26 KB of memory more for each pod of the cluster.',
+      ),
   }),
   controllerManager,
   injectorWebhook: section({

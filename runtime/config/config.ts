@@ -83,6 +83,7 @@ export const managerKinds = {
   telemetryLoopPort: setting('ports.telemetryLoop', wholeNumber),
   telemetryCountsPort: setting('ports.telemetryCounts', wholeNumber),
   telemetryExpectedWithinSeconds: setting('telemetry.expectedWithinSeconds', wholeNumber),
+  telemetryFindPodsBehindNat: setting('telemetry.findPodsBehindNat', flag),
   /** The source of that token: a pod's ServiceAccount or, outside a cluster, KUBECONFIG. */
   telemetryProxyCredentials: oneOf('serviceAccount', 'kubeConfig'),
   logLevel: oneOf('error', 'warn', 'info', 'debug'),

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Agent } from 'node:http';
-import { post, countSpans, repeatAttributes, spanId } from '../../sandbox/otlp-sink/sender.ts';
-import type { Attributes } from '../../sandbox/otlp-sink/decode.ts';
+import { repeatAttributes } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { forward, plainly, send, type Sender } from '../../sandbox/testing/forwarded.ts';
 import { toTokenNamespaces } from './token-namespaces.ts';
 import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -44,7 +43,7 @@ beforeAll(async () => {
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
     ),
   });
-  await eventually(async () => expect((await send({})).status).toBe(200));
+  await eventually(async () => expect((await send(telemetry, {})).status).toBe(200));
   await telemetry.waitForSettled();
 });
 afterAll(() => telemetry?.stop());
@@ -52,38 +51,8 @@ afterAll(() => telemetry?.stop());
 const getAnnotations = (attributes: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`resource.opentelemetry.io/${name}`, value]));
 
-let counter = 1;
-
-interface Sender {
-  /** Default: the address of the pod of `cart`. */
-  readonly address?: string;
-  readonly token?: string;
-  /** Changes the request as no SDK does. */
-  readonly forge?: (body: object) => object;
-}
-
-const plainly = (body: object): object => body;
-
-const send = (
-  resource: Readonly<Record<string, string>>,
-  { address = '127.0.0.1', token = getToken(7), forge = plainly }: Sender = {},
-  id = spanId(counter++),
-) => {
-  const agent = new Agent({ localAddress: address });
-  return post(`${telemetry.collector().url}/v1/traces`, forge(countSpans(resource, [id])), { token, agent });
-};
-
-/** Returns the attributes with which the sent ones arrive, with a retry as SDKs do it. */
-async function forwarded(resource: Readonly<Record<string, string>> = {}, sender: Sender = {}): Promise<Attributes> {
-  const id = spanId(counter++);
-  await eventually(async () => expect((await send(resource, sender, id)).status).toBe(200));
-  return eventually(() => {
-    const hex = ({ spanId: sent }: { spanId: string }) => Buffer.from(sent, 'base64').toString('hex');
-    const arrived = telemetry.sink.spans.find(({ item }) => hex(item) === id);
-    if (arrived === undefined) throw new Error('the span has not arrived');
-    return arrived.resource;
-  });
-}
+const forwarded = (resource: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
+  forward(telemetry, resource, sender);
 
 describe('forwarded data', () => {
   it('has its pod, workload and cluster, and the operator', async () => {
@@ -164,9 +133,15 @@ describe('a sender whose address is not that of its pod', () => {
     );
   });
 
-  it('has none if it names no pod', async () => {
-    const { 'service.name': name, ...others } = await forwarded({ 'service.name': 'own' }, { address });
-    expect([name, Object.keys(others).filter((key) => !/^(lumigo|k8s[.]cluster)[.]/.test(key))]).toEqual(['own', []]);
+  it.each([
+    ['no pod', () => ({})],
+    ['a pod that has an address', () => ({ 'k8s.pod.uid': uid })],
+    ['a pod of another namespace that has an address', () => ({ 'k8s.pod.uid': other })],
+  ])('has none if it names %s', async (_named, claimed) => {
+    const resource = await forwarded({ 'service.name': 'own', ...claimed() }, { address });
+    const { 'service.name': name, ...added } = resource;
+    const ofPod = Object.keys(added).filter((key) => !/^(lumigo|k8s[.]cluster)[.]/.test(key));
+    expect([name, ofPod]).toEqual(['own', Object.keys(claimed())]);
   });
 
   /** The attributes that the proxy adds for a while. */

@@ -1,11 +1,11 @@
 import { signals } from '../contract.ts';
 import {
   believeClaims,
-  claimedPods,
   disproveClaims,
   nameWorkload,
   restoreClaims,
   setClaimsAside,
+  toClaimedPods,
   TOKENS,
 } from './render-claims.ts';
 import { hashToken, intoShard } from './render-shards.ts';
@@ -76,7 +76,7 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
     // In the text of a statement, the collector would need minutes to parse it.
     'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },
     'transform/claims': transform(believeClaims),
-    'k8sattributes/claims': find(claimedPods),
+    'k8sattributes/claims': find(toClaimedPods(settings)),
     'transform/annotations': transform([...disproveClaims, ...nameWorkload, ...restoreClaims, ...boundAnnotations]),
   };
 }

@@ -1,3 +1,5 @@
+import type { ProxySettings } from './types.ts';
+
 /** The workload that sent the data, as the telemetry proxy itself found it: `NAMESPACE/KIND/NAME`. */
 export const WORKLOAD = 'lumigo.k8s_operator.workload';
 /** The hash of the Authorization header. */
@@ -38,13 +40,15 @@ export const believeClaims: readonly string[] = [
   ...[NAMESPACE, ...podKeys].map((key) => copy(claimed(key), key, `${isBelieved} and IsString(${at(claimed(key))})`)),
 ];
 
-/** Pods without an address of their own. To keep all pods once more would need 26 KB for each of them (ADR 48). */
-export const claimedPods = {
-  filter: { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] },
+const onNetworkOfNode = { filter: { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] } };
+
+/** By default only pods without an address of their own. To keep all pods once more needs 26 KB for each of them (ADR 48). */
+export const toClaimedPods = ({ telemetryFindPodsBehindNat }: Pick<ProxySettings, 'telemetryFindPodsBehindNat'>) => ({
+  ...(telemetryFindPodsBehindNat ? {} : onNetworkOfNode),
   pod_association: [...podKeys.map((key) => [key, NAMESPACE]), ['k8s.pod.uid']].map((keys) => ({
     sources: keys.map((name) => ({ from: 'resource_attribute', name })),
   })),
-};
+});
 
 const isListed = (separator: string): string =>
   `Index(${at(TOKENS)}, Concat([";", ${at(TOKEN_HASH)}, "${separator}", ${at(NAMESPACE)}, ";"], "")) >= 0`;

@@ -118,6 +118,18 @@ describe("the collector's configuration", () => {
     expect(render(quiet, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(quiet, undefined));
   });
 
+  it('believes a claim only of pods on the network of their node, unless pods behind NAT are found', () => {
+    fc.assert(
+      fc.property(settings, (given) => {
+        const { processors } = render(given, undefined);
+        const onNetworkOfNode = { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] };
+        const { filter } = processors['k8sattributes/claims'] as { filter?: object };
+        expect(filter).toEqual(given.telemetryFindPodsBehindNat ? undefined : onNetworkOfNode);
+        expect(processors['k8sattributes']).not.toHaveProperty('filter');
+      }),
+    );
+  });
+
   it('has its own metrics on loopback for the manager alone if they are restricted [F25]', () => {
     fc.assert(
       fc.property(settings, (given) => {

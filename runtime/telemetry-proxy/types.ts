@@ -24,6 +24,7 @@ type ConfigKeys =
   | 'kubeStateMetrics'
   | `otlp${'Http' | 'Grpc'}Port`
   | `telemetry${'Health' | 'Metrics' | 'Loop' | 'Counts'}Port`
+  | 'telemetryFindPodsBehindNat'
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
 
 export interface Collection {

@@ -31,6 +31,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   essentialMetrics: fc.constant(['kube_.+_labels']),
   metricsFrequency: fc.constantFrom('15s', '1m'),
   kubeStateMetrics: fc.constant('kube-state-metrics:8080'),
+  telemetryFindPodsBehindNat: fc.boolean(),
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
   telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
