@@ -144,8 +144,7 @@ const hostIn = (linux: LinuxNamespaces, slot: Slot, folder: string, nodeToken: s
 async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: ControlPlane, token: string): Promise<void> {
   const { folder, images } = folders;
   const validity = { now: new Date(), days: 365 };
-  for (const each of ['cni/net.d', 'containerd', 'kubelet'])
-    mkdirSync(join(folder, each), { recursive: true });
+  for (const each of ['cni/net.d', 'containerd', 'kubelet']) mkdirSync(join(folder, each), { recursive: true });
   mkdirSync(images, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const kubelet = await issueServing(cluster.authority, [nodeName, slot.nodeAddress], validity);
