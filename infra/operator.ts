@@ -147,6 +147,7 @@ export function withEverything(settings: Settings): Settings {
     },
     certificates: { issuer: 'cert-manager' as const, issuerRef: {} },
     injection: { ...settings.injection, podMode: true },
+    telemetry: { ...settings.telemetry, namespaceLabels: ['any'] },
     clusterCollection: everyCollection(settings),
     kubeStateMetrics: { ...settings.kubeStateMetrics, install: true, address: '' },
     lumigoToken: { ...settings.lumigoToken, value: 'any' },

@@ -204,6 +204,7 @@ export const suffixes = {
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
+  namespaceLabelsRole: '-namespace-labels-role',
   /** Not the original's `-manager-role`: a rollback to it must not remove these rights. */
   managerRole: '-controller-manager-role',
   metricsRole: '-metrics-auth-role',

@@ -9,10 +9,33 @@ import { policyRules } from './policy-rules.ts';
 export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces' | 'injection'>;
+export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces' | 'injection' | 'telemetry'>;
 
 const rules = (granted: readonly PolicyRule[], { name, namespace }: Installation): k8s.PolicyRule[] =>
   policyRules(granted, (each) => each.replace('NAME', name).replace('{namespace}', namespace));
+
+/** The roles in the whole cluster, each with the account that has it. */
+const clusterRoles = ({ metrics, monitoredNamespaces, injection, telemetry }: AccessProps) =>
+  [
+    [true, 'cluster-role', suffixes.managerRole, permissions.cluster, suffixes.manager],
+    [true, 'telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
+    [
+      telemetry.namespaceLabels.length > 0,
+      'namespace-labels-role',
+      suffixes.namespaceLabelsRole,
+      permissions.namespaceLabels,
+      suffixes.telemetryProxy,
+    ],
+    [metrics.secure, 'metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager],
+    [
+      monitoredNamespaces.length > 0,
+      'monitoring-role',
+      suffixes.monitoringRole,
+      permissions.monitoring,
+      suffixes.manager,
+    ],
+    [injection.podMode, 'pod-mode-role', suffixes.podPolicy, permissions.podMode, suffixes.manager],
+  ] as const;
 
 /** The account and the roles of the operator, which grant what `runtime/access/permissions.ts` lists and nothing more. */
 export class Access extends Construct {
@@ -36,20 +59,8 @@ export class Access extends Construct {
         automountServiceAccountToken: false,
       });
 
-    const roles = [
-      ['cluster-role', suffixes.managerRole, permissions.cluster, suffixes.manager],
-      ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
-      ...(props.metrics.secure
-        ? [['metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager] as const]
-        : []),
-      ...(props.monitoredNamespaces.length > 0
-        ? [['monitoring-role', suffixes.monitoringRole, permissions.monitoring, suffixes.manager] as const]
-        : []),
-      ...(props.injection.podMode
-        ? [['pod-mode-role', suffixes.podPolicy, permissions.podMode, suffixes.manager] as const]
-        : []),
-    ] as const;
-    for (const [id, suffix, granted, account] of roles) {
+    for (const [isNeeded, id, suffix, granted, account] of clusterRoles(props)) {
+      if (!isNeeded) continue;
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
         metadata: { name: clusterRole, labels: common },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
-import { labels } from '../../runtime/contract.ts';
+import { labels, suffixes } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
 import { toConfig } from '../../sandbox/manager/configuration.ts';
 import { synthesize } from '../operator.ts';
@@ -236,6 +236,19 @@ describe('the webhooks', () => {
       ],
     });
     expect(lumigoes).not.toHaveProperty('namespaceSelector');
+  });
+});
+
+describe('the labels of namespaces', () => {
+  const getRoles = (given: object) =>
+    withSettings(given).filter(({ metadata }) => metadata.name.endsWith(suffixes.namespaceLabelsRole));
+
+  it('give the telemetry proxy the right to list namespaces, which it does not have otherwise', () => {
+    expect(getRoles({ telemetry: { namespaceLabels: ['team'] } })).toMatchObject([
+      { kind: 'ClusterRole', rules: [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }] },
+      { kind: 'ClusterRoleBinding', subjects: [{ name: `lumigo-lumigo-operator${suffixes.telemetryProxy}` }] },
+    ]);
+    expect(getRoles({})).toEqual([]);
   });
 });
 

@@ -9,6 +9,7 @@ const settings = {
   metrics: { secure: true },
   monitoredNamespaces: [{ namespace: 'shop' }],
   injection: { podMode: true },
+  telemetry: { namespaceLabels: ['team'] },
   clusterCollection: { metrics: { enabled: true }, logs: { enabled: true } },
 };
 const objects = synthesize(parseSettings(settings), 'Helm');

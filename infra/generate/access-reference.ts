@@ -52,6 +52,7 @@ function permissionsTable(): string {
     monitoring: 'manager, with `monitoredNamespaces`',
     podMode: 'manager, with `injection.podMode`',
     telemetryProxy: 'telemetry proxy',
+    namespaceLabels: 'telemetry proxy, with `telemetry.namespaceLabels`',
     ownNamespace: "manager, the operator's namespace",
     monitoringMarks: "manager, the operator's namespace, with `monitoredNamespaces`",
     check: '`helm test`, while it runs',

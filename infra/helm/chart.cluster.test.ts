@@ -134,6 +134,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'injection.otherTracers': 'Inject',
   'telemetry.expectedWithinSeconds': 60,
   'telemetry.findPodsBehindNat': true,
+  'telemetry.namespaceLabels': ['team', 'example.com/cost-center'],
   name: 'another',
   platform: 'openshift',
   guard: 'Audit',

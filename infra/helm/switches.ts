@@ -105,6 +105,7 @@ export const switches: readonly Switch[] = [
     condition: 'not (or $.Values.priorityClass.create $.Values.priorityClassName)',
   },
   filled('monitoredNamespaces', []),
+  filled('telemetry.namespaceLabels', []),
   filled('priorityClassName'),
   { path: 'hostNetwork', off: false, on: true, condition: '$.Values.hostNetwork' },
   filled('controllerManager.telemetryProxy.queue.claimName'),

@@ -34,6 +34,12 @@ export const orEmpty = <T extends z.ZodType>(form: T, error: string) =>
 export const secretKey = () =>
   word().regex(/^[-._a-zA-Z0-9]{1,253}$/, 'must consist of letters, digits, -, _ and ., as keys of Secrets do');
 
+export const labelKey = () =>
+  word().regex(
+    /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[a-zA-Z0-9]([-_.a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/,
+    'must be the key of a label, such as team or example.com/team',
+  );
+
 export const text = () => z.string({ error: 'must be a text (in YAML: put it in quotes)' });
 
 export const flag = () => z.boolean({ error: 'must be true or false, without quotes' });

@@ -1,5 +1,5 @@
 import { assumedInstallation } from '../../runtime/installation/assumed.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   dnsLabel,
   dnsSubdomain,
@@ -8,6 +8,7 @@ import {
   httpUrl,
   image,
   imagePrefix,
+  labelKey,
   oneOf,
   opaqueList,
   opaqueMap,
@@ -100,6 +101,14 @@ export const settingsSchema = fields({
       .describe(
         'Finds any pod by the `k8s.pod.uid` that its tracer sends, not only pods on the network of their node. Set it if the telemetry ' +
           'proxy sees other addresses than those of the pods (NAT). Each replica needs about 26 KB of memory more for each pod of the cluster.',
+      ),
+    namespaceLabels: z
+      .array(labelKey(), { error: 'must be a list of keys of labels' })
+      .max(32, 'must have at most 32 keys')
+      .default([])
+      .describe(
+        'Keys of labels of a namespace that telemetry of its pods gets as attributes `k8s.namespace.label.KEY`, e.g. `[team]`. ' +
+          'If there are any, the telemetry proxy may list namespaces.',
       ),
   }),
   controllerManager,

@@ -88,6 +88,22 @@ describe('what is given', () => {
   });
 });
 
+describe('the keys of labels of namespaces', () => {
+  const of = (namespaceLabels: readonly string[]) => getProblems({ telemetry: { namespaceLabels } });
+
+  it('are those that Kubernetes accepts', () => {
+    expect(of(['team', 'example.com/cost-center', 'A_b.c', `${'p'.repeat(253)}/${'n'.repeat(63)}`])).toEqual([]);
+    for (const key of ['', '-a', 'a/b/c', 'Example.com/a', '/a', 'a/', '$a', 'a'.repeat(64), `${'p'.repeat(254)}/a`])
+      expect(of([key])).toHaveLength(1);
+  });
+
+  it('are at most 32', () => {
+    const keys = (count: number) => Array.from({ length: count }, (_, index) => `key-${index}`);
+    expect(of(keys(32))).toEqual([]);
+    expect(of(keys(33)).join()).toContain('telemetry.namespaceLabels must have at most 32 keys');
+  });
+});
+
 describe('problems', () => {
   it('are reported all at once, each with its place, the wrong value and the right one', () => {
     expect(

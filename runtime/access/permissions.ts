@@ -146,6 +146,14 @@ export const permissions = {
       rule('operator.lumigo.io', 'lumigoes', 'list'),
     ),
   ],
+  /** With `telemetry.namespaceLabels` only. */
+  namespaceLabels: [
+    needed(
+      'to add labels of the namespace to its telemetry',
+      'telemetry-proxy/optional-attributes',
+      rule('', 'namespaces', 'list watch'),
+    ),
+  ],
   /** With `metrics.secure` only: the API server decides who can read metrics. */
   metrics: [
     needed(

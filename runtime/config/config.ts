@@ -84,6 +84,7 @@ export const managerKinds = {
   telemetryCountsPort: setting('ports.telemetryCounts', wholeNumber),
   telemetryExpectedWithinSeconds: setting('telemetry.expectedWithinSeconds', wholeNumber),
   telemetryFindPodsBehindNat: setting('telemetry.findPodsBehindNat', flag),
+  telemetryNamespaceLabels: setting('telemetry.namespaceLabels', texts),
   /** The source of that token: a pod's ServiceAccount or, outside a cluster, KUBECONFIG. */
   telemetryProxyCredentials: oneOf('serviceAccount', 'kubeConfig'),
   logLevel: oneOf('error', 'warn', 'info', 'debug'),

@@ -71,6 +71,12 @@ describe('forwarded data', () => {
     );
   });
 
+  it('has no label of its namespace by default', async () => {
+    const keys = Object.keys(await forwarded());
+    expect(keys).toContain('k8s.namespace.name');
+    expect(keys.filter((key) => key.startsWith('k8s.namespace.label'))).toEqual([]);
+  });
+
   it('has the service attributes that OpenTelemetry derives from a pod', async () => {
     expect(await forwarded({ 'service.name': 'unknown_service:node', 'k8s.container.name': 'app' })).toMatchObject({
       'service.name': 'basket',

@@ -35,6 +35,9 @@ const annotations = [
   ...serviceAttributes.map((name) => ({ key: prefix + name, tag_name: name, from: 'pod' })),
 ];
 
+/** The name is that of OpenTelemetry's conventions. Kubernetes bounds the values to 63 characters. */
+const toAttribute = (key: string) => ({ key, tag_name: `k8s.namespace.label.${key}`, from: 'namespace' });
+
 /** Each request gets these attributes, so a few large annotations would fill the memory. */
 const MAX_ANNOTATIONS = 32;
 const MAX_CHARACTERS = 256;
@@ -62,9 +65,10 @@ const removeUnnamed = [
 
 /** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
 export function renderAttributes(settings: ProxySettings, isWaiting: boolean): Components {
+  const labels = settings.telemetryNamespaceLabels.map(toAttribute);
   const find = (pods: object) => ({
     auth_type: settings.telemetryProxyCredentials,
-    extract: { metadata: podAttributes, annotations },
+    extract: { metadata: podAttributes, annotations, labels },
     ...pods,
   });
   // A replica that collects has just reached the API server, so this wait is short. The other processor starts before it.

@@ -130,6 +130,22 @@ describe("the collector's configuration", () => {
     );
   });
 
+  it('takes the same labels of namespaces, whichever way the pod is found', () => {
+    fc.assert(
+      fc.property(settings, (given) => {
+        const { processors } = render(given, undefined);
+        for (const processor of ['k8sattributes', 'k8sattributes/claims']) {
+          const { extract } = processors[processor] as { extract: { labels: readonly object[] } };
+          expect(extract.labels).toEqual(
+            given.telemetryNamespaceLabels.map((key) => ({
+              ...{ key, from: 'namespace', tag_name: `k8s.namespace.label.${key}` },
+            })),
+          );
+        }
+      }),
+    );
+  });
+
   it('has its own metrics on loopback for the manager alone if they are restricted [F25]', () => {
     fc.assert(
       fc.property(settings, (given) => {

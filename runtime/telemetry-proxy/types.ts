@@ -24,7 +24,7 @@ type ConfigKeys =
   | 'kubeStateMetrics'
   | `otlp${'Http' | 'Grpc'}Port`
   | `telemetry${'Health' | 'Metrics' | 'Loop' | 'Counts'}Port`
-  | 'telemetryFindPodsBehindNat'
+  | `telemetry${'FindPodsBehindNat' | 'NamespaceLabels'}`
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
 
 export interface Collection {

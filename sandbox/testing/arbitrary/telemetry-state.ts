@@ -32,6 +32,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   metricsFrequency: fc.constantFrom('15s', '1m'),
   kubeStateMetrics: fc.constant('kube-state-metrics:8080'),
   telemetryFindPodsBehindNat: fc.boolean(),
+  telemetryNamespaceLabels: fc.constantFrom([], ['team', 'example.com/cost-center']),
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
   telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
