@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
-import { kubeStateMetricsRules } from '../../runtime/access/permissions.ts';
+import { rule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
@@ -22,7 +22,12 @@ const labelsAllowed = [
   'nodes=[node]',
 ].join(',');
 
-const kinds = kubeStateMetricsRules.flatMap(({ resources }) => resources).toSorted();
+const granted = [
+  rule('', 'namespaces nodes pods', 'list watch'),
+  rule('apps', 'daemonsets deployments replicasets statefulsets', 'list watch'),
+  rule('batch', 'cronjobs jobs', 'list watch'),
+];
+const kinds = granted.flatMap(({ resources }) => resources).toSorted();
 
 /** One program for the whole cluster, which only the telemetry proxy of the leader scrapes. */
 export class KubeStateMetrics extends Construct {
@@ -38,7 +43,7 @@ export class KubeStateMetrics extends Construct {
     new k8s.KubeServiceAccount(this, 'account', { metadata, automountServiceAccountToken: false });
     new k8s.KubeClusterRole(this, 'role', {
       metadata: { name, labels: common },
-      rules: policyRules(kubeStateMetricsRules),
+      rules: policyRules(granted),
     });
     new k8s.KubeClusterRoleBinding(this, 'role-binding', {
       metadata: { name, labels: common },

@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { ports as ownPorts, suffixes } from '../../runtime/contract.ts';
-import { nodeCollectorRules } from '../../runtime/access/permissions.ts';
+import { rule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
 import { KubeStateMetrics } from './kube-state-metrics.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
@@ -46,7 +46,7 @@ export class NodeCollector extends Construct {
 
 function grant(scope: Construct, { namespace }: Settings, metadata: { name: string; labels: Record<string, string> }) {
   const { name } = metadata;
-  new k8s.KubeClusterRole(scope, 'role', { metadata, rules: policyRules(nodeCollectorRules) });
+  new k8s.KubeClusterRole(scope, 'role', { metadata, rules: policyRules([rule('', 'nodes/metrics', 'get')]) });
   new k8s.KubeClusterRoleBinding(scope, 'role-binding', {
     metadata,
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },

@@ -247,12 +247,3 @@ export const permissions = {
     ),
   ],
 };
-
-/** Not of the manager: its own programs have these. */
-export const nodeCollectorRules: readonly PolicyRule[] = [rule('', 'nodes/metrics', 'get')];
-
-export const kubeStateMetricsRules: readonly PolicyRule[] = [
-  rule('', 'namespaces nodes pods', 'list watch'),
-  rule('apps', 'daemonsets deployments replicasets statefulsets', 'list watch'),
-  rule('batch', 'cronjobs jobs', 'list watch'),
-];
