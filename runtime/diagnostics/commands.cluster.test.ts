@@ -57,7 +57,7 @@ const results = (json: string) =>
   Object.fromEntries((JSON.parse(json) as readonly Finding[]).map(({ check, result }) => [check, result]));
 const good = {
   ...{ definition: 'ok', manager: 'ok', leader: 'ok', certificate: 'ok' },
-  ...{ webhook: 'ok', policies: 'ok', images: 'ok', lumigoes: 'ok' },
+  ...{ webhook: 'ok', policies: 'ok', images: 'ok', nodes: 'ok', lumigoes: 'ok' },
 };
 
 describe('lumigo check', () => {
@@ -72,7 +72,13 @@ describe('lumigo check', () => {
 
   it('names for an editor of one namespace the checks that need more rights, and runs the others', async () => {
     const { code, stdout } = await asEditor('check', '-n', shop, '-o', 'json');
-    const unknown = { manager: 'unknown', leader: 'unknown', certificate: 'unknown', policies: 'unknown' };
+    const unknown = {
+      manager: 'unknown',
+      leader: 'unknown',
+      certificate: 'unknown',
+      policies: 'unknown',
+      nodes: 'unknown',
+    };
     expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good, ...unknown });
     expect(stdout).toContain('Your account may not check this: ');
   });
@@ -80,7 +86,7 @@ describe('lumigo check', () => {
   it('says what to do about an unreachable webhook, and exits with 1', async () => {
     await operator.withoutWebhook(async () => {
       const { code, stdout, stderr } = await asAdministrator('check');
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('lumigo: 2 of 8 checks failed\n') });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('lumigo: 2 of 9 checks failed\n') });
       expect(stdout).toMatch(/webhook +failed +The API server does not reach the injector webhook\..*\n +→ See docs/);
       expect(stdout).toMatch(/certificate +failed +The webhook configuration does not exist/);
     });
@@ -123,7 +129,7 @@ describe('lumigo check --wait', () => {
     await testCluster.lumigo(namespace);
     const started = performance.now();
     const { code, stdout, stderr } = await checkNamespace(namespace, '--wait', '3');
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('1 of 8 checks failed') });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('1 of 9 checks failed') });
     expect(stdout).toMatch(/lumigoes +failed +Lumigo waiting-.*: Secret .* does not exist/);
     expect(performance.now() - started).toBeGreaterThan(3_000);
     const waited = checkNamespace(namespace, '--wait', '60');
