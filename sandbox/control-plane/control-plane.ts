@@ -52,7 +52,7 @@ export interface ControlPlane extends Credentials {
   stop(): Promise<void>;
 }
 
-const READY_MS = 60_000;
+const READY_MS = 100_000;
 const POLL_MS = 50;
 
 /** Starts a real control plane without root. It ends with this process, unless the reaper is released. */

@@ -4,7 +4,7 @@ import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
 import type { FaultRun } from './fault-run.ts';
 
-const DONE_MS = 60_000;
+const DONE_MS = 100_000;
 /** The time of a rollout for each of its workloads, in milliseconds. */
 const TURN_MS = 2_000;
 
