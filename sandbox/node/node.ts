@@ -177,11 +177,15 @@ function importImage({ folder, images }: NodeFolders, { archive, names }: ImageA
   writeFileSync(mark, archive);
 }
 
-const waitForContainerd = (folder: string, processes: Iterable<Running>): Promise<string> =>
+/** The line of containerd's log from which on it accepts a kubelet: it has recovered what an earlier cluster left. */
+const RECOVERED = 'Start streaming server';
+
+const waitForContainerd = (folder: string, processes: Iterable<Running>): Promise<void> =>
   eventually(
     () => {
       if (!existsSync(containerdSocket(folder))) throw new Error('it does not listen');
-      return ctr(folder, 'version');
+      ctr(folder, 'version');
+      if (!readFileSync(join(folder, 'containerd.log'), 'utf8').includes(RECOVERED)) throw new Error('it still starts');
     },
     { complaint: 'containerd did not answer', timeoutMs: READY_MS, processes },
   );
