@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { configurationFile } from '../runtime/telemetry-proxy/files.ts';
 import type { CollectorConfiguration } from '../runtime/telemetry-proxy/types.ts';
 import { startFlow } from '../sandbox/otlp-sink/sender.ts';
 import type { Progress } from '../sandbox/programs/progress.ts';
@@ -30,8 +31,8 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
     const namespace = await telemetry.activate('shop', getToken(1), spec);
     await podAt(telemetry.testCluster, '127.0.0.1', { namespace, app: 'cart' });
     await telemetry.waitForSettled();
-    const { pid, url } = telemetry.collector();
-    const file = getConfigurationFile(pid());
+    const { pid, url, folder } = telemetry.collector();
+    const file = configurationFile({ telemetryProxyDirectory: folder });
     const whole = readFileSync(file, 'utf8');
     const measured = new Map(Object.keys(variants).map((name) => [name, [] as number[]]));
     for (let round = 1; round <= ROUNDS; round += 1)
@@ -47,9 +48,6 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
     await telemetry.stop();
   }
 }
-
-const getConfigurationFile = (pid: number): string =>
-  /--config=([^\0]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? '';
 
 function getWithout(configuration: CollectorConfiguration, lacking: ReadonlySet<string>): object {
   const { service, processors, connectors } = configuration;

@@ -21,8 +21,8 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const template = toTemplate(pod);
   if (template === undefined) return none('no-template', pod);
   if (isInjected(template)) return none('up-to-date', pod);
-  const left = skipped(pod, template);
-  if (left !== undefined) return left;
+  const skip = findSkip(pod, template);
+  if (skip !== undefined) return skip;
   if (policy.kind !== 'pods') return none('no-pod-mode', pod);
   if (policy.selector !== undefined && !selects(policy.selector, pod.metadata.labels)) return none('not-selected', pod);
   return injectInto(pod, template, { ...injector, ...policy.tracing });
@@ -38,7 +38,7 @@ function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSet
   return { kind: 'inject', tried: 'add', workload, code: 'injected', message, skipped: result.skipped };
 }
 
-function skipped(pod: Workload, { spec }: PodTemplate): Decision | undefined {
+function findSkip(pod: Workload, { spec }: PodTemplate): Decision | undefined {
   const { metadata } = pod;
   // A mirror pod of a static pod cannot refer to a Secret.
   if (metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);

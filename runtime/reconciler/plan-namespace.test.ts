@@ -72,8 +72,8 @@ describe('a Lumigo', () => {
     ['gets our finalizer first', observed([known(lumigo({ finalizers: [] }))]), ['add-finalizer']],
     ['has the list of an earlier leader read', observed([known(lumigo(), { listed: undefined })]), ['adopt']],
     ['is told what holds once its Secret was read', observed([known(lumigo())]), ['write-status']],
-    ['is left alone until then', { ...observed([known(lumigo())]), credential: undefined }, []],
-    ['is left alone while something is written to it', observed([known(lumigo(), { isBusy: true })]), []],
+    ['is skipped until then', { ...observed([known(lumigo())]), credential: undefined }, []],
+    ['is skipped while something is written to it', observed([known(lumigo(), { isBusy: true })]), []],
     ['is given time after a failure', observed([known(lumigo(), { failure: { count: 1, retryAt: 9 } })]), []],
     ['goes when nothing of it is left', observed([known(lumigo(going))]), ['remove-finalizer']],
     [

@@ -48,7 +48,7 @@ const shapes: readonly (readonly [string, (template: PodTemplate) => boolean])[]
   ['an unknown field', (template) => JSON.stringify(template).includes('futureField')],
   ['a pod that is refused', (template) => injection(template).refused !== undefined],
   [
-    'a container that is left alone beside one that is not',
+    'a container that is skipped beside one that is not',
     (template) => (injection(template) as { skipped?: readonly unknown[] }).skipped?.length === 1,
   ],
 ];
