@@ -31,7 +31,8 @@ async function beginBatch(): Promise<void> {
   await nodeTest.waitForRunning(namespace, 'front');
   await nodeTest.getAddress(namespace, 'front');
   await new RolloutView(nodeTest).waitForVerified(namespace, 'front');
-  const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
+  // A tracer sends its spans every 5 s, and on a busy machine a second is too short for that.
+  const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 20_000)))`;
   const template = (name: string) => {
     const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
     return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
