@@ -52,10 +52,11 @@ const boundAnnotations = [
   `replace_all_patterns(cache, "key", "^${escape(annotated)}", "")`,
   `delete_matching_keys(attributes, "^${escape(annotated)}")`,
   'merge_maps(attributes, cache, "insert")',
-  ...serviceAttributes.map(
-    (name) =>
-      `set(attributes["${name}"], Substring(attributes["${name}"], 0, ${MAX_CHARACTERS})) where Len(attributes["${name}"]) > ${MAX_CHARACTERS}`,
-  ),
+  ...serviceAttributes.map((name) => {
+    const value = `attributes["${name}"]`;
+    const isLong = `IsString(${value}) and Len(${value}) > ${MAX_CHARACTERS}`;
+    return `set(${value}, Substring(${value}, 0, ${MAX_CHARACTERS})) where ${isLong}`;
+  }),
 ];
 
 /** The name that SDKs give to unnamed programs would prevent the name of the workload. */

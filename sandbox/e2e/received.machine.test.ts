@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { pods, suffixes } from '../../runtime/contract.ts';
+import { managerSelector, pods, suffixes } from '../../runtime/contract.ts';
 import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { deployment, pythonImage } from '../node/apps.ts';
 import { pauseImage } from '../node/configs.ts';
-import { waitForOperator } from '../node/operator.ts';
+import { getPods, waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
@@ -48,6 +48,15 @@ async function killLeader(): Promise<void> {
   await waitForOperator(nodeTest.system.node);
 }
 
+async function replaceReplicas(): Promise<void> {
+  const { node } = nodeTest.system;
+  const before = await getPods(node, 'lumigo-system', managerSelector);
+  for (const { metadata } of before) {
+    await nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
+    await waitForOperator(node);
+  }
+}
+
 // A Go program, which no tracer instruments.
 const createSilent = (name: string) => deployment(namespace, name, { image: pauseImage, command: ['/pause'] });
 
@@ -86,7 +95,7 @@ it('reports Received for a program on the network of its node, by the pod uid th
   await nodeTest.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: onNode } });
   await nodeTest.activate(onNode, {}, getToken(1));
   // A replica that only forwards learns of the token's namespace when it starts, or ten minutes later.
-  await killLeader();
+  await replaceReplicas();
   // The program needs no port of the node.
   const script = `require('http').createServer((_, answer) => answer.end()).listen(0, '127.0.0.1', function () {
     setInterval(() => require('http').get({ port: this.address().port }, (answer) => answer.resume()), 500);

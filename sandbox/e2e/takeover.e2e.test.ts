@@ -11,6 +11,7 @@ import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
 import { isReady, getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
+import type { Received } from '../otlp-sink/sink.ts';
 import { instrumentedByOriginal } from '../original/injected.ts';
 import { originalRelease } from '../original/recorded.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -39,7 +40,10 @@ beforeAll(async () => {
   ours = join(folder, 'ours');
   writeChart(ours);
   writeOriginalChart(join(folder, 'original'), [standIn()]);
-  const values = { 'endpoint.otlp.url': sink.url, 'cluster.name': 'production', 'lumigoToken.value': token };
+  const values = {
+    ...{ 'endpoint.otlp.url': sink.url, 'cluster.name': 'production', 'lumigoToken.value': token },
+    ...{ 'clusterCollection.metrics.enabled': 'true', 'clusterCollection.logs.enabled': 'true' },
+  };
   release('install', 'lumigo', join(folder, 'original'), '--create-namespace', '--no-hooks', ...setting(values));
   await lease('original-0');
   await workloadsOfTheOriginal();
@@ -162,6 +166,12 @@ const injectionStatuses = () =>
     return items.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
   });
 
+/** kube-state-metrics cannot be built here, so this release has none of its own. */
+const upgrade = () => [
+  ...['upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s'],
+  ...setting({ 'kubeStateMetrics.install': 'false' }),
+];
+
 describe('a release of the original with 20 instrumented workloads [F51]', () => {
   let lives: readonly string[] = [];
   let uid: string | undefined;
@@ -170,7 +180,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     [lives, uid] = [await getLives(), await uidOfLumigo()];
     const end = await keepAsking(await addresses());
     const over = whileTheOriginalLives();
-    await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
+    await release.meanwhile(...upgrade());
     await waitForOperator(nodeTest.system.node);
     await eventually(
       () =>
@@ -208,6 +218,34 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     }
   });
 
+  it('collects log files and metrics of the node, as its values say', async () => {
+    kubectl(
+      'rollout',
+      'status',
+      'daemonset/lumigo-lumigo-operator-node-collector',
+      '-n',
+      'lumigo-system',
+      '--timeout=60s',
+    );
+    const spec = { logging: { enabled: true }, tracing: { injection: { enabled: false } } };
+    const talking = await nodeTest.traced('talking', spec);
+    await nodeTest.apply(deployment(talking.namespace, 'talker'));
+    await nodeTest.waitForRunning(talking.namespace, 'talker', { instrumented: false });
+    const print = "require('fs').appendFileSync('/proc/1/fd/1', 'a line\\n')";
+    const getSenders = (received: readonly Received[]) => new Set(received.map(({ authorization }) => authorization));
+    await eventually(
+      async () => {
+        kubectl('exec', '-n', talking.namespace, 'deploy/talker', '--', '/nodejs/bin/node', '-e', print);
+        const received = await nodeTest.system.sink.received();
+        const metrics = received.filter(({ item }) => 'name' in item && item.name === 'node_cpu_seconds_total');
+        const lines = received.filter(({ scope }) => scope === 'lumigo-operator.log_file_collector');
+        expect(getSenders(metrics)).toEqual(new Set([`LumigoToken ${token}`]));
+        expect(getSenders(lines)).toEqual(new Set([`LumigoToken ${talking.token}`]));
+      },
+      { timeoutMs: 120_000, intervalMs: 1_000 },
+    );
+  }, 300_000);
+
   it('is rolled back and upgraded again, and no pod restarts', async () => {
     release('rollback', 'lumigo', '1', '--no-hooks');
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
@@ -217,7 +255,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     await eventually(() => expect(rights()).not.toContain(`${manager}-role`), { timeoutMs: 60_000 });
     expect([await uidOfLumigo(), await getLives()]).toEqual([uid, lives]);
     const over = whileTheOriginalLives();
-    await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
+    await release.meanwhile(...upgrade());
     await over;
     await waitForOperator(nodeTest.system.node);
     expect([await uidOfLumigo(), await getLives()]).toEqual([uid, lives]);

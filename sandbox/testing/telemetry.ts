@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
@@ -72,9 +73,14 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
         before = now;
       }
     },
+    /** @throws Error if the collector could not execute a statement. A line for each request lets any sender fill its log. */
     async stop(): Promise<void> {
+      const { logFile = '' } = operator.manager().collector ?? {};
+      const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
       await operator.stop();
       await sink.close();
+      const [failed] = /^.*failed to execute statement.*$/m.exec(log) ?? [];
+      if (failed !== undefined) throw new Error(failed);
     },
   };
 }
