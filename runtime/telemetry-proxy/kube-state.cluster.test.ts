@@ -8,7 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { optInDefaults } from '../contract.ts';
 
-/** What kube-state-metrics 2.14.0 answered beside a real API server, one line of each metric. It cannot be built from modules. */
+/** The answer of kube-state-metrics 2.14.0 beside a real API server, one line of each metric. It cannot be built from modules. */
 const recorded = readFileSync('sandbox/original/kube-state-metrics-2.14.0.txt', 'utf8');
 const notEssential = 'kube_configmap_info{namespace="shop",configmap="settings"} 1\n';
 
