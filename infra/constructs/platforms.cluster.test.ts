@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
-import { apply, toRef } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -48,13 +47,13 @@ describe.each(makers)('with %s', (maker, group, settings, counts) => {
   });
 
   it('every object is valid, and does not change when it is applied again', async () => {
-    for (const definition of getDefinitions(maker, plurals[maker])) await apply(cluster.client, definition);
+    for (const definition of getDefinitions(maker, plurals[maker])) await applyDefinition(cluster.client, definition);
     const own = ofGroup(manifests, group);
     expect(
       Object.fromEntries(Object.keys(counts).map((each) => [each, own.filter(({ kind }) => kind === each).length])),
     ).toEqual(counts);
     for (const manifest of own) {
-      const { metadata } = await eventually(() => apply(cluster.client, manifest), { timeoutMs: 15_000 });
+      const { metadata } = await apply(cluster.client, manifest);
       expect((await apply(cluster.client, manifest)).metadata.resourceVersion).toBe(metadata.resourceVersion);
       expect((await cluster.client.get(toRef(manifest))).metadata.name).toBe(manifest.metadata.name);
     }

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, getCollection } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeFiles } from '../helm/write-files.ts';
 import { parsePublisher } from '../settings/publisher.ts';
@@ -76,10 +75,7 @@ describe('the objects of the bundle', () => {
     await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     const [definition] = getDefinitions('olm', ['clusterserviceversions']);
     if (definition === undefined) throw new Error('the module has no definition of a ClusterServiceVersion');
-    await apply(cluster.client, definition);
-    // A new resource is served a moment after its definition is created.
-    const resource = getCollection({ ...clusterServiceVersion, metadata: { name: '', namespace } });
-    await eventually(() => cluster.client.pages(resource).next());
+    await applyDefinition(cluster.client, definition);
   });
   afterAll(() => cluster?.stop());
 
@@ -106,8 +102,7 @@ describe('the objects of the bundle', () => {
 });
 
 const clusterWide = /^(Cluster|Custom|PriorityClass|Mutating|Validating)/;
-const clusterServiceVersion = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion' };
-const isNamespaced = ({ kind }: Manifest): boolean => kind === clusterServiceVersion.kind || !clusterWide.test(kind);
+const isNamespaced = ({ kind }: Manifest): boolean => kind === 'ClusterServiceVersion' || !clusterWide.test(kind);
 
 interface Csv {
   readonly install: {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apply, toRef } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
@@ -20,7 +20,8 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
-  for (const definition of getDefinitions('argo', ['rollout-crd'])) await apply(operator.cluster.client, definition);
+  for (const definition of getDefinitions('argo', ['rollout-crd']))
+    await applyDefinition(operator.cluster.client, definition);
 });
 afterAll(() => operator?.stop());
 

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { apply } from '../../sandbox/manager/apply.ts';
-import type { Manager } from '../../sandbox/manager/manager.ts';
+import { sumMetric, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { optInDefaults } from '../contract.ts';
 
 /** The answer of kube-state-metrics 2.14.0 beside a real API server, one line of each metric. It cannot be built from modules. */
 const recorded = readFileSync('sandbox/original/kube-state-metrics-2.14.0.txt', 'utf8');
@@ -35,10 +33,7 @@ beforeAll(async () => {
   };
   telemetry = await startTelemetry({ controllerManager: false, settings });
   second = await telemetry.startAnother();
-  const metadata = { namespace: telemetry.installation.settings.namespace, name: optInDefaults.tokenSecret };
-  const stringData = { [optInDefaults.tokenKey]: token };
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData };
-  await apply(telemetry.cluster.client, secret);
+  await telemetry.testCluster.secret(telemetry.installation.settings.namespace, token);
 });
 afterAll(async () => {
   kubeStateMetrics?.close();
@@ -62,11 +57,8 @@ it('sends each essential metric of kube-state-metrics with its labels, under the
 });
 
 const countScraped = async ({ collector }: Manager): Promise<number> => {
-  const text = await (await fetch(`http://127.0.0.1:${collector?.metricsPort}/metrics`)).text();
-  const line = text
-    .split('\n')
-    .find((each) => /^otelcol_receiver_accepted_metric_points\{.*kube-state-metrics/.test(each));
-  return Number(line?.split(' ').at(-1) ?? 0);
+  const exposition = await (await fetch(`http://127.0.0.1:${collector?.metricsPort}/metrics`)).text();
+  return sumMetric('otelcol_receiver_accepted_metric_points', 'kube-state-metrics', exposition);
 };
 
 it('scrapes it by the leader alone', async () => {

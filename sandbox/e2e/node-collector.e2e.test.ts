@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
-import { optInDefaults } from '../../runtime/contract.ts';
 import { deployment, pythonImage, restrictedNamespace } from '../node/apps.ts';
 import { nodeName } from '../node/configs.ts';
 import { getPods, isReady } from '../node/operator.ts';
@@ -29,9 +28,7 @@ beforeAll(async () => {
     { kubelet },
   );
   kubectl = await toolOn(nodeTest.system.node, 'kubectl');
-  const metadata = { namespace: 'lumigo-system', name: optInDefaults.tokenSecret };
-  const stringData = { [optInDefaults.tokenKey]: installation };
-  await nodeTest.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
+  await nodeTest.secret('lumigo-system', installation);
   for (const [namespace, enabled] of Object.entries(namespaces)) {
     const spec = {
       logging: { enabled },

@@ -1,6 +1,8 @@
+import type { V1CustomResourceDefinitionSpec } from '@kubernetes/client-node';
 import { getGroupVersion, toPlural } from '../../infra/settings/plurals.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { eventually } from '../testing/eventually.ts';
 
 type Applied = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'>;
 
@@ -16,4 +18,12 @@ export const toRef = (object: Applied) => ({ ...getCollection(object), name: obj
 export async function apply(client: Client, manifest: Applied, fieldManager = 'sandbox'): Promise<KubernetesObject> {
   const options = { fieldManager, fieldValidation: 'Strict' } as const;
   return (await client.patch(toRef(manifest), { kind: 'apply', body: manifest, force: true }, options)).object;
+}
+
+/** Applies the definition of a resource. Resolves when the API server serves the resource, which is a moment later. */
+export async function applyDefinition(client: Client, definition: Manifest): Promise<void> {
+  await apply(client, definition);
+  const { group, names, versions } = definition['spec'] as V1CustomResourceDefinitionSpec;
+  for (const { name: version } of versions.filter(({ served }) => served))
+    await eventually(() => client.pages({ group, version, plural: names.plural }).next());
 }

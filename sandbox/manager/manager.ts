@@ -133,7 +133,8 @@ const waitForReady = (running: Running, port: number): Promise<void> =>
 
 const get = (port: number, path: string): Promise<Answer> => answerTo(request({ host: '127.0.0.1', port, path }).end());
 
-function sumMetric(name: string, label: string, exposition: string): number {
+/** Returns the sum of the series whose line has this text; 0 if there is none. */
+export function sumMetric(name: string, label: string, exposition: string): number {
   const lines = exposition
     .split('\n')
     .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label));

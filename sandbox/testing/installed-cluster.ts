@@ -3,7 +3,7 @@ import { toInjector } from '../../runtime/config/config.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
-import { apply } from '../manager/apply.ts';
+import { applyDefinition } from '../manager/apply.ts';
 import { install, type Installation } from '../manager/install.ts';
 import { stopOnError } from '../stop-on-error.ts';
 import { TestCluster } from './test-cluster.ts';
@@ -25,7 +25,7 @@ export async function startInstalled(
   const cluster = await startControlPlane({ controllerManager: false });
   const stop = () => cluster.stop();
   const installation = await stopOnError(stop, async () => {
-    for (const definition of definitions) await apply(cluster.client, definition);
+    for (const definition of definitions) await applyDefinition(cluster.client, definition);
     return install(cluster.client, { settings });
   });
   const injector = toInjector(runtimeConfig(installation.settings, 'Manifests'));
