@@ -5,6 +5,7 @@ import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { labels, workloadKinds, workloads } from '../contract.ts';
 import { assumedInstallation } from '../installation/assumed.ts';
 
@@ -29,20 +30,24 @@ const { deployment } = workloadKinds;
 const asUser = (...args: string[]) =>
   runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
 
-async function versions(): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
+/** Each workload's generation and the programs that wrote it, except for Kubernetes' own controllers. */
+async function written(): Promise<Record<string, readonly unknown[]>> {
+  const found: Record<string, readonly unknown[]> = {};
   for (const kind of workloads)
-    for await (const { items } of operator.testCluster.client.pages(
-      { ...kind, namespace: shop },
-      { metadataOnly: true },
-    ))
-      for (const { metadata } of items) found[`${kind.kind}/${metadata.name}`] = metadata.resourceVersion;
+    for (const { metadata } of await listAll(operator.testCluster.client, { ...kind, namespace: shop })) {
+      const { generation, managedFields = [] } = metadata;
+      const writers = managedFields
+        .map(({ manager }) => manager)
+        .filter((name) => !name?.startsWith('kube-controller-manager'));
+      if (writers.length > 0) found[`${kind.kind}/${metadata.name}`] = [generation, ...writers];
+    }
   return found;
 }
 
 describe('lumigo preview', () => {
   it("shows each workload's decision, reason and the API server's answer, and changes nothing", async () => {
-    const before = await versions();
+    const before = await written();
+    expect(Object.keys(before)).toContain('Deployment/frozen');
     const { code, stdout } = await asUser('preview', '-n', shop, '--assume-lumigo');
     expect(code).toBe(0);
     expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo (assumed)' is active`);
@@ -55,7 +60,7 @@ describe('lumigo preview', () => {
     expect(stdout).toMatch(/= the API server refuses it: .*this workload is frozen/);
     expect(stdout).toContain('+ /spec/template/spec/volumes');
     expect(stdout).not.toContain(validToken);
-    expect(await versions()).toEqual(before);
+    expect(await written()).toEqual(before);
   });
 
   it('says what to do if there is no Lumigo yet', async () => {
