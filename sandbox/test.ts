@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { whyNoNode } from './node/requirements.ts';
-import { runJest } from './testing/jest-run.ts';
+import { addOutcomes, keepOutcome, runJest } from './testing/jest-run.ts';
 
 /** `npm test`: runs Jest's projects in groups, because some tests need the machine alone. LUMIGO_TEST_RESULTS names a JSON file for results. */
 const groups = {
@@ -28,16 +27,15 @@ const outcomes = groups[isOnNode ? 'node' : 'cluster'].map((projects) => {
   // The order matters: Jest would take test names after `--selectProjects` for projects.
   return runJest({ flags: [...limit, ...chosen, '--selectProjects', ...projects], stdout: 'inherit' });
 });
-const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
-const failed = outcomes.flatMap((outcome) => outcome.failed);
+const outcome = addOutcomes(outcomes);
+const { passed, failed } = outcome;
 for (const test of failed) process.stderr.write(`failed: ${test}\n`);
 process.stderr.write(`\n${passed} tests passed, ${failed.length} failed.\n`);
 if (!isOnNode)
   process.stderr.write(
     'The tests on a real node are `npm run test:node`. They need Linux, root and Debian packages.\n',
   );
-const { LUMIGO_TEST_RESULTS: results } = process.env;
-if (results !== undefined) writeFileSync(results, JSON.stringify({ passed, failed }));
+keepOutcome(outcome);
 if (passed + failed.length === 0)
   process.stderr.write(`No test fits '${passedOn.join(' ')}'. Pass a part of its path.\n`);
 process.exitCode = failed.length === 0 && passed > 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { runJest } from '../testing/jest-run.ts';
+import { addOutcomes, keepOutcome, runJest } from '../testing/jest-run.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
@@ -23,22 +23,24 @@ async function main(names: readonly string[], { short = false, built = false, ke
   for (const variant of chosen(names, short)) {
     const label = `${variant.program} ${variant.version}`;
     if (built && variant.components.some((each) => builtProgram(each) === undefined)) {
-      say(
-        `${label}: skipped, because it is not built on this machine. \`npm run test:matrix -- ${variant.name}\` builds it`,
-      );
+      say(`${label}: skipped, because it is not built here. \`npm run test:matrix -- ${variant.name}\` builds it`);
       continue;
     }
     const result = await tryWith(variant, short);
     say(`${label}: ${result.passed} passed, ${result.failed.length} failed`);
-    for (const failed of result.failed) say(`  ${failed}`);
     results.push(result);
   }
   if (keep) {
     writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
     say(`wrote ${triedFile}. Run \`npm run generate\` to update docs/contributing/tested-versions.md`);
   }
-  if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
+  const outcome = addOutcomes(results.map(withVersion));
+  keepOutcome(outcome);
+  for (const test of outcome.failed) say(`failed: ${test}`);
+  if (outcome.failed.length > 0) process.exitCode = 1;
 }
+
+const withVersion = (run: Tried) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) });
 
 async function tryWith({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));

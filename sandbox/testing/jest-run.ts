@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -37,6 +37,17 @@ export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+export const addOutcomes = (outcomes: readonly Outcome[]): Outcome => ({
+  passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
+  failed: outcomes.flatMap(({ failed }) => failed),
+});
+
+/** Writes the outcome into the JSON file that LUMIGO_TEST_RESULTS names, if it names one. */
+export function keepOutcome(outcome: Outcome): void {
+  const { LUMIGO_TEST_RESULTS: file } = process.env;
+  if (file !== undefined) writeFileSync(file, JSON.stringify(outcome));
 }
 
 /** Returns the outcome of a run. The tests of a failed file without a failed test did not begin. */
