@@ -105,6 +105,7 @@ describe("the operator's own certificate", () => {
     expect(JSON.stringify(installation.manifests)).not.toContain('PRIVATE KEY');
     const namespace = await testCluster.namespace('own');
     await testCluster.activate(namespace);
+    await testCluster.waitForWebhook(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });

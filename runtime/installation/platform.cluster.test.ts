@@ -31,9 +31,7 @@ afterAll(() => operator?.stop());
 
 async function getUser(name: string): Promise<unknown> {
   const { testCluster } = operator;
-  const namespace = await testCluster.namespace(name);
-  await testCluster.activate(namespace);
-  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  const namespace = await testCluster.instrumented(name);
   const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
   return spec.initContainers?.at(-1)?.securityContext?.runAsUser;
 }

@@ -34,6 +34,7 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const defined = performance.now();
     await testCluster.activate(namespace);
     expect(performance.now() - defined).toBeLessThan(10_000);
+    await testCluster.waitForWebhook(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });

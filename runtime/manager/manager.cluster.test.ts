@@ -75,6 +75,7 @@ describe('the manager', () => {
     const { testCluster, installation } = operator;
     const namespace = await testCluster.namespace('renewal');
     await testCluster.activate(namespace);
+    await testCluster.waitForWebhook(namespace);
     const { certificates, pid } = operator.manager();
     const before = await servedSerial();
     let created = 0;

@@ -48,9 +48,7 @@ describe('the Secret of a Lumigo', () => {
 
   it('does not affect workloads when its value changes', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('rotated');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('rotated');
     const before = await testCluster.toTemplate(deployment, namespace, 'app');
     await testCluster.secret(namespace, `t_${'f'.repeat(21)}`);
     await testCluster.changeLumigo(namespace, { metadata: { labels: { touched: 'yes' } } });
@@ -64,9 +62,7 @@ describe('the Secret of a Lumigo', () => {
 describe('two Lumigo resources', () => {
   it('the older is in effect, the younger says why not, and deleting it has no effect [D15, D16]', async () => {
     const { testCluster, withoutWebhook } = operator;
-    const namespace = await testCluster.namespace('two');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('two');
     await nextSecond();
     await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
     await waitForReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
@@ -80,9 +76,7 @@ describe('two Lumigo resources', () => {
 
   it('the younger takes over after the deletion of the older, without a second change', async () => {
     const { testCluster, withoutWebhook } = operator;
-    const namespace = await testCluster.namespace('heir');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('heir');
     const before = await testCluster.toTemplate(deployment, namespace, 'app');
     await nextSecond();
     await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));

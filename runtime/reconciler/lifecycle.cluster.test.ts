@@ -113,9 +113,7 @@ describe('deleting a Lumigo', () => {
 
   it('removes injections although the Lumigo lost its Secret and is no longer active [D13, D39]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('inactive');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('inactive');
     await testCluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
     await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'gone' } } } });
     await eventually(async () => {
@@ -132,9 +130,7 @@ describe('deleting a Lumigo', () => {
 
   it('removes an init container with additions of another writer [D10]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('meddled');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('meddled');
     const path = '/spec/template/spec/initContainers/0/env/-';
     const operations = [{ op: 'add' as const, path, value: { name: 'POLICY', value: 'x' } }];
     await testCluster.client.patch({ ...deployment, namespace, name: 'app' }, { kind: 'json', operations });
@@ -168,9 +164,7 @@ describe('changing a Lumigo', () => {
 
   it('applies another Secret and other flags to instrumented workloads [D14]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('changes');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('changes');
     await testCluster.secret(namespace, undefined, 'other');
     await testCluster.changeLumigo(namespace, {
       spec: { lumigoToken: { secretRef: { name: 'other' } }, logging: { enabled: true }, tracing: { enabled: false } },
@@ -191,9 +185,7 @@ describe('changing a Lumigo', () => {
 
   it('removes the injection when it is disabled, and injects again when it is enabled [D14]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('switch');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('switch');
     await testCluster.changeLumigo(namespace, { spec: injection({ enabled: false }) });
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
     await testCluster.changeLumigo(namespace, { spec: injection({ enabled: true }) });
@@ -204,9 +196,7 @@ describe('changing a Lumigo', () => {
 describe('the status', () => {
   it('is not rewritten by a rollout, and an idle Lumigo is not written at all [D21, D23]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('quiet');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('quiet');
     await eventually(async () =>
       expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
     );

@@ -52,9 +52,7 @@ describe('bulk changes', () => {
 describe('towards the API server', () => {
   it('an idle operator sends almost no requests and writes only its Lease [D20, D21]', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('idle');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('idle');
     await eventually(async () =>
       expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
     );

@@ -31,9 +31,7 @@ describe('while the webhook is down', () => {
 
   it('an opt-out takes effect once it is back', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('caught-up');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.instrumented('caught-up');
     await operator.stopManager();
     await testCluster.merge(deployment, namespace, 'app', { metadata: { labels: { 'lumigo.auto-trace': 'false' } } });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);

@@ -171,6 +171,7 @@ describe('a second Lumigo', () => {
     const namespace = await testCluster.namespace('succeeded');
     await testCluster.activate(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { held: 'yes' } }));
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
     const relent = await refuseChanges(namespace, { held: 'yes' });
     const { uid } = (await testCluster.readLumigo(namespace)).metadata;
     await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
