@@ -59,6 +59,7 @@ const cases: Readonly<Record<string, Case>> = {
       return [];
     },
     async outcome(namespace) {
+      await nodeTest.waitForWebhook(namespace);
       await nodeTest.apply(
         strictDeployment(namespace, 'created', 'slow'),
         strictDeployment(namespace, 'updated', 'slow'),

@@ -12,7 +12,7 @@ import { waitForDeletion } from './destroy.ts';
 import { eventually } from './eventually.ts';
 import { createWorkload } from './workloads.ts';
 
-const { deployment, job } = workloadKinds;
+const { deployment } = workloadKinds;
 
 /** The shape is valid, but no Lumigo account has this token. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
@@ -101,9 +101,9 @@ export class TestCluster {
     });
   }
 
-  /** Waits until the webhook knows the `Lumigo`'s status: an immutable workload is injected on creation or never. */
+  /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */
   async waitForWebhook(namespace: string): Promise<void> {
-    const probe = createWorkload(job, namespace, 'webhook-probe');
+    const probe = createWorkload(deployment, namespace, 'webhook-probe');
     await eventually(async () => {
       if (!isInstrumented(toTemplate(await this.dryRun(probe)))) throw new Error('the webhook injects nothing yet');
     });
