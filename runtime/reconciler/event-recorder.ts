@@ -1,6 +1,6 @@
 import { isBlocked } from '../injection/decision.ts';
 import { findRevert } from '../injection/revert.ts';
-import { parseInjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
@@ -22,7 +22,8 @@ export class EventRecorder {
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
     if (workload.injectionStatus === before?.injectionStatus) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
-    else if (before !== undefined && !isInstrumented(workload)) this.removed(before, policy);
+    else if (before !== undefined && !isReverted(before.injectionStatus) && !isInstrumented(workload))
+      this.removed(before, policy);
   }
 
   removed(before: ObservedWorkload, policy: NamespacePolicy): void {
