@@ -84,9 +84,13 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="taken"}': rising },
   },
   LumigoTelemetryDropped: {
-    fires: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': rising },
+    fires: { 'otelcol_exporter_enqueue_failed_metric_points{pod="a",exporter="otlphttp/lumigo/b"}': rising },
     as: inPod,
-    quiet: { 'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="shard"}': always(5) },
+    quiet: {
+      'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="otlphttp/lumigo"}': always(5),
+      // Another collector, of another program.
+      'otelcol_exporter_enqueue_failed_spans{pod="b",exporter="otlphttp"}': rising,
+    },
   },
   LumigoNodeCollectorBehind: {
     fires: queue('lumigo-node-collector-x', 60),

@@ -18,6 +18,9 @@ export interface Alert {
 const metric = (name: string): string => `lumigo_operator_${name}`;
 const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
 const ofNodes = (gauge: string): string => `${gauge}{pod=~".+-node-collector-.+"}`;
+/** Prometheus may also have the series of other collectors. These exporters are the telemetry proxy's. */
+const droppedIn = (items: string): string =>
+  `sum by (pod) (increase(otelcol_exporter_enqueue_failed_${items}{exporter=~"otlphttp/lumigo.*"}[15m])) > 0`;
 const inNamespaces = (gauge: string): string => `max by (namespace) (${metric(gauge)}) > 0`;
 
 export const alerts: readonly Alert[] = [
@@ -97,7 +100,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoTelemetryDropped',
-    expr: 'sum by (pod) (increase(otelcol_exporter_enqueue_failed_spans[15m])) > 0 or sum by (pod) (increase(otelcol_exporter_enqueue_failed_log_records[15m])) > 0',
+    expr: ['spans', 'log_records', 'metric_points'].map(droppedIn).join(' or '),
     ...{ for: '5m', severity: 'warning', component: 'telemetry-proxy' },
     summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
     description:

@@ -48,6 +48,7 @@ describe('telemetryAfter()', () => {
       { kind: 'deleting', lumigo: 'l', remove: true },
       received,
     ],
+    ['nothing after a removal', { label: undefined, telemetry: since }, { kind: 'none' }, undefined],
   ])('tells %s', (_case, more, policy, expected) => {
     expect(telemetryAfter(workload('cart', more), policy, new Set(), now)).toEqual(expected);
   });

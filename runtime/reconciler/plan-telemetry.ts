@@ -27,6 +27,7 @@ export function telemetryAfter(
   now: Now,
 ): Telemetry | undefined {
   const { telemetry: before, uid } = workload;
+  if (!isInstrumented(workload)) return undefined;
   if (policy.kind !== 'active') return before;
   if (!isExpected(workload, policy.tracing)) return undefined;
   if (before?.kind === 'Received') return before;
@@ -34,7 +35,7 @@ export function telemetryAfter(
 }
 
 const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSettings): boolean =>
-  (traces || logs) && isInstrumented(workload) && workload.elsewhere === undefined;
+  (traces || logs) && workload.elsewhere === undefined;
 
 /** The time begins when its pods run with the injection, and does not begin again. */
 function getSilence({ telemetry = nothingYet, state }: ObservedWorkload, { iso }: Now): Telemetry {

@@ -1,4 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
+import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
@@ -23,7 +24,8 @@ export class InstrumentedSenders {
     return new Kept<Sender>(
       ({ metadata }) => {
         const { namespace = '', uid } = metadata;
-        return ourLabel(metadata) === undefined
+        // A Deployment's ReplicaSets have the label of its template, and send nothing under their own name.
+        return ourLabel(metadata) === undefined || findOwner(kind, metadata) !== undefined
           ? undefined
           : { namespace, uid, name: `${namespace}/${kind}/${metadata.name}` };
       },

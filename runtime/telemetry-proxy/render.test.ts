@@ -152,7 +152,7 @@ describe("the collector's configuration", () => {
         const { metrics } = render(given, undefined).service.telemetry as {
           metrics: { readers: readonly { pull: { exporter: { prometheus: { host: string } } } }[] };
         };
-        const plain = given.listenAddress === '' ? '0.0.0.0' : given.listenAddress;
+        const plain = given.listenAddress.includes(':') ? `[${given.listenAddress}]` : given.listenAddress;
         expect(metrics.readers.map(({ pull }) => pull.exporter.prometheus.host)).toEqual([
           given.metricsSecure ? '127.0.0.1' : plain,
         ]);

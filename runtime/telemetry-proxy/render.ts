@@ -56,9 +56,10 @@ export function render(settings: ProxySettings, collection: Collection | undefin
 }
 
 const LOOPBACK = '127.0.0.1';
-const ANY = '0.0.0.0';
 
-const at = (address: string, port: number): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
+/** The collector adds a port behind a colon, so an IPv6 address has brackets. */
+const toHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+const at = (address: string, port: number): string => `${toHost(address)}:${port}`;
 
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
@@ -95,4 +96,4 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
 
 /** The manager serves them to clients with access. No other client reaches them. */
 const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) =>
-  toTelemetry(logLevel, metricsSecure ? LOOPBACK : listenAddress || ANY, port);
+  toTelemetry(logLevel, metricsSecure ? LOOPBACK : toHost(listenAddress), port);
