@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
-import { scrub } from '../diagnostics/redact.ts';
+import { hideOutput, scrub } from '../diagnostics/redact.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { programVersion } from './version.ts';
@@ -19,7 +19,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     const { namespace, output } = flags;
     const context = checkContext({ client, transport, namespace, environment });
     const bundle = await collectBundle({ ...context, version: programVersion, step });
-    const text = scrub(toYaml(bundle));
+    const text = scrub(toYaml(hideOutput(bundle)));
     if (output === '-') return invocation.print(text);
     writeFileSync(output, `${text}\n`, { mode: 0o600 });
     invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);

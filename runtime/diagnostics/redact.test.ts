@@ -4,7 +4,7 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { redactLumigo, redactOwn, redactWorkload, scrub } from './redact.ts';
+import { hideOutput, redactLumigo, redactOwn, redactWorkload, scrub } from './redact.ts';
 
 describe('a bundle for support', () => {
   it('has names and images of a workload, and no value that its user wrote', () => {
@@ -31,6 +31,21 @@ describe('a bundle for support', () => {
     const text = JSON.stringify([redactWorkload(workload), redactLumigo({ spec })]);
     expect(text).not.toContain('hunter2');
     expect(text.match(/OTEL_SERVICE_NAME/g)).toHaveLength(3);
+  });
+
+  it('has nothing that a program printed', () => {
+    const terminated = { exitCode: 3, reason: 'Error', message: 'hunter2' };
+    const status = { containerStatuses: [{ name: 'app', lastState: { terminated } }] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {}, status } as Workload;
+    const sentence = "pod 'a', container 'app': Error with exit code 3, last output: say \"hunter2\"";
+    const line = JSON.stringify({ reason: sentence, msg: 'workload changed' });
+    const bundle = hideOutput({ pods: [redactWorkload(pod)], conditions: [{ message: sentence }], logs: [line] });
+    expect(JSON.stringify(bundle)).not.toContain('hunter2');
+    expect(bundle).toMatchObject({
+      pods: [{ status: { containerStatuses: [{ lastState: { terminated: { exitCode: 3 } } }] } }],
+      conditions: [{ message: "pod 'a', container 'app': Error with exit code 3, last output: …" }],
+      logs: [expect.stringMatching(/last output: …","msg":"workload changed"}$/)],
+    });
   });
 
   it('has no token, neither as text nor in base64', () => {
