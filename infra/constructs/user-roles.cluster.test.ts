@@ -23,7 +23,8 @@ beforeAll(async () => {
   for (const role of roles) await bind(role);
   // A Kubernetes controller aggregates the operator's rules into its roles asynchronously.
   await eventually(async () => expect(await may('view', 'get')).toBe(true));
-  await eventually(async () => expect(await may('admin', 'create')).toBe(true));
+  for (const role of ['admin', 'edit'] as const)
+    await eventually(async () => expect(await may(role, 'create')).toBe(true));
 });
 afterAll(() => cluster?.stop());
 

@@ -70,6 +70,7 @@ async function breakPod(): Promise<void> {
   const { testCluster, cluster } = operator;
   const namespace = await testCluster.namespace('broken');
   await testCluster.activate(namespace);
+  await testCluster.waitForWebhook(namespace);
   const db = createWorkload(workloadKinds.statefulSet, namespace, 'db');
   await testCluster.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
@@ -136,6 +137,7 @@ describe('the permissions of the operator', () => {
     for (const kind of workloads)
       await eventually(() => testCluster.create(createWorkload(kind, namespace, `old-${kind.plural}`)));
     await testCluster.activate(namespace);
+    await testCluster.waitForWebhook(namespace);
     for (const kind of workloads) await testCluster.create(createWorkload(kind, namespace, `new-${kind.plural}`));
     for (const kind of workloads.filter(({ mutable }) => mutable))
       await testCluster.waitForInstrumented(kind, namespace, `old-${kind.plural}`);

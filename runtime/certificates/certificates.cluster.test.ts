@@ -76,6 +76,7 @@ async function missedDuring(name: string, change: () => Promise<void>): Promise<
   const { testCluster } = operator;
   const namespace = await testCluster.namespace(name);
   await testCluster.activate(namespace);
+  await testCluster.waitForWebhook(namespace);
   const creating = keepCreating(testCluster.client, namespace);
   await creating.more(10);
   await change();

@@ -12,6 +12,7 @@ beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
   shop = await operator.testCluster.namespace('shop');
   await operator.testCluster.activate(shop);
+  await operator.testCluster.waitForWebhook(shop);
 });
 afterAll(() => operator?.stop());
 

@@ -42,13 +42,13 @@ function waitIn(namespace: string) {
   return { isOver: () => over, said: () => said, checks: () => checks };
 }
 
-async function led(): Promise<string> {
+async function led(seconds = 3): Promise<string> {
   const namespace = await testCluster.namespace('taken-over');
   await testCluster.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { namespace, name },
-    spec: spec('original-0'),
+    spec: spec('original-0', seconds),
   } as never);
   return namespace;
 }
@@ -67,16 +67,16 @@ describe('a namespace with an original operator [F51]', () => {
   });
 
   it('lets this operator begin as soon as the Lease is released, which is then deleted', async () => {
-    const namespace = await led();
+    const namespace = await led(60);
     const waiting = waitIn(namespace);
     await eventually(() => expect(waiting.said()).toContain('the original operator is still the leader'));
     await renew(namespace, '');
-    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 2_000 });
+    await eventually(() => expect(waiting.isOver()).toBe(true));
     await expect(cluster.client.get(lease(namespace))).rejects.toThrow('not found');
   });
 
   it('does not delay this operator if no original operator ever led', async () => {
     const waiting = waitIn(await testCluster.namespace('fresh'));
-    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 1_000 });
+    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 5_000 });
   });
 });

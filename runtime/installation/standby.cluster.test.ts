@@ -88,6 +88,9 @@ describe('a second installation', () => {
       await testCluster.waitForInstrumented(deployment, shop, name);
       expect(await toEndpoint(name)).toContain('http://lumigo-lumigo-operator-');
     }
+    await eventually(async () =>
+      expect((await testCluster.readLumigo(shop)).status?.instrumentedResources).toHaveLength(2),
+    );
     await sleep(2_000);
     const ref = { ...lumigo, namespace: shop, name: 'lumigo' };
     const before = (await cluster.client.get(ref)).metadata.resourceVersion;

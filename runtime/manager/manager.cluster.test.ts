@@ -170,7 +170,8 @@ describe('the manager', () => {
     const started = Date.now();
     await testCluster.activate(namespace);
     await testCluster.waitForInstrumented(deployment, namespace, 'app');
-    expect(Date.now() - started).toBeLessThan(10_000);
+    // Without the release, the Lease would last for 15 seconds.
+    expect(Date.now() - started).toBeLessThan(14_000);
     await operator.startManager();
     await standby.stop();
   });

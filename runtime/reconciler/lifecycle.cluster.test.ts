@@ -92,6 +92,7 @@ describe('workloads that exist before the Lumigo', () => {
     const namespace = await testCluster.namespace('existing');
     await testCluster.create(createWorkload(deployment, namespace, 'old'));
     await testCluster.activate(namespace, injection({ injectLumigoIntoExistingResourcesOnCreation: false }));
+    await testCluster.waitForWebhook(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'new'));
     await testCluster.waitForInstrumented(deployment, namespace, 'new');
     expect(await testCluster.isInstrumented(deployment, namespace, 'old')).toBe(false);
@@ -146,12 +147,11 @@ describe('deleting a Lumigo', () => {
     await testCluster.activate(namespace);
     await testCluster.waitForWebhook(namespace);
     await testCluster.create(createWorkload(job, namespace, 'export'));
+    const reasons = async () => (await testCluster.events(namespace, 'export')).map(({ reason }) => reason).sort();
+    await eventually(async () => expect(await reasons()).toEqual(['LumigoAddedInstrumentation']));
     await testCluster.deleteLumigo(namespace);
     await eventually(async () =>
-      expect((await testCluster.events(namespace, 'export')).map(({ reason }) => reason).sort()).toEqual([
-        'LumigoAddedInstrumentation',
-        'LumigoCannotRemoveInstrumentation',
-      ]),
+      expect(await reasons()).toEqual(['LumigoAddedInstrumentation', 'LumigoCannotRemoveInstrumentation']),
     );
   });
 });
@@ -198,7 +198,9 @@ describe('the status', () => {
     const { testCluster } = operator;
     const namespace = await testCluster.instrumented('quiet');
     await eventually(async () =>
-      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
+      expect((await testCluster.readLumigo(namespace)).status).toMatchObject({
+        ...{ instrumentedResourcesCount: 1, instrumentedResources: [{ name: 'app' }] },
+      }),
     );
     const before = await testCluster.readLumigo(namespace);
     const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };

@@ -116,8 +116,8 @@ describe('in Pod mode', () => {
       );
     const before = await specs();
     const inSync = async () => {
-      // `kubectl diff` exits with 1 if there is a difference.
-      expect(kubectl('diff', '--server-side', '--field-manager=a-tool', '-f', file)).toBe('');
+      // `kubectl diff` exits with 1 if there is a difference, such as a status that is written meanwhile.
+      await eventually(() => expect(kubectl('diff', '--server-side', '--field-manager=a-tool', '-f', file)).toBe(''));
       for (const source of sources) await apply(cluster.client, source, 'a-tool');
       expect(await specs()).toEqual(before);
     };

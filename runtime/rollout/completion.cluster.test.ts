@@ -15,11 +15,6 @@ let testCluster: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] });
   testCluster = new TestCluster(cluster.client);
-  await testCluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
-  await testCluster.setStatus(
-    { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
-    { conditions: [{ type: 'Ready', status: 'True' }] },
-  );
 });
 afterAll(() => cluster?.stop());
 
@@ -87,6 +82,12 @@ it('follows a StatefulSet to its partition, and knows that OnDelete replaces not
 });
 
 it('follows a DaemonSet on its node', async () => {
+  // Without a kubelet, the node counts as unreachable after 40 seconds.
+  await testCluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+  await testCluster.setStatus(
+    { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
+    { conditions: [{ type: 'Ready', status: 'True' }] },
+  );
   const outcome: { now: Outcome } = { now: 'ready' };
   const { kubelet, change, shows } = await world(daemonSet, {}, outcome);
   await shows({ kind: 'complete' });

@@ -55,7 +55,18 @@ async function allow(name: string): Promise<void> {
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
   });
+  await waitForGrant(`system:serviceaccount:default:${name}`);
 }
+
+/** The API server's authorizer reads a new binding by a watch, and the manager remembers a refusal. */
+const waitForGrant = (user: string): Promise<void> =>
+  eventually(async () => {
+    const kind = { group: 'authorization.k8s.io', version: 'v1', plural: 'subjectaccessreviews' };
+    const spec = { user, nonResourceAttributes: { path: paths.metrics, verb: 'get' } };
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
+    const { object } = await operator.cluster.client.create(kind, review as never);
+    expect(object['status']).toMatchObject({ allowed: true });
+  });
 
 function endingAt(token: string, seconds: number): string {
   const [head = '', body = ''] = token.split('.');

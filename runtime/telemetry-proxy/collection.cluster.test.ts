@@ -173,7 +173,7 @@ describe('Kubernetes events and object versions', () => {
         await testCluster.create(getEvent(namespace, `after-${Date.now()}`));
         expect(getArrived(namespace).at(-1)?.received.authorization).toBe(`LumigoToken ${getToken(6)}`);
       },
-      { timeoutMs: 20_000, intervalMs: 200 },
+      { timeoutMs: 60_000, intervalMs: 200 },
     );
   });
 

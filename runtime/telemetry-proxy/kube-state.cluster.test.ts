@@ -69,6 +69,6 @@ it('scrapes it by the leader alone', async () => {
       : [telemetry.manager(), second];
   await eventually(async () => expect(await countScraped(leader)).toBeGreaterThan(0));
   // The other replica has the same configuration from here on.
-  expect(await other.metric('lumigo_operator_telemetry_proxy_reload_pending')).toBe(0);
+  await eventually(async () => expect(await other.metric('lumigo_operator_telemetry_proxy_reload_pending')).toBe(0));
   expect(await countScraped(other)).toBe(0);
 });

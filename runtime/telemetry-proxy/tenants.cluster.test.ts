@@ -97,7 +97,7 @@ describe('a sender that does not finish its request', () => {
     ['HTTP, within the headers', http, head, 8_000],
     ['HTTP, within the body', http, `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`, 15_000],
     ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 30_000],
-    ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 4_000],
+    ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 8_000],
   ])('does not prevent the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
     const { collector, testCluster, waitForSettled } = telemetry;
     const before = await waitForSettled();

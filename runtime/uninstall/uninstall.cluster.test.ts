@@ -72,7 +72,7 @@ describe('uninstall', () => {
       `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`,
     );
     await finalizers([]);
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {

@@ -11,6 +11,7 @@ beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
   shop = await operator.testCluster.namespace('shop');
   await operator.testCluster.activate(shop);
+  await operator.testCluster.waitForWebhook(shop);
 });
 afterAll(() => operator?.stop());
 
@@ -176,7 +177,8 @@ describe('a second Lumigo', () => {
     const { uid } = (await testCluster.readLumigo(namespace)).metadata;
     await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeDefined();
-    await testCluster.lumigo(namespace, {}, 'second');
+    // The webhook learns of the deletion a moment later, and refuses until then.
+    await eventually(() => testCluster.lumigo(namespace, {}, 'second'));
     await eventually(async () => {
       const { status } = await testCluster.readLumigo(namespace, 'second');
       expect(status?.conditions?.find(({ type }) => type === 'Active')).toMatchObject({ status: 'True' });

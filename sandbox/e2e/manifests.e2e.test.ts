@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -12,6 +12,7 @@ import { NodeTest } from './node-test.ts';
 import { getInitContainers, toolOn, type Tool } from './tools.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
+jest.setTimeout(300_000);
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let kubectl: Tool;

@@ -46,6 +46,11 @@ export class NodeTest extends TestCluster {
     return { namespace, token };
   }
 
+  /** Eight at once need several connections, and each reaches one of the replicas. */
+  override async waitForWebhook(namespace: string): Promise<void> {
+    await Promise.all(Array.from({ length: 8 }, () => super.waitForWebhook(namespace)));
+  }
+
   pods(namespace: string, app: string): Promise<PodView[]> {
     return getPods(this.system.node, namespace, `app=${app}`);
   }

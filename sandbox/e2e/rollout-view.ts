@@ -29,7 +29,7 @@ export class RolloutView {
   isInjected = (namespace: string, name: string, kind: Kind = deployments): Promise<boolean> =>
     this.nodeTest.isInstrumented(kind, namespace, name);
 
-  waitForInjected = (namespace: string, name: string, timeoutMs = 30_000): Promise<void> =>
+  waitForInjected = (namespace: string, name: string, timeoutMs = 120_000): Promise<void> =>
     eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), { timeoutMs });
 
   condition = (namespace: string): Promise<Condition | undefined> => this.nodeTest.condition(namespace, 'RolledOut');

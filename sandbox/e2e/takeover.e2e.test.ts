@@ -156,8 +156,9 @@ async function whileTheOriginalLives(): Promise<number> {
     await lease('original-0');
     await sleep(500);
   }
+  const released = Date.now();
   await lease('');
-  return Date.now();
+  return released;
 }
 
 const injectionStatuses = () =>

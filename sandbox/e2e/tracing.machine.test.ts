@@ -171,6 +171,7 @@ describe('programs without a line of tracing', () => {
 
   it.concurrent('are traced in a DaemonSet, a StatefulSet and a ReplicaSet', async () => {
     const { namespace } = await nodeTest.traced('kinds');
+    await nodeTest.waitForWebhook(namespace);
     const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
     await nodeTest.apply(
       { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },

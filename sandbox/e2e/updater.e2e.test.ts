@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
+jest.setTimeout(300_000);
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let release: Tool;
@@ -40,7 +41,7 @@ beforeAll(async () => {
   await nodeTest.apply(restrictedNamespace('lumigo-system'));
   const values = {
     'updater.repository': published,
-    'updater.timeoutSeconds': '20',
+    'updater.timeoutSeconds': '60',
     'updater.verify.unsigned': 'accept',
     'cluster.name': 'kept',
   };

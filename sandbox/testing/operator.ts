@@ -41,13 +41,14 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
   );
 }
 
-/** The API server calls a webhook for a moment after its configuration is deleted. The webhook echoes this label. */
-async function waitForNoCalls({ client }: ControlPlane): Promise<void> {
+/** The API server begins and ends to call a webhook a moment after its configuration changes. The webhook echoes this label. */
+async function waitForCalls({ client }: ControlPlane, expected: boolean): Promise<void> {
   const made = getLumigo('default', {}, 'probe');
   const probe = { ...made, metadata: { ...made.metadata, labels: { [probeLabel]: 'called' } } };
   await eventually(async () => {
     const { warnings } = await client.create(getCollection(probe), probe, { dryRun: true });
-    if (warnings.some((warning) => warning.startsWith(probeEchoPrefix))) throw new Error('the webhook is called still');
+    if (warnings.some((warning) => warning.startsWith(probeEchoPrefix)) !== expected)
+      throw new Error(`the webhook is ${expected ? 'not called yet' : 'called still'}`);
   });
 }
 
@@ -89,12 +90,13 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
       const ref = { ...kinds.webhooks, name: `${installation.settings.name}${suffixes.injectorWebhook}` };
       const before = await cluster.client.get(ref);
       await cluster.client.delete(ref);
-      await waitForNoCalls(cluster);
+      await waitForCalls(cluster, false);
       try {
         return await action();
       } finally {
         const { resourceVersion: _version, uid: _uid, ...metadata } = before.metadata;
         await cluster.client.create(kinds.webhooks, { ...before, metadata } as never);
+        await waitForCalls(cluster, true);
       }
     },
     refuseChanges: (namespace: string, labels: Texts) => refuseChanges(cluster.client, namespace, labels),

@@ -14,6 +14,9 @@ import { createWorkload } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 
+/** A replica that is ready may not lead yet. */
+const ELECTED = { timeoutMs: 60_000 };
+
 /** The shape is valid, but no Lumigo account has this token. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
 
@@ -98,7 +101,7 @@ export class TestCluster {
       const { status } = await this.readLumigo(namespace, name);
       if (!hasCondition('Active', status))
         throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
-    });
+    }, ELECTED);
   }
 
   /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */

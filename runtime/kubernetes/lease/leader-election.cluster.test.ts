@@ -152,7 +152,7 @@ describe('two candidates', () => {
     const killed = performance.now();
     await leads(successor);
     const waited = getTerm(successor).from - killed;
-    expect(waited).toBeGreaterThan(lasts - times.retryPeriodMs - 250);
+    expect(waited).toBeGreaterThan(lasts - times.retryPeriodMs - 1_000);
     expect(waited).toBeLessThan(lasts + times.retryPeriodMs + 1_500);
   });
 
@@ -197,7 +197,7 @@ describe('one candidate', () => {
     const started = performance.now();
     const again = stand('pod-0');
     await leads(again);
-    expect(getTerm(again).from - started).toBeLessThan(1_000);
+    expect(getTerm(again).from - started).toBeLessThan(2_000);
     expect(getTerm(again).previousRenewTime).toMatch(/^\d{4}-/);
     expect((await read()).spec).toMatchObject({ leaseTransitions: 0 });
   });

@@ -1,5 +1,5 @@
 import { operatorUser } from '../../../infra/constructs/access.ts';
-import { workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
+import { pods, workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
 import type { Workload } from '../../../runtime/api/objects.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
 import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
@@ -37,11 +37,16 @@ async function waitForEnforced({ testCluster, manager }: GuardedCluster): Promis
   const namespace = await testCluster.namespace('guard');
   const ref = { ...deployment, namespace, name: 'probe' };
   await testCluster.create(createWorkload(deployment, namespace, ref.name));
+  const eviction = { ...pods, namespace: 'kube-system', name: 'probe', subresource: 'eviction' };
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'probe', namespace: 'kube-system' } };
   await eventually(async () => {
-    const answer = await refusal(
+    // These are for the first and the last policy. The API server takes new ones up once a second.
+    const writes = [
       manager.patch(ref, { kind: 'merge', body: { spec: { paused: true } } }, { dryRun: true }),
-    );
-    if (answer?.includes(DENIED) !== true) throw new Error(`the guard is not enforced: ${answer}`);
+      manager.create(eviction, body as never, { dryRun: true }),
+    ];
+    for (const answer of await Promise.all(writes.map(refusal)))
+      if (answer?.includes(DENIED) !== true) throw new Error(`the guard is not enforced: ${answer}`);
   });
 }
 
