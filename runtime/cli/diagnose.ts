@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideOutput, scrub } from '../diagnostics/redact.ts';
@@ -17,6 +18,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
     const { environment, flags } = invocation;
     const { namespace, output } = flags;
+    if (output !== '-') expectWritable(output);
     const context = checkContext({ client, transport, namespace, environment });
     const bundle = await collectBundle({ ...context, version: programVersion, step });
     const text = scrub(toYaml(hideOutput(bundle)));
@@ -24,3 +26,12 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     writeFileSync(output, `${text}\n`, { mode: 0o600 });
     invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
   });
+
+/** Fails before the cluster is read, which can take minutes. @throws Error */
+function expectWritable(file: string): void {
+  try {
+    accessSync(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new Error(`cannot write ${file}. Name another file, or print with --output -`, { cause });
+  }
+}

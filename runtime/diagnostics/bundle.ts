@@ -5,6 +5,7 @@ import { listAll } from '../kubernetes/http/client.ts';
 import type { ListOptions } from '../kubernetes/http/pages.ts';
 import { resourcePath, type ResourceRef } from '../kubernetes/http/paths.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
@@ -17,7 +18,11 @@ interface BundleOptions extends CheckContext {
   readonly step: (text: string) => void;
 }
 
-const LOG_LINES = 1_000;
+const LOG = { tailLines: 1_000, limitBytes: 1_000_000 };
+/** Each node may have a collector. The operator's other pods come first. */
+const PODS_WITH_LOGS = 10;
+const isOfNode = ({ metadata }: KubernetesObject): number =>
+  Number(metadata.labels?.['app.kubernetes.io/component'] === 'node-collector');
 
 /** A part that cannot be read has the reason in its place. No Secret is read. */
 export async function collectBundle(options: BundleOptions): Promise<object> {
@@ -58,15 +63,12 @@ async function getOperator({ client, transport }: BundleOptions, attempt: Attemp
       ),
       logs: await attempt('logs', async () => {
         const logs: Record<string, unknown> = {};
-        for (const { metadata, ...pod } of own)
+        const logged = own.toSorted((a, b) => isOfNode(a) - isOfNode(b)).slice(0, PODS_WITH_LOGS);
+        for (const { metadata, ...pod } of logged)
           for (const container of getContainers(pod))
             logs[`${metadata.name}/${container}`] = await attempt(`the log of ${metadata.name}`, async () => {
               const path = resourcePath({ ...pods, namespace, name: metadata.name, subresource: 'log' });
-              const { body } = await transport.request({
-                method: 'GET',
-                path,
-                query: { container, tailLines: LOG_LINES },
-              });
+              const { body } = await transport.request({ method: 'GET', path, query: { container, ...LOG } });
               return typeof body === 'string' ? body.split('\n') : body;
             });
         return logs;

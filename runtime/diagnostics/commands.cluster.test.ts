@@ -218,6 +218,14 @@ describe('lumigo diagnose', () => {
     });
   });
 
+  it('says in one sentence that its file cannot be written, before it reads the cluster', async () => {
+    const { code, stderr } = await asAdministrator('diagnose', '--output', '/nonexistent/report.yaml');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^lumigo: cannot write \/nonexistent\/report\.yaml\. .*--output -: ENOENT: .*\n$/),
+    });
+  });
+
   it('writes for an editor of one namespace what may be read, and why the rest may not', async () => {
     const { code, stdout } = await asEditor('diagnose', '-n', shop, '--output', '-');
     expect(code).toBe(0);

@@ -68,13 +68,12 @@ export function redactWorkload(workload: Workload): object {
   };
 }
 
+type Replace = (key: string, value: unknown) => unknown;
+const replaceIn = (json: unknown, replace: Replace): unknown => JSON.parse(JSON.stringify(json, replace));
+
 /** A kubelet may keep the end of a program's log in its status. */
 const withoutOutput = (status: unknown = {}): unknown =>
-  JSON.parse(
-    JSON.stringify(status, (key, value: object | undefined) =>
-      key === 'terminated' ? { ...value, message: undefined } : value,
-    ),
-  );
+  replaceIn(status, (key, value) => (key === 'terminated' ? { ...(value as object), message: undefined } : value));
 
 const DROPPED = new Set(['managedFields', 'kubectl.kubernetes.io/last-applied-configuration', 'caBundle']);
 
@@ -88,14 +87,12 @@ export function redactOwn(value: unknown): unknown {
 export const redactLumigo = (lumigo: object): unknown => redactOwn(JSON.parse(hideValues(lumigo)));
 
 /** Hides what programs printed, which evidence quotes at its end. A line of the log continues after the sentence. */
-export function hideOutput(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(hideOutput);
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hideOutput(each)]));
-  if (typeof value !== 'string') return value;
-  const quoted = value.startsWith('{') ? /(last output: )(?:[^"\\]|\\.)*/g : /(last output: ).*/gs;
-  return value.replaceAll(quoted, '$1…');
-}
+export const hideOutput = (bundle: object): unknown =>
+  replaceIn(bundle, (_key, value) => {
+    if (typeof value !== 'string') return value;
+    const quoted = value.startsWith('{') ? /(last output: )(?:[^"\\]|\\.)*/g : /(last output: ).*/gs;
+    return value.replaceAll(quoted, '$1…');
+  });
 
 /** Removes tokens, also in base64, as Secrets have them. */
 export const scrub = (text: string): string => withoutTokens(text).replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…');
