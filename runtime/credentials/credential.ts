@@ -4,6 +4,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import { isToken, tokenShape } from '../wording/token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
@@ -24,6 +25,11 @@ export function toTokenSource({ metadata, spec, status }: LumigoResource): Token
   const { namespace, uid, generation, labelsDigest } = metadata;
   const revision = JSON.stringify([uid, generation, labelsDigest]);
   return { namespace, name, key, revision, announced: status?.secretVersion };
+}
+
+/** Metrics of the cluster belong to no namespace, so they leave under the token of the settings. */
+export function getInstallationSource(config: RuntimeConfig): TokenSource {
+  return { namespace: config.operatorNamespace, name: config.tokenSecret, key: config.tokenKey };
 }
 
 /** Values are base64, by key. */
@@ -91,6 +97,12 @@ export function credentialWithout(error: unknown, place: Place): Credential {
     );
   return failed(UNREADABLE, `${where} cannot be read: ${describeError(error)}`);
 }
+
+export const readCredential = (client: Client, place: Place): Promise<Credential> =>
+  secretReader(client)(place.namespace, place.name).then(
+    (content) => credentialIn(content, place),
+    (error: unknown) => credentialWithout(error, place),
+  );
 
 const UNREADABLE = 'SecretUnreadable';
 

@@ -24,7 +24,7 @@ const PODS_WITH_LOGS = 10;
 const isOfNode = ({ metadata }: KubernetesObject): number =>
   Number(metadata.labels?.['app.kubernetes.io/component'] === 'node-collector');
 
-/** A part that cannot be read has the reason in its place. No Secret is read. */
+/** A part that cannot be read has the reason in its place. No value of a Secret is in it. */
 export async function collectBundle(options: BundleOptions): Promise<object> {
   const { transport, version, step } = options;
   const attempt = async (name: string, read: () => Promise<unknown>): Promise<unknown> => {

@@ -9,7 +9,8 @@ import {
   workloadKinds,
 } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { getLease } from '../installation/installation.ts';
+import { getInstallationSource, readCredential } from '../credentials/credential.ts';
+import { getLease, toConfig } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -71,8 +72,12 @@ async function nodes({ client, installed }: CheckContext): Promise<Outcome> {
   if (daemonSet === undefined) return ok('No data of nodes is collected (setting clusterCollection)');
   const { wanted = 0, available = 0 } = findPodCounts({ ...daemonSet, ...kind } as unknown as Workload) ?? {};
   const counts = `The collectors of ${available} of ${wanted} nodes are available`;
-  if (available === wanted) return ok(counts);
-  return failed(counts, `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=node-collector`);
+  if (available !== wanted)
+    return failed(counts, `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=node-collector`);
+  const config = toConfig(found.deployment);
+  const problem = config.nodeMetrics && (await readCredential(client, getInstallationSource(config))).problem;
+  if (!problem || problem.reason === 'SecretForbidden') return ok(counts);
+  return failed(`${problem.message}. No metrics are sent`, 'See docs/use/infrastructure.md');
 }
 
 async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {

@@ -73,7 +73,8 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
   return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
 }
 
-function toConfig({ metadata, spec }: ManagerDeployment): RuntimeConfig {
+/** @throws Error if the Deployment has no valid configuration */
+export function toConfig({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
   const document = container?.env?.find(({ name }) => name === variables.config)?.value;
   // A Deployment has no pod name, so its own name replaces it.

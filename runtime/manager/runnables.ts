@@ -3,7 +3,7 @@ import { rotateCertificates } from '../certificates/rotation.ts';
 import { certificateSource } from '../certificates/serve-certificate.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import { CredentialCache } from '../credentials/cache.ts';
-import { secretReader } from '../credentials/credential.ts';
+import { getInstallationSource, secretReader } from '../credentials/credential.ts';
 import type { Standby } from '../installation/standby.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
@@ -94,6 +94,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     }),
     new TokenChecks({
       ...{ lumigoes, credentials, metrics, synced, endpoint: config.endpoint, onSeen: reports.token.emit },
+      installation: config.nodeMetrics ? getInstallationSource(config) : undefined,
     }),
     new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),

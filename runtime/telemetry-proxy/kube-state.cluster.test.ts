@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { runCommand } from '../../sandbox/manager/command.ts';
 import { sumMetric, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -33,7 +34,6 @@ beforeAll(async () => {
   };
   telemetry = await startTelemetry({ controllerManager: false, settings });
   second = await telemetry.startAnother();
-  await telemetry.testCluster.secret(telemetry.installation.settings.namespace, token);
 });
 afterAll(async () => {
   kubeStateMetrics?.close();
@@ -44,6 +44,18 @@ const getMetrics = () => telemetry.sink.received.filter(({ signal }) => signal =
 
 const getSent = () =>
   new Map(getMetrics().flatMap(({ item }) => ('name' in item ? [[item.name, item.attributes] as const] : [])));
+
+const putToken = (value: string) => telemetry.testCluster.secret(telemetry.installation.settings.namespace, value);
+
+it('says in its log and in `lumigo check` that the token of the installation is missing', async () => {
+  await eventually(() => expect(readFileSync(telemetry.manager().logFile, 'utf8')).toContain('no metrics are sent'));
+  const { kubeconfig } = telemetry.cluster;
+  const check = () => runCommand(['--kubeconfig', kubeconfig, 'check'], { HOME: '/nonexistent' });
+  const missing = /nodes +failed +Secret 'lumigo-system\/lumigo-credentials' does not exist.*\. No metrics are sent\n/;
+  expect((await check()).stdout).toMatch(missing);
+  await putToken(token);
+  expect((await check()).stdout).toMatch(/nodes +ok +The collectors of 0 of 0 nodes are available\n/);
+});
 
 it('sends each essential metric of kube-state-metrics with its labels, under the token of the installation', async () => {
   expect(samples.length).toBeGreaterThan(30);
@@ -71,4 +83,14 @@ it('scrapes it by the leader alone', async () => {
   // The other replica has the same configuration from here on.
   await eventually(async () => expect(await other.metric('lumigo_operator_telemetry_proxy_reload_pending')).toBe(0));
   expect(await countScraped(other)).toBe(0);
+});
+
+it('counts the token of the installation if Lumigo refuses it', async () => {
+  const refused = getToken(0xdead);
+  telemetry.sink.refused.add(refused);
+  await putToken(refused);
+  const count = async () =>
+    (await second.metric('lumigo_operator_refused_tokens')) +
+    (await telemetry.metric('lumigo_operator_refused_tokens'));
+  await eventually(async () => expect(await count()).toBe(1), { timeoutMs: 60_000 });
 });

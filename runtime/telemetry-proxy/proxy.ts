@@ -6,7 +6,7 @@ import type { Topic } from '../async/topic.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
+import { getInstallationSource, toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -69,6 +69,7 @@ export class TelemetryProxy {
   private leads = false;
   private readonly nodeKey: NodeKey;
   private readonly installationSource: TokenSource;
+  private installationProblem: string | undefined;
   private hasNodeKey = false;
   private acceptedTokens: readonly string[] | undefined;
 
@@ -77,8 +78,7 @@ export class TelemetryProxy {
     this.settings = config;
     this.client = createClient(transport);
     this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger });
-    const { operatorNamespace: namespace, tokenSecret: name, tokenKey: key } = config;
-    this.installationSource = { namespace, name, key };
+    this.installationSource = getInstallationSource(config);
     this.reloader = new Reloader({
       ...{ client: createClient(collectorTransport), logger, signal: this.stop.signal },
       onReload: (outcome) => this.onReload(outcome),
@@ -163,9 +163,14 @@ export class TelemetryProxy {
   }
 
   private reconcileNodes(): void {
-    const { credentials, config } = this.options;
+    const { credentials, config, logger } = this.options;
     if (config.nodeLogs || config.nodeMetrics) this.hasNodeKey = this.nodeKey.reconcile(this.leads);
-    if (config.nodeMetrics) credentials.want('installation', [this.installationSource]);
+    if (!config.nodeMetrics) return;
+    credentials.want('installation', [this.installationSource]);
+    const problem = credentials.get(this.installationSource)?.problem?.message;
+    if (problem !== undefined && problem !== this.installationProblem)
+      logger.warn({ problem }, 'the token of the installation is missing, so no metrics are sent');
+    this.installationProblem = problem;
   }
 
   private writeTokens(sources: readonly TokenSource[]): void {

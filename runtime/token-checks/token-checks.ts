@@ -13,6 +13,8 @@ interface TokenChecksOptions {
   /** It has no slash at its end. */
   readonly endpoint: string;
   readonly lumigoes: LumigoStore;
+  /** The token of the cluster's metrics, if they are sent. */
+  readonly installation: TokenSource | undefined;
   readonly credentials: Pick<CredentialCache, 'get'>;
   readonly metrics: Pick<Metrics, 'refusedTokens'>;
   /** `seen` is undefined if the namespace no longer has a token. */
@@ -51,14 +53,16 @@ export class TokenChecks {
   };
 
   private tenants(): readonly Tenant[] {
-    const { lumigoes, credentials } = this.options;
-    return lumigoes.namespaces().flatMap((namespace) => {
+    const { lumigoes, credentials, installation } = this.options;
+    const asked = lumigoes.namespaces().flatMap((namespace) => {
       const effective = lumigoes.effective(namespace);
       if (effective === undefined || !holds(effective.status, 'Active')) return [];
-      const source = toTokenSource(effective);
-      const token = credentials.get(source)?.token;
-      const { generation } = effective.metadata;
-      return token === undefined ? [] : [{ namespace, source, token, generation }];
+      return { namespace, source: toTokenSource(effective), generation: effective.metadata.generation };
+    });
+    const own = installation && { namespace: installation.namespace, source: installation, generation: undefined };
+    return [...asked, ...(own === undefined ? [] : [own])].flatMap((each) => {
+      const token = credentials.get(each.source)?.token;
+      return token === undefined ? [] : { ...each, token };
     });
   }
 
