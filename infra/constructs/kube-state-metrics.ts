@@ -22,12 +22,12 @@ const labelsAllowed = [
   'nodes=[node]',
 ].join(',');
 
-const granted = [
+export const kubeStateMetricsRules = [
   rule('', 'namespaces nodes pods', 'list watch'),
   rule('apps', 'daemonsets deployments replicasets statefulsets', 'list watch'),
   rule('batch', 'cronjobs jobs', 'list watch'),
 ];
-const kinds = granted.flatMap(({ resources }) => resources).toSorted();
+const kinds = kubeStateMetricsRules.flatMap(({ resources }) => resources).toSorted();
 
 /** One program for the whole cluster, which only the telemetry proxy of the leader scrapes. */
 export class KubeStateMetrics extends Construct {
@@ -43,7 +43,7 @@ export class KubeStateMetrics extends Construct {
     new k8s.KubeServiceAccount(this, 'account', { metadata, automountServiceAccountToken: false });
     new k8s.KubeClusterRole(this, 'role', {
       metadata: { name, labels: common },
-      rules: policyRules(granted),
+      rules: policyRules(kubeStateMetricsRules),
     });
     new k8s.KubeClusterRoleBinding(this, 'role-binding', {
       metadata: { name, labels: common },

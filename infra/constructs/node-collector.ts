@@ -44,9 +44,11 @@ export class NodeCollector extends Construct {
   }
 }
 
+export const nodeCollectorRules = [rule('', 'nodes/metrics', 'get')];
+
 function grant(scope: Construct, { namespace }: Settings, metadata: { name: string; labels: Record<string, string> }) {
   const { name } = metadata;
-  new k8s.KubeClusterRole(scope, 'role', { metadata, rules: policyRules([rule('', 'nodes/metrics', 'get')]) });
+  new k8s.KubeClusterRole(scope, 'role', { metadata, rules: policyRules(nodeCollectorRules) });
   new k8s.KubeClusterRoleBinding(scope, 'role-binding', {
     metadata,
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },

@@ -2,6 +2,8 @@ import { checkPermissions } from '../../runtime/access/check-permissions.ts';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { portNames, reachedPorts } from '../settings/ports.ts';
 import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
+import { kubeStateMetricsRules } from '../constructs/kube-state-metrics.ts';
+import { nodeCollectorRules } from '../constructs/node-collector.ts';
 import { rulesOfUpgrade } from '../constructs/updater.ts';
 import { userRoles } from '../constructs/user-roles.ts';
 import { markdownTable as markdown } from '../settings/markdown-table.ts';
@@ -18,6 +20,9 @@ export const permissionsReference = (): string =>
     '## The operator',
     'The operator has these rights and no others. Each right has a test that needs it.',
     permissionsTable(),
+    '## Collectors of nodes',
+    'These exist with `clusterCollection.metrics.enabled` alone. Each has an account of its own.',
+    collectorsTable(),
     '## Users',
     'Kubernetes adds these rights to its own roles.',
     usersTable(),
@@ -70,6 +75,14 @@ function permissionsTable(): string {
     ]),
   );
   return markdown(['Account', 'Resources', 'Verbs', 'Names', 'Purpose', 'Test'], rows);
+}
+
+function collectorsTable(): string {
+  const rules = { 'node collector': nodeCollectorRules, 'kube-state-metrics': kubeStateMetricsRules };
+  const rows = Object.entries(rules).flatMap(([account, all]) =>
+    all.map(({ resources, verbs }) => [account, code(resources), verbs.join(', ')]),
+  );
+  return markdown(['Account', 'Resources', 'Verbs'], rows);
 }
 
 function updaterTable(): string {

@@ -35,6 +35,10 @@ Then check that it works:
 {{- end }}
 ${originalWarning}
 {{- if .Release.IsUpgrade }}
+{{- $agent := printf "%s-cluster-agent" (include "lumigo-operator.fullname" .) }}
+{{- if and (not .Values.clusterCollection.metrics.enabled) (lookup "apps/v1" "DaemonSet" .Release.Namespace $agent) }}
+! The original operator sends metrics of the infrastructure, and this release does not. To keep them, set clusterCollection.metrics.enabled.
+{{- end }}
 {{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
 {{- $lumigo := . }}
 {{- range (dig "status" "conditions" list .) }}

@@ -123,6 +123,14 @@ describe('a release of the original operator [F51]', () => {
     expect(stdout).toMatch(/StatefulSet\/app +relabel/);
   });
 
+  it('is told before that metrics of the infrastructure would end, if no value asks for them', () => {
+    const planned = (...flags: readonly string[]) =>
+      helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--dry-run=server', ...flags);
+    const warning = '! The original operator sends metrics of the infrastructure, and this release does not.';
+    expect(planned('--set', 'clusterCollection.metrics.enabled=null')).toContain(warning);
+    expect(planned()).not.toContain(warning);
+  });
+
   it('is taken over by one command', () => {
     notes = helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values');
     expect(helm('status', 'lumigo')).toContain('STATUS: deployed');

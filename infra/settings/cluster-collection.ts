@@ -59,7 +59,8 @@ export const clusterCollection = section({
       .default(false)
       .describe(
         'Collects the log files of containers. Lines of a namespace leave the cluster only if its `Lumigo` resource has ' +
-          '`logging.enabled`, and under its own token (docs/use/infrastructure.md).',
+          '`logging.enabled`, and under its own token (docs/use/infrastructure.md). ' +
+          'Each replica needs about 26 KB of memory more for each pod of the cluster.',
       ),
     include: logFiles().describe('Log files to collect. Empty: all.'),
     exclude: logFiles().describe(
