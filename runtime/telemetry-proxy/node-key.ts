@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { nodeCollectorFiles, suffixes, workloadKinds } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
@@ -8,7 +9,6 @@ import type { TokenSource } from '../credentials/credential.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { describeError } from '../wording/errors.ts';
 import { writeNodeKeys } from './files.ts';
 import { TokenCache } from './senders.ts';
 
@@ -17,6 +17,7 @@ interface NodeKeyOptions {
   readonly credentials: CredentialCache;
   readonly client: Client;
   readonly logger: Logger;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -52,24 +53,29 @@ export class NodeKey {
     return { namespace, name, key: nodeCollectorFiles.key, revision: String(this.attempts) };
   }
 
-  /** The Secret is deleted with the DaemonSet. */
   private async create(): Promise<void> {
+    const { signal, logger } = this.options;
+    await retrying(() => this.createOnce(), {
+      ...{ signal, logger, failure: 'cannot create the key of the node collectors, retrying' },
+    });
+    this.attempts += 1;
+    this.creating = undefined;
+  }
+
+  /** The Secret is deleted with the DaemonSet. */
+  private async createOnce(): Promise<void> {
     const { client, logger } = this.options;
     const { namespace, name, key } = this.source();
     const { apiVersion, kind } = workloadKinds.daemonSet;
+    const { metadata } = await client.get({ ...workloadKinds.daemonSet, namespace, name }, { metadataOnly: true });
+    const ownerReferences = [{ apiVersion, kind, name, uid: metadata.uid }];
+    const stringData = { [key]: `t_${randomBytes(11).toString('hex').slice(1)}` };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, ownerReferences }, stringData };
     try {
-      const { metadata } = await client.get({ ...workloadKinds.daemonSet, namespace, name }, { metadataOnly: true });
-      const ownerReferences = [{ apiVersion, kind, name, uid: metadata.uid }];
-      const stringData = { [key]: `t_${randomBytes(11).toString('hex').slice(1)}` };
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, ownerReferences }, stringData };
       await client.create({ ...kinds.secrets, namespace }, secret);
       logger.info({ secret: name }, 'created the key of the node collectors');
     } catch (error) {
-      if (!isAlreadyExists(error))
-        logger.warn({ problem: describeError(error) }, 'cannot create the key of the node collectors, retrying');
-    } finally {
-      this.attempts += 1;
-      this.creating = undefined;
+      if (!isAlreadyExists(error)) throw error;
     }
   }
 }

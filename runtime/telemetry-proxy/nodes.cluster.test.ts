@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, openSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, openSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { post, toLog } from '../../sandbox/otlp-sink/sender.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { mounts, nodeCollectorFiles, ports, suffixes } from '../contract.ts';
+import { mounts, nodeCollectorFiles, ports, suffixes, workloadKinds } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { serialize } from '../node-collector/common-parts.ts';
@@ -197,4 +198,22 @@ describe('the port for nodes', () => {
     const sent = await post(`${telemetry.collector().url}/v1/logs`, toLog(resource, 'forged'), { token: key });
     expect(sent.status).toBe(401);
   });
+});
+
+it('a key that cannot be created is reported once, and created later', async () => {
+  const { client } = telemetry.cluster;
+  const { namespace, name: release } = telemetry.installation.settings;
+  const name = release + suffixes.nodeCollector;
+  const { daemonSet } = workloadKinds;
+  const { metadata, ...found } = await client.get({ ...daemonSet, namespace, name });
+  await client.delete({ ...daemonSet, namespace, name });
+  await client.delete({ ...kinds.secrets, namespace, name });
+  const countReports = () =>
+    readFileSync(telemetry.manager().logFile, 'utf8').split('cannot create the key').length - 1;
+  await eventually(() => expect(countReports()).toBe(1), { timeoutMs: 30_000 });
+  await sleep(4_000);
+  expect(countReports()).toBe(1);
+  const again = { ...found, apiVersion: daemonSet.apiVersion, kind: daemonSet.kind };
+  await telemetry.testCluster.create({ ...again, metadata: { name, namespace, labels: metadata.labels } } as never);
+  await eventually(async () => expect(await readKey()).not.toBe(key), { timeoutMs: 40_000 });
 });

@@ -77,7 +77,7 @@ export class TelemetryProxy {
     const { config, credentials, transport, collectorTransport, logger } = options;
     this.settings = config;
     this.client = createClient(transport);
-    this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger });
+    this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger, signal: this.stop.signal });
     this.installationSource = getInstallationSource(config);
     this.reloader = new Reloader({
       ...{ client: createClient(collectorTransport), logger, signal: this.stop.signal },
