@@ -17,6 +17,21 @@ interface FollowOptions {
 
 const MINUTE_MS = 60_000;
 
+/** Finds uids that two looks, a minute apart, do not know. One look is not enough, because a watch may be late. */
+export class UnknownUids {
+  private unknown: ReadonlySet<string> = new Set();
+  private nextAt = -Infinity;
+
+  /** @param now milliseconds of a monotonic clock */
+  look(received: ReadonlySet<string>, known: ReadonlySet<string>, now: number): readonly string[] {
+    if (now < this.nextAt) return [];
+    const before = this.unknown;
+    this.nextAt = now + MINUTE_MS;
+    this.unknown = new Set([...received].filter((uid) => !known.has(uid)));
+    return [...this.unknown].filter((uid) => before.has(uid));
+  }
+}
+
 /** Follows on the leader what the replicas report, and removes workloads that are no longer instrumented. */
 export async function followReceived(options: FollowOptions, term: LeadingContext): Promise<void> {
   const { config, transport, logger, senders, onReceived } = options;
@@ -24,19 +39,14 @@ export async function followReceived(options: FollowOptions, term: LeadingContex
   const list = receivedList(termClient(transport, term), config);
   const changes = watchChanges([getReceivedListRef(config)], { transport, logger, signal });
   const failure = 'cannot read which workloads sent telemetry, retrying';
+  const unknown = new UnknownUids();
   let received: ReadonlySet<string> = new Set();
-  let unknown: ReadonlySet<string> = new Set();
   for (let isChanged = true; !signal.aborted; isChanged = await changes.wait(MINUTE_MS, signal)) {
-    if (isChanged) {
-      received = (await retrying(() => list.read(), { signal, logger, failure })) ?? received;
-      if (!signal.aborted) onReceived(received);
-      continue;
-    }
-    const known = senders.uids() ?? received;
-    const [before, now] = [unknown, new Set([...received].filter((uid) => !known.has(uid)))];
-    // The watch of workloads may be late, so a uid is removed when it is unknown for the second time.
-    unknown = now;
-    const gone = [...now].filter((uid) => before.has(uid));
+    if (isChanged) received = (await retrying(() => list.read(), { signal, logger, failure })) ?? received;
+    if (signal.aborted) return;
+    if (isChanged) onReceived(received);
+    // A namespace that reports without a pause does not delay this.
+    const gone = unknown.look(received, senders.uids() ?? received, performance.now());
     if (gone.length > 0) await list.remove(gone).catch(() => undefined);
   }
 }
