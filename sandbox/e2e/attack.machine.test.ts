@@ -96,7 +96,8 @@ it(
     expect(countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector))).toEqual(before);
     expect(attacked.missed).toBe(0);
     expect(attacked.asked).toBeGreaterThan(seconds * 10);
-    expect(attacked.p99Ms).toBeLessThan(100);
+    // A busy machine is slow without an attack as well.
+    expect(attacked.p99Ms).toBeLessThan(Math.max(100, 3 * quiet.p99Ms));
   },
   (seconds + 300) * 1_000,
 );
