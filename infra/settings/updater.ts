@@ -32,7 +32,7 @@ export const updater = section({
   versions: versionRange()
     .default('')
     .describe(
-      'The versions that the updater reports or upgrades to, as a range of semantic versions. Empty: the installed major version.',
+      'The versions that the updater reports or upgrades to, as a range of semantic versions. Empty: the installed major version, or the minor version while the major is 0.',
     ),
   verify: section({
     keyringSecret: text()

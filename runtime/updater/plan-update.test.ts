@@ -28,7 +28,7 @@ describe('an update', () => {
     expect(plan({ available })).toEqual({
       outcome: 'operatorUpdated',
       newest: '1.10.0',
-      message: '1.10.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0',
+      message: '1.10.0 is newer than 1.2.0 and within >=1.2.0 <2.0.0-0',
     });
   });
 
@@ -36,7 +36,7 @@ describe('an update', () => {
     expect(plan({ available: ['1.0.0', '1.2.0', '2.0.0'] })).toEqual({
       outcome: 'operatorUpToDate',
       message:
-        '1.2.0 is installed. There is no newer version within >=1.0.0 <2.0.0-0. The repository also has 2.0.0, which is outside this range',
+        '1.2.0 is installed. There is no newer version within >=1.2.0 <2.0.0-0. The repository also has 2.0.0, which is outside this range',
     });
     expect(plan({ available: [] }).outcome).toBe('operatorUpToDate');
   });
@@ -47,9 +47,24 @@ describe('an update', () => {
     expect(plan({ history, available: ['1.2.0', '1.3.0'] })).toEqual({
       outcome: 'operatorUpToDate',
       newest: '1.3.0',
-      message: expect.stringContaining('1.3.0 failed before (revision 2), so the updater does not try it again'),
+      message: expect.stringContaining(
+        '1.3.0 was installed before (revision 2, failed), so the updater does not install it again',
+      ),
     });
     expect(plan({ history, available: ['1.3.0', '1.3.1'] }).newest).toBe('1.3.1');
+  });
+
+  it('is not repeated after a rollback, and no version of the original operator is compared', () => {
+    const left = { revision: 2, status: 'superseded', version: '1.3.0' };
+    const history = [{ revision: 1, status: 'failed', version: '69' }, left, deployed('1.2.0', 3)];
+    expect(plan({ history, available: ['1.3.0'] })).toMatchObject({ outcome: 'operatorUpToDate', newest: '1.3.0' });
+    expect(plan({ history, available: ['1.3.1'] })).toMatchObject({ outcome: 'operatorUpdated', newest: '1.3.1' });
+  });
+
+  it('stays within the minor version while the major version is 0, because settings may change', () => {
+    const zero = { installed: '0.1.0', history: [deployed('0.1.0')], available: ['0.1.1', '0.2.0', '1.0.0'] };
+    expect(plan(zero).newest).toBe('0.1.1');
+    expect(plan({ ...zero, versions: '0.x' }).newest).toBe('0.2.0');
   });
 
   it.each([
@@ -102,7 +117,7 @@ describe('a check', () => {
     expect(check({ release: undefined })).toEqual({
       outcome: 'operatorUpdateAvailable',
       newest: '1.3.0',
-      message: '1.3.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0. To upgrade: apply the manifests of that version',
+      message: '1.3.0 is newer than 1.2.0 and within >=1.2.0 <2.0.0-0. To upgrade: apply the manifests of that version',
     });
     expect(check({ versions: '*' }).message).toMatch(
       /\. To upgrade: helm upgrade lumigo oci:\/\/charts\.example\/lumigo-operator --version 2\.0\.0 --namespace lumigo-system --reset-then-reuse-values$/,

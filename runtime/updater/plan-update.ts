@@ -1,4 +1,4 @@
-import { compare, gt, major, rsort, satisfies, valid, validRange } from 'semver';
+import { compare, gt, rsort, satisfies, valid, validRange } from 'semver';
 
 export interface Revision {
   readonly revision: number;
@@ -14,7 +14,7 @@ interface UpdateInput {
   /** Oldest first. Undefined: only check. */
   readonly history: readonly Revision[] | undefined;
   readonly available: readonly string[];
-  /** A semver range. Empty: the installed major version. */
+  /** A semver range. Empty: newer versions of the installed major version, or of the minor version if the major is 0. */
   readonly versions: string;
   readonly chart: string;
   readonly namespace: string;
@@ -29,7 +29,7 @@ export interface Result {
   readonly message: string;
 }
 
-/** Never selects an older version, or one that failed before, and never upgrades a release that is not deployed. */
+/** Never selects an older version, or one that was installed before, and never upgrades a release that is not deployed. */
 export function planUpdate(input: UpdateInput): Result {
   const { installed, release, history, versions } = input;
   if (valid(installed) === null)
@@ -48,15 +48,16 @@ export function planUpdate(input: UpdateInput): Result {
     const how = release === undefined ? 'apply the manifests of that version' : command;
     return { outcome: 'operatorUpdateAvailable', newest, message: `${message}. To upgrade: ${how}` };
   }
-  const failed = history.find(({ version, status }) => status === 'failed' && compare(version, newest) === 0);
-  if (failed === undefined) return { outcome: 'operatorUpdated', newest, message };
-  const why = `${newest} failed before (revision ${failed.revision}), so the updater does not try it again, and keeps ${installed}`;
-  return { outcome: 'operatorUpToDate', newest, message: `${why}. To try it yourself: ${command}` };
+  // It failed, or a user rolled it back. The original operator's versions are not semantic.
+  const left = history.find(({ version }) => valid(version) !== null && compare(version, newest) === 0);
+  if (left === undefined) return { outcome: 'operatorUpdated', newest, message };
+  const why = `${newest} was installed before (revision ${left.revision}, ${left.status}), so the updater does not install it again, and keeps ${installed}`;
+  return { outcome: 'operatorUpToDate', newest, message: `${why}. To install it yourself: ${command}` };
 }
 
 /** Returns the range in the form of npm and Helm; undefined if it is invalid. */
 export const findRange = (installed: string, versions: string): string | undefined =>
-  (valid(installed) === null ? null : validRange(versions === '' ? `${major(installed)}.x` : versions)) ?? undefined;
+  (valid(installed) === null ? null : validRange(versions === '' ? `^${installed}` : versions)) ?? undefined;
 
 const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
 
