@@ -1,10 +1,12 @@
 import { isInjected } from '../injection/remove.ts';
 import { getInjectionStatus, injectionStatusText } from '../injection/injection-status.ts';
+import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { look } from '../rollout/evidence.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { getRisk } from '../rollout/batches.ts';
+import { idle } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import type { ChangeResult, Waiting, Written } from './facts.ts';
 import { observe } from './observations.ts';
@@ -20,6 +22,7 @@ export class WorkloadJudge {
 
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
     if (this.term.config.rolloutStrategy === 'immediate') return;
+    if (this.isLeftForGood(before, result)) return void this.rollouts.see(before, { kind: 'clean' });
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
     if (result.kind === 'written') this.written(before, result);
     if ('workload' in result && this.isShown(before, result)) await this.judge(before, result.workload);
@@ -38,6 +41,13 @@ export class WorkloadJudge {
     if (getInjectionStatus(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
     else if (this.term.store.latest(before)?.judged === before.injectionStatus)
       this.term.store.update(before, { judged: injectionStatusText(seen.metadata) });
+  }
+
+  /** It was reverted, and as it is now it cannot be injected again. The code `reverted` is from a read before the retry. */
+  private isLeftForGood(before: ObservedWorkload, result: ChangeResult): boolean {
+    if (result.kind !== 'left' || result.decision.code === 'reverted') return false;
+    const { kind } = this.term.store.latest(before)?.state ?? idle;
+    return (kind === 'queued' || kind === 'blocked') && findRevert(result.workload.metadata) !== undefined;
   }
 
   private isShown(before: ObservedWorkload, result: ChangeResult): boolean {

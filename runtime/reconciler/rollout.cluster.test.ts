@@ -63,6 +63,18 @@ describe('a rollout', () => {
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
   });
 
+  it('continues beside a reverted workload that its user has excluded', async () => {
+    const stage = await stages.make(operator, 'excluded', deployments('a', 'b'));
+    const key = '0'.repeat(16);
+    const revert = `reverted 2020-01-01T00:00:00.000Z by controller; cause=Crash attempt=1 key=${key}: a lie`;
+    const given = { [annotations.instrumentation]: revert, [annotations.excludeContainers]: 'app' };
+    await stage.merge('a', { metadata: { annotations: given } });
+    await stage.activate();
+    await stage.waitForInstrumented('b');
+    stage.become('ready', 'b');
+    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
+  });
+
   it('continues after the operator is killed, with workloads in progress and reverted ones', async () => {
     const stage = await stages.make(operator, 'killed', deployments('a', 'b', 'c'));
     await stage.activate();

@@ -52,6 +52,11 @@ describe('the evidence against an injection', () => {
     expect(evidenceIn(long)?.message.length).toBeLessThan(1_000);
   });
 
+  it('has no part of a token where the output is cut', () => {
+    const words = `t_${'a'.repeat(21)}${'x'.repeat(379)}`;
+    expect(evidenceIn(app({ restartCount: 2, ...ended(1, { message: words }) }))?.message).not.toMatch(/a{5}/);
+  });
+
   it.each([
     [0, "container 'lumigo-injector': ended with exit code 1"],
     [1, "container 'lumigo-injector': ended with exit code 1, 1 restarts"],

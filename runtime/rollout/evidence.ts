@@ -120,5 +120,6 @@ function inWords(status: ContainerStatus): string {
 const endInWords = ({ reason = 'ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [
   `${reason} with exit code ${exitCode}`,
   restarts > 0 ? `${restarts} restarts` : undefined,
-  message && `last output: ${message.trim().slice(-WORDS)}`,
+  // A token that is cut would not be recognized.
+  message && `last output: ${withoutTokens(message).trim().slice(-WORDS)}`,
 ];

@@ -241,6 +241,8 @@ const rows: readonly Row[] = [
   ['and not any more after that', over, touched, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
+  ['a removal whose answer was lost is written', reverting, before(0), 0, hanging],
+  ['one that is written is not written again', hanging, before(0), 4_000, hanging],
   ['its broken pods are evicted', hanging, time, 5_000, {}, 'evict'],
   ['again while one is left', hanging, evicted(true), 5_000, wake(hanging, 15_000)],
   ['until none is left', hanging, evicted(false), 5_000, wake(reverted, 5_000 + 10 * minute)],

@@ -45,7 +45,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 
   removed: (state, { risk, mayHang }, now) => {
     if (state.kind !== 'reverting') return { state: idle };
-    return mayHang ? { state: { ...state, removedAt: now, wakeAt: now + TOUCHED_MS } } : reverted(state, risk, now);
+    return mayHang ? { state: removedAt(state, now) } : reverted(state, risk, now);
   },
 
   evicted: (state, { risk, isAnyLeft }, now) => {
@@ -55,6 +55,8 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   },
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
+    // The answer to the removal was lost.
+    if (state.kind === 'reverting' && state.removedAt === undefined) return { state: removedAt(state, now) };
     if (state.kind === 'reverted' || state.kind === 'reverting' || getAttempt(state) > 0) return { state };
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
@@ -69,6 +71,10 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
       : { state };
   },
 };
+
+const removedAt = (state: In<'reverting'>, now: number): WorkloadState => ({
+  ...{ ...state, removedAt: now, wakeAt: now + TOUCHED_MS },
+});
 
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
