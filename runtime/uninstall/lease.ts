@@ -27,11 +27,12 @@ const HELD_MS = 120_000;
 const NOTICE_MS = 6_000;
 
 /** Takes the leader's Lease, because the leader would inject again into cleaned workloads that opted in by label. */
-export async function stepDown(client: Client, installed: Installed): Promise<void> {
+export async function stepDown(client: Client, installed: Installed, forMs: number): Promise<void> {
   const ref = toRef(installed);
   const read = (): Promise<Lease> => client.get(ref);
   await readAndChange(undefined, read, (lease) => {
-    const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs: HELD_MS }, new Date());
+    const leaseDurationMs = Math.ceil(Math.max(HELD_MS, forMs) / 1_000) * 1_000;
+    const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs }, new Date());
     return client.update(ref, { ...lease, spec });
   });
   await sleep(NOTICE_MS);

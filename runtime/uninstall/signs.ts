@@ -1,5 +1,7 @@
-import { listManagers, getManager, type Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
+import { webhookSelector } from '../contract.ts';
+import { getManager, type Installed, type listManagers } from '../installation/installation.ts';
+import { findInstallation, getId } from '../installation/plan-standby.ts';
+import { listAll, type Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getAccount } from './protected-objects.ts';
 
@@ -34,10 +36,11 @@ export async function readSigns(client: Client, installed: Installed) {
 
 type Deployment = Awaited<ReturnType<typeof listManagers>>[number]['deployment'];
 
-/** Returns true if this operator was renamed or moved, because the injections then belong to the other one. */
-export const hasSuccessor = async (client: Client, { operatorName, operatorNamespace }: Installed): Promise<boolean> =>
-  (await listManagers(client)).some(
-    (other) =>
-      other.deployment.metadata.deletionTimestamp === undefined &&
-      !(other.operatorName === operatorName && other.operatorNamespace === operatorNamespace),
-  );
+/** Returns true if this operator was renamed or moved: injections belong to the other one. An editor can forge a Deployment. */
+export async function hasSuccessor(client: Client, installed: Installed): Promise<boolean> {
+  const configurations = await listAll(client, kinds.webhooks, { labelSelector: webhookSelector, metadataOnly: true });
+  const known = configurations.flatMap(({ metadata }) => findInstallation(metadata) ?? []);
+  const others = known.filter((each) => getId(each) !== getId(installed)).map(getManager);
+  const found = await Promise.all(others.map((ref) => client.find(ref, { metadataOnly: true })));
+  return found.some((deployment) => deployment !== undefined && deployment.metadata.deletionTimestamp === undefined);
+}

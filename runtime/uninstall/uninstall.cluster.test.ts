@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
+import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -73,6 +74,24 @@ describe('uninstall', () => {
     );
     await finalizers([]);
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
+  });
+
+  it('is not stopped by a Deployment that has the labels of a manager, nor by a list that fails once', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const elsewhere = await testCluster.namespace('elsewhere');
+    const manager = { 'app.kubernetes.io/part-of': 'lumigo', 'app.kubernetes.io/component': 'controller-manager' };
+    await testCluster.create(createWorkload(deployment, elsewhere, 'forged', { labels: manager }));
+    const namespace = await testCluster.instrumented('leaving');
+    const proxy = await startApiProxy(cluster);
+    let lists = 0;
+    proxy.interfere = ({ method, path }) =>
+      method === 'GET' && path.includes(`/${contract.plural}`) && (lists += 1) === 2 ? { answer: 500 } : undefined;
+    const through = { ...cluster, server: proxy.server };
+    const { code, stdout } = await runInContainer(through, installation, ['uninstall', '--deadline', '60']);
+    await proxy.close();
+    await cluster.client.delete({ ...deployment, namespace: elsewhere, name: 'forged' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Retrying: ') });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {

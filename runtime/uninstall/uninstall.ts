@@ -4,7 +4,7 @@ import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isNotFound } from '../kubernetes/http/errors.ts';
+import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { describeError } from '../wording/errors.ts';
 import { isLed, stepDown } from './lease.ts';
@@ -40,11 +40,8 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
   };
   const cleaner = new Cleaner(options);
   for (; ; await sleep(INTERVAL_MS)) {
-    const left = await listLumigoes(client);
-    const failures = await cleaner.deleteAll(left);
-    const { removed, problems } = await cleaner.clean(left, failures);
+    const { left, failures, problems } = await cleaner.round();
     problems.forEach(printOnce);
-    if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
     if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${getNames(left)}`);
     else if (problems.length === 0) {
       print('No Lumigo resource is left, and no injection to remove.');
@@ -65,10 +62,27 @@ class Cleaner {
   /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
   private hasLease = false;
+  private left: readonly LumigoResource[] | undefined;
 
   constructor(private readonly options: UninstallOptions) {}
 
-  async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
+  /** After the first list, one that fails must not leave the rest undone. */
+  async round() {
+    const { client, print, isLast = false } = this.options;
+    try {
+      this.left = await listLumigoes(client);
+      const failures = await this.deleteAll(this.left);
+      const { removed, problems } = await this.clean(this.left, failures);
+      if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
+      return { left: this.left, failures, problems };
+    } catch (error) {
+      if (isRefusal(error) || (this.left === undefined && !isLast)) throw error;
+      const failures: Failures = new Map();
+      return { left: this.left ?? [], failures, problems: [`Retrying: ${describeError(error)}`] };
+    }
+  }
+
+  private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
     const { client, print } = this.options;
     for (const { metadata, spec } of left)
       if (spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(metadata.namespace);
@@ -81,11 +95,11 @@ class Cleaner {
     return failures;
   }
 
-  async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
+  private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, installed, deadline, until = deadline, isLast = false } = this.options;
     if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
       if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted))) return nothing;
-      await stepDown(client, installed);
+      await stepDown(client, installed, deadline - Date.now());
       this.hasLease = true;
     }
     const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
