@@ -1,4 +1,5 @@
 import { Construct } from 'constructs';
+import { guardAnswer } from '../../runtime/contract.ts';
 import { operatorUser } from '../constructs/access.ts';
 import { addPolicy, namespaceName } from '../constructs/admission.ts';
 import { labels } from '../constructs/labels.ts';
@@ -7,8 +8,6 @@ import { text } from '../constructs/cel.ts';
 import { installationPolicy } from './installation-policy.ts';
 import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';
-
-const ANSWER = 'The guard lets the Lumigo operator';
 
 /** Policies in the API server that limit the manager's account to the operator's own writes (docs/contributing/adr/0038). */
 export class Guard extends Construct {
@@ -28,7 +27,7 @@ export class Guard extends Construct {
             resourceRules: rules.map((rule) => ({ ...rule, scope: '*' })),
             ...(namespace === undefined ? {} : { namespaceSelector: { matchLabels: { [namespaceName]: namespace } } }),
           },
-          validations: validations.map(({ may, expression }) => ({ expression, message: `${ANSWER} ${may}` })),
+          validations: validations.map(({ may, expression }) => ({ expression, message: `${guardAnswer} ${may}` })),
         },
         binding: { validationActions: [settings.guard] },
       });

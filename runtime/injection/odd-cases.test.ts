@@ -65,6 +65,13 @@ describe('odd cases of injection', () => {
     expect(remove(injected(template))).toEqual(template);
   });
 
+  it("a mount of a volume claim template in the injector's directory prevents the injection, as a removal would lose it", () => {
+    const containers = [{ name: 'db', image: 'a', volumeMounts: [{ name: 'data', mountPath: '/opt/lumigo' }] }];
+    expect(inject(withSpec({ containers }), settings).refused).toMatch(
+      /volume claim 'data' is mounted at \/opt\/lumigo/,
+    );
+  });
+
   it("a read-only volume above the injector's path prevents the injection", () => {
     const containers = [{ name: 'app', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/opt' }] }];
     const refused = (volume: object) =>

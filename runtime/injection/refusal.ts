@@ -24,7 +24,8 @@ const isReadOnly = (volume: Volume): boolean =>
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // One pass, because a client can send lists of thousands.
   const readOnly = new Set(spec.volumes?.filter(isReadOnly).map(({ name }) => name));
-  return getReasons(spec, (container) => findProblem(container, readOnly));
+  const volumes = new Set(spec.volumes?.map(({ name }) => name));
+  return getReasons(spec, (container) => findProblem(container, readOnly) ?? findLostMount(container, volumes));
 }
 
 export const getReasons = (
@@ -49,6 +50,13 @@ function findProblem({ env, volumeMounts: mounts = [] }: Container, readOnly: Re
   if (above !== undefined)
     return `its read-only volume '${above.name}' is mounted at ${above.mountPath}, so the directory ${injector.mountPath} cannot be created`;
   return undefined;
+}
+
+/** A removal restores a mount only if the pod template has its volume. */
+function findLostMount({ volumeMounts = [] }: Container, volumes: ReadonlySet<string>): string | undefined {
+  const own = volumeMounts.find(isOurMountPath);
+  if (own === undefined || volumes.has(own.name)) return undefined;
+  return `its volume claim '${own.name}' is mounted at ${own.mountPath}, the injector's directory`;
 }
 
 const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.startsWith(`${normalPath(mountPath)}/`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloadKinds } from '../contract.ts';
+import { guardAnswer, workloadKinds } from '../contract.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
-import { reverted, turnedFalse } from './describe-events.ts';
+import { refused, reverted, turnedFalse } from './describe-events.ts';
 
 const condition = (
   type: string,
@@ -33,20 +33,23 @@ describe("a Lumigo's condition [F29]", () => {
   });
 });
 
+const cart = {
+  ...{ kind: workloadKinds.deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '1', generation: 1 },
+  ...{ createdAt: '', label: undefined, deleting: false },
+};
+
 it('reports that a revert removed the injection, and why [F81]', () => {
-  const cart = {
-    ...{
-      kind: workloadKinds.deployment,
-      namespace: 'shop',
-      name: 'cart',
-      uid: 'u',
-      resourceVersion: '1',
-      generation: 1,
-    },
-    ...{ createdAt: '', label: undefined, deleting: false },
-  };
   const event = reverted(cart, { cause: 'Crash', message: "container 'app': boom" });
   expect(event.message).toBe(
     "Removed Lumigo instrumentation because pods failed with it (Crash): container 'app': boom",
   );
+});
+
+it.each([
+  ['says what to do about other webhooks if the guard refuses a write', `${guardAnswer} add this`, true],
+  ['says nothing about them if another policy refuses it', 'denied: no images of other registries', false],
+])('%s', (_title, problem, expected) => {
+  const failure = { kind: 'failed', change: 'added', problem, isRefused: true } as const;
+  const { message } = refused(cart, { kind: 'none' }, failure);
+  expect(message.includes('or set guard: Audit')).toBe(expected);
 });

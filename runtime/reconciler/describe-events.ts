@@ -1,4 +1,4 @@
-import { lumigo as contract } from '../contract.ts';
+import { guardAnswer, lumigo as contract } from '../contract.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import type { EventReason } from '../api/events.ts';
@@ -31,9 +31,14 @@ export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, deci
 
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const [reason, verb] = failures[change];
-  const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}`;
+  const hint = problem.includes(guardAnswer) ? OTHER_WEBHOOK : '';
+  const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}${hint}`;
   return eventOn(workload, reason, message, `${workload.generation}/${problem}`);
 }
+
+/** The guard sees a write after all mutating webhooks, and cannot tell who changed what. */
+const OTHER_WEBHOOK =
+  ". If another admission webhook changed this write, exempt the operator's account there, or set guard: Audit";
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;

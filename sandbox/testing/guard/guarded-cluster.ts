@@ -1,5 +1,5 @@
 import { operatorUser } from '../../../infra/constructs/access.ts';
-import { pods, workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
+import { guardAnswer, pods, workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
 import type { Workload } from '../../../runtime/api/objects.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
 import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
@@ -10,7 +10,7 @@ import { eventually } from '../eventually.ts';
 import { createWorkload } from '../workloads.ts';
 import { stopOnError } from '../../stop-on-error.ts';
 
-export const DENIED = 'The guard lets the Lumigo operator';
+export const DENIED = guardAnswer;
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
 export interface GuardedCluster extends InstalledCluster {
