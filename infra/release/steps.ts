@@ -94,11 +94,11 @@ const referencesIn = (pushed: Pushed): string[] =>
 
 function list({ release, folder }: Releasing): void {
   const pushed = pushedBy(folder);
-  const { controllerManager, injectorWebhook } = parseSettings({});
+  const { controllerManager, injectorWebhook, prometheusNodeExporter, kubeStateMetrics } = parseSettings({});
   const all = [
     ...release.images.map(({ repository }) => `${repository}:${release.version}@${pushed[repository] ?? ''}`),
-    ...[controllerManager.telemetryProxy.image, injectorWebhook.lumigoInjector.image].map((image) =>
-      imageReference(image),
+    ...[controllerManager.telemetryProxy, injectorWebhook.lumigoInjector, prometheusNodeExporter, kubeStateMetrics].map(
+      ({ image }) => imageReference(image),
     ),
   ];
   writeFileSync(join(folder, 'images.txt'), all.map((image) => `${image}\n`).join(''));

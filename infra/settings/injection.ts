@@ -11,7 +11,8 @@ export const injection = section({
     .array(dnsSubdomain(), { error: 'must be a list of names' })
     .default([])
     .describe(
-      'Names of pull secrets that the operator adds to instrumented pods. Each must exist in the namespace of the workload.',
+      'Names of pull secrets that the operator adds to instrumented pods. Each must exist in the namespace of the workload. ' +
+        'Pods that list pull secrets do not get those of their ServiceAccount (docs/install/private-registry.md).',
     ),
   sidecars: z
     .array(dnsLabel(), { error: 'must be a list of names' })

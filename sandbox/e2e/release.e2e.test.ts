@@ -127,7 +127,7 @@ describe('a release [F52]', () => {
       'sbom.cdx.json',
     ]);
     const images = readFileSync(join(releasing.folder, 'images.txt'), 'utf8').trim().split('\n');
-    expect(images).toHaveLength(4);
+    expect(images).toHaveLength(6);
     expect(images[0]).toMatch(
       new RegExp(`^${registry.host}/acme/lumigo-kubernetes-operator:${version}@sha256:[0-9a-f]{64}$`),
     );
