@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -69,7 +70,12 @@ describe('a rollout', () => {
     const revert = `reverted 2020-01-01T00:00:00.000Z by controller; cause=Crash attempt=1 key=${key}: a lie`;
     const given = { [annotations.instrumentation]: revert, [annotations.excludeContainers]: 'app' };
     await stage.merge('a', { metadata: { annotations: given } });
+    await stage.merge('b', { spec: { paused: true } });
     await stage.activate();
+    await stage.waitForCondition({ message: expect.stringContaining('Deployment/b is paused') as unknown as string });
+    // By then the other one has had its turn.
+    await sleep(3_000);
+    await stage.merge('b', { spec: { paused: false } });
     await stage.waitForInstrumented('b');
     stage.become('ready', 'b');
     await stage.waitForCondition({ status: 'True', reason: 'Complete' });
