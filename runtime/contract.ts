@@ -227,7 +227,7 @@ export const suffixes = {
 } as const;
 
 export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
-/** The API server's answer to a write that the guard refuses begins with it. */
+/** Each message of the guard begins with it. */
 export const guardAnswer = 'The guard lets the Lumigo operator';
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
 export const webhookSelector = `${partOfSelector},app.kubernetes.io/component=webhook`;

@@ -1,4 +1,4 @@
-import { accessSync, constants, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
@@ -30,7 +30,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
 /** Fails before the cluster is read, which can take minutes. @throws Error */
 function expectWritable(file: string): void {
   try {
-    accessSync(dirname(file), constants.W_OK);
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
   } catch (cause) {
     throw new Error(`cannot write ${file}. Name another file, or print with --output -`, { cause });
   }

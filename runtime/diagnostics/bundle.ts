@@ -18,7 +18,7 @@ interface BundleOptions extends CheckContext {
   readonly step: (text: string) => void;
 }
 
-const LOG = { tailLines: 1_000, limitBytes: 1_000_000 };
+const LOG = { tailLines: 1_000, limitBytes: 10_000_000 };
 /** Each node may have a collector. The operator's other pods come first. */
 const PODS_WITH_LOGS = 10;
 const isOfNode = ({ metadata }: KubernetesObject): number =>

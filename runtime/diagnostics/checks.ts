@@ -76,8 +76,8 @@ async function nodes({ client, installed }: CheckContext): Promise<Outcome> {
     return failed(counts, `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=node-collector`);
   const config = toConfig(found.deployment);
   const problem = config.nodeMetrics && (await readCredential(client, getInstallationSource(config))).problem;
-  if (!problem || problem.reason === 'SecretForbidden') return ok(counts);
-  return failed(`${problem.message}. No metrics are sent`, 'See docs/use/infrastructure.md');
+  if (!problem || ['SecretForbidden', 'SecretUnreadable'].includes(problem.reason)) return ok(counts);
+  return failed(`${problem.message}. No metrics are sent`, 'Set lumigoToken, see docs/use/infrastructure.md');
 }
 
 async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {

@@ -38,7 +38,8 @@ export function observe(
   if (revert !== undefined) {
     const evidence = { cause: revert.cause, message: revert.evidence } as Evidence;
     const agoMs = epochMs - parseTime(revert.at, epochMs);
-    return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt: revert.attempt, agoMs };
+    const mayHang = workload.kind === 'StatefulSet';
+    return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt: revert.attempt, agoMs, mayHang };
   }
   const template = toTemplate(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };

@@ -33,8 +33,8 @@ const status = (completion: Completion, unchangedSince = 0, template = 'one'): O
 const pods = (evidence?: Evidence, ran = false): Observation => ({ kind: 'pods', evidence, ran });
 const removed = (mayHang = false): Observation => ({ kind: 'removed', risk, mayHang });
 const evicted = (isAnyLeft: boolean): Observation => ({ kind: 'evicted', risk, isAnyLeft });
-const before = (agoMs: number, attempt = 1): Observation => ({
-  ...{ kind: 'reverted-before', evidence: crash, risk, attempt, agoMs },
+const before = (agoMs: number, attempt = 1, mayHang = false): Observation => ({
+  ...{ kind: 'reverted-before', evidence: crash, risk, attempt, agoMs, mayHang },
 });
 const fact = (injector: InjectorHealth): Observation => ({ kind: 'time', injector });
 const time = fact('unknown');
@@ -241,7 +241,8 @@ const rows: readonly Row[] = [
   ['and not any more after that', over, touched, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
-  ['a removal whose answer was lost is written', reverting, before(0), 0, hanging],
+  ['a removal whose answer was lost is written', reverting, before(0), 0, reverted],
+  ['also that of a StatefulSet, whose controller may wait', reverting, before(0, 1, true), 0, hanging],
   ['one that is written is not written again', hanging, before(0), 4_000, hanging],
   ['its broken pods are evicted', hanging, time, 5_000, {}, 'evict'],
   ['again while one is left', hanging, evicted(true), 5_000, wake(hanging, 15_000)],

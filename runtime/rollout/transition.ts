@@ -54,9 +54,10 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
     return isOver ? reverted(state, risk, now) : { state: { ...state, wakeAt: now + EVICT_MS } };
   },
 
-  'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
+  'reverted-before': (state, { evidence, risk, attempt, agoMs, mayHang }, now) => {
     // The answer to the removal was lost.
-    if (state.kind === 'reverting' && state.removedAt === undefined) return { state: removedAt(state, now) };
+    if (state.kind === 'reverting' && state.removedAt === undefined)
+      return mayHang ? { state: removedAt(state, now) } : reverted(state, risk, now);
     if (state.kind === 'reverted' || state.kind === 'reverting' || getAttempt(state) > 0) return { state };
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));

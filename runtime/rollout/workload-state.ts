@@ -86,7 +86,12 @@ export type Observation =
   /** `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
   | { readonly kind: 'evicted'; readonly risk: Risk; readonly isAnyLeft: boolean }
-  | ({ readonly kind: 'reverted-before'; readonly evidence: Evidence; readonly agoMs: number } & Due)
+  | ({
+      readonly kind: 'reverted-before';
+      readonly evidence: Evidence;
+      readonly agoMs: number;
+      readonly mayHang: boolean;
+    } & Due)
   | { readonly kind: 'clean' }
   | { readonly kind: 'time'; readonly injector: InjectorHealth };
 

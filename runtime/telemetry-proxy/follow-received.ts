@@ -26,7 +26,8 @@ export class UnknownUids {
   look(received: ReadonlySet<string>, known: ReadonlySet<string>, now: number): readonly string[] {
     if (now < this.nextAt) return [];
     const before = this.unknown;
-    this.nextAt = now + MINUTE_MS;
+    // A timer of a minute may end a little earlier.
+    this.nextAt = now + MINUTE_MS - 500;
     this.unknown = new Set([...received].filter((uid) => !known.has(uid)));
     return [...this.unknown].filter((uid) => before.has(uid));
   }

@@ -169,7 +169,7 @@ export class TelemetryProxy {
     credentials.want('installation', [this.installationSource]);
     const problem = credentials.get(this.installationSource)?.problem?.message;
     if (problem !== undefined && problem !== this.installationProblem)
-      logger.warn({ problem }, 'the token of the installation is missing, so no metrics are sent');
+      logger.warn({ problem }, 'the installation has no usable token, so no metrics are sent');
     this.installationProblem = problem;
   }
 

@@ -21,18 +21,17 @@ export async function isLed(client: Client, installed: Installed): Promise<boole
   return isManagerAlive(lease?.spec, Date.now());
 }
 
-/** The removal deletes the operator's Deployment within this time. */
-const HELD_MS = 120_000;
+/** The removal deletes the operator's Deployment within this time, or holds the Lease again. */
+export const HELD_MS = 120_000;
 /** A leader renews its Lease every 5 s, and then notices. */
 const NOTICE_MS = 6_000;
 
 /** Takes the leader's Lease, because the leader would inject again into cleaned workloads that opted in by label. */
-export async function stepDown(client: Client, installed: Installed, forMs: number): Promise<void> {
+export async function stepDown(client: Client, installed: Installed): Promise<void> {
   const ref = toRef(installed);
   const read = (): Promise<Lease> => client.get(ref);
   await readAndChange(undefined, read, (lease) => {
-    const leaseDurationMs = Math.ceil(Math.max(HELD_MS, forMs) / 1_000) * 1_000;
-    const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs }, new Date());
+    const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs: HELD_MS }, new Date());
     return client.update(ref, { ...lease, spec });
   });
   await sleep(NOTICE_MS);

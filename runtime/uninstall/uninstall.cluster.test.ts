@@ -90,7 +90,7 @@ describe('uninstall', () => {
     const { code, stdout } = await runInContainer(through, installation, ['uninstall', '--deadline', '60']);
     await proxy.close();
     await cluster.client.delete({ ...deployment, namespace: elsewhere, name: 'forged' });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Retrying: ') });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('The last attempt failed: ') });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 

@@ -7,7 +7,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { describeError } from '../wording/errors.ts';
-import { isLed, stepDown } from './lease.ts';
+import { HELD_MS, isLed, stepDown } from './lease.ts';
 import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
 
 interface UninstallOptions {
@@ -61,7 +61,7 @@ const nothing: Removal = { removed: 0, problems: [], unclean: new Set() };
 class Cleaner {
   /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
-  private hasLease = false;
+  private stepDownAt = -Infinity;
   private left: readonly LumigoResource[] | undefined;
 
   constructor(private readonly options: UninstallOptions) {}
@@ -78,7 +78,7 @@ class Cleaner {
     } catch (error) {
       if (isRefusal(error) || (this.left === undefined && !isLast)) throw error;
       const failures: Failures = new Map();
-      return { left: this.left ?? [], failures, problems: [`Retrying: ${describeError(error)}`] };
+      return { left: this.left ?? [], failures, problems: [`The last attempt failed: ${describeError(error)}`] };
     }
   }
 
@@ -97,10 +97,10 @@ class Cleaner {
 
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, installed, deadline, until = deadline, isLast = false } = this.options;
-    if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
+    if (installed !== undefined && !isLast && performance.now() > this.stepDownAt && (await isLed(client, installed))) {
       if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted))) return nothing;
-      await stepDown(client, installed, deadline - Date.now());
-      this.hasLease = true;
+      await stepDown(client, installed);
+      this.stepDownAt = performance.now() + HELD_MS / 2;
     }
     const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
     const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));

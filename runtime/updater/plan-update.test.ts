@@ -59,6 +59,9 @@ describe('an update', () => {
     const history = [{ revision: 1, status: 'failed', version: '69' }, left, deployed('1.2.0', 3)];
     expect(plan({ history, available: ['1.3.0'] })).toMatchObject({ outcome: 'operatorUpToDate', newest: '1.3.0' });
     expect(plan({ history, available: ['1.3.1'] })).toMatchObject({ outcome: 'operatorUpdated', newest: '1.3.1' });
+    expect(plan({ history, available: ['1.3.0', '1.2.1'] })).toMatchObject({
+      ...{ outcome: 'operatorUpdated', newest: '1.2.1' },
+    });
   });
 
   it('stays within the minor version while the major version is 0, because settings may change', () => {

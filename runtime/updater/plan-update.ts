@@ -41,15 +41,13 @@ export function planUpdate(input: UpdateInput): Result {
   const range = findRange(installed, versions);
   if (range === undefined)
     return refuse(`'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`);
-  const { newest, message } = getNewest(input, range);
+  const { newest, left, message } = getNewest(input, range);
   if (newest === undefined) return { outcome: 'operatorUpToDate', message };
   const command = `helm upgrade ${release} ${input.chart} --version ${newest} --namespace ${input.namespace} --reset-then-reuse-values`;
   if (history === undefined) {
     const how = release === undefined ? 'apply the manifests of that version' : command;
     return { outcome: 'operatorUpdateAvailable', newest, message: `${message}. To upgrade: ${how}` };
   }
-  // It failed, or a user rolled it back. The original operator's versions are not semantic.
-  const left = history.find(({ version }) => valid(version) !== null && compare(version, newest) === 0);
   if (left === undefined) return { outcome: 'operatorUpdated', newest, message };
   const why = `${newest} was installed before (revision ${left.revision}, ${left.status}), so the updater does not install it again, and keeps ${installed}`;
   return { outcome: 'operatorUpToDate', newest, message: `${why}. To install it yourself: ${command}` };
@@ -61,10 +59,16 @@ export const findRange = (installed: string, versions: string): string | undefin
 
 const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
 
-function getNewest({ installed, available }: UpdateInput, range: string) {
+/** `left`: the revision with the newest version, if each version within the range failed or was rolled back before. */
+function getNewest({ installed, available, history = [] }: UpdateInput, range: string) {
   const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, installed)));
-  const newest = newer.find((version) => satisfies(version, range));
-  if (newest !== undefined) return { newest, message: `${newest} is newer than ${installed} and within ${range}` };
+  const within = newer.filter((version) => satisfies(version, range));
+  // The original operator's versions are not semantic.
+  const findLeft = (newest: string) =>
+    history.find(({ version }) => valid(version) !== null && compare(version, newest) === 0);
+  const newest = within.find((version) => findLeft(version) === undefined) ?? within[0];
+  if (newest !== undefined)
+    return { newest, left: findLeft(newest), message: `${newest} is newer than ${installed} and within ${range}` };
   const [beyond] = newer;
   const more = beyond === undefined ? '' : `. The repository also has ${beyond}, which is outside this range`;
   return { message: `${installed} is installed. There is no newer version within ${range}${more}` };

@@ -39,7 +39,7 @@ const getPlace = (name: string): Cel => `names.lastIndexOf(${text(name)})`;
 const preload: Cel = 'container.env[variables.preloadPlaces[index]]';
 const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
 
-/** The rules are those of `reasonsToLeaveAlone`. */
+/** The rules are those of `reasonsToLeaveAlone`, but for volume claims, which a pod has as volumes. */
 const isPossible = all(
   `!(${hasPreload} && has(${preload}.valueFrom))`,
   `!${getMounts('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
