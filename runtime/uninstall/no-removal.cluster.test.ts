@@ -72,7 +72,8 @@ describe('no removal', () => {
   it('is a rename, which deletes the objects of the old name after it created the new ones [F43]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
-    const successor = await install(cluster.client, { settings: { name: 'successor' } });
+    // Its webhook configuration proves the successor.
+    const successor = await install(cluster.client, { settings: { name: 'successor' }, webhook: 'service' });
     const isKept = new Set(successor.manifests.map((each) => JSON.stringify(toRef(each))));
     const old = installation.manifests.filter((each) => !isKept.has(JSON.stringify(toRef(each))));
     expect(old.map(({ kind }) => kind)).toEqual(
