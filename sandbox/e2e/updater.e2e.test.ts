@@ -141,7 +141,7 @@ describe('the updater', () => {
     await waitForOperator(node);
   });
 
-  it('rolls back a version that does not become ready, and does not try it again', async () => {
+  it('rolls back a version that does not become ready, and does not install it again', async () => {
     charts.publish(next(2), {
       'values.yaml': (text) =>
         text
@@ -158,7 +158,9 @@ describe('the updater', () => {
     await waitForOperator(node);
     const again = await runUpdater();
     expect(again.succeeded).toBe(true);
-    expect(again.event).toContain(`${next(2)} failed before (revision 3), so the updater does not try it again`);
+    expect(again.event).toContain(
+      `${next(2)} was installed before (revision 3, failed), so the updater does not install it again`,
+    );
   });
 
   it('refuses while another operation is pending', async () => {
