@@ -66,7 +66,7 @@ export const events = {
   },
   LumigoOperatorUpToDate: {
     ...{ type: 'Normal', on: "operator's Deployment" },
-    means: 'No newer version is in the range, or that version failed before.',
+    means: 'No newer version is in the range, or that version failed or was rolled back before.',
   },
   LumigoOperatorUpdateAvailable: {
     ...{ type: 'Normal', on: "operator's Deployment" },
