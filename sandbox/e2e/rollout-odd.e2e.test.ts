@@ -11,7 +11,7 @@ jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
+  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
   view = new RolloutView(nodeTest);
 });
 afterEach(stopFollowing);
