@@ -6,6 +6,10 @@ export const memoryLimiter = { check_interval: '500ms', limit_percentage: 80, sp
 /** The names are the collector's defaults, which alerts and the dashboard use. */
 const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };
 
+/** The collector adds a port behind a colon, so an IPv6 address has brackets. */
+export const toHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+export const at = (address: string, port: number): string => `${toHost(address)}:${port}`;
+
 export const toTelemetry = (logLevel: RuntimeConfig['logLevel'], host: string, port: number) => ({
   logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
   metrics: { level: 'normal', readers: [{ pull: { exporter: { prometheus: { host, port, ...plainly } } } }] },

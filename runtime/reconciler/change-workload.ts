@@ -19,7 +19,7 @@ import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import { classifyWorkload } from './observations.ts';
+import { classifyWorkload, mayHang } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -94,7 +94,7 @@ export class WorkloadChanger {
     if (equal(toTemplate(seen), toTemplate(decision.workload))) return undefined;
     const reading = classifyWorkload(seen, this.rollouts.installed(workload));
     if (workload.state?.kind === 'reverting' && !isStillInjected(seen))
-      return { kind: 'removed', risk: reading.risk, mayHang: seen.kind === 'StatefulSet' };
+      return { kind: 'removed', risk: reading.risk, mayHang: mayHang(seen) };
     const waits = whyWaits(strategy, seen);
     const isNow =
       waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;

@@ -9,7 +9,7 @@ import { getRisk } from '../rollout/batches.ts';
 import { idle } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import type { ChangeResult, Waiting, Written } from './facts.ts';
-import { observe } from './observations.ts';
+import { mayHang, observe } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -31,8 +31,8 @@ export class WorkloadJudge {
   }
 
   private written(before: ObservedWorkload, { change, workload }: Written): void {
-    const mayHang = workload.kind === 'StatefulSet';
-    if (change === 'removed') this.rollouts.see(before, { kind: 'removed', risk: getRisk(workload), mayHang });
+    const removed = { kind: 'removed', risk: getRisk(workload), mayHang: mayHang(workload) } as const;
+    if (change === 'removed') this.rollouts.see(before, removed);
     if (change === 'none') this.corrected(before, workload);
   }
 

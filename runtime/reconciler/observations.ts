@@ -27,6 +27,9 @@ export function classifyWorkload(workload: Workload, { injector, image }: Instal
   return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }
 
+/** The controller of a StatefulSet waits for broken pods without end. */
+export const mayHang = ({ kind }: Workload): boolean => kind === 'StatefulSet';
+
 export function observe(
   workload: Workload,
   known: ObservedWorkload,
@@ -38,8 +41,8 @@ export function observe(
   if (revert !== undefined) {
     const evidence = { cause: revert.cause, message: revert.evidence } as Evidence;
     const agoMs = epochMs - parseTime(revert.at, epochMs);
-    const mayHang = workload.kind === 'StatefulSet';
-    return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt: revert.attempt, agoMs, mayHang };
+    const { attempt } = revert;
+    return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
   const template = toTemplate(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };

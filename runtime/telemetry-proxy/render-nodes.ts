@@ -1,5 +1,6 @@
 import { telemetryProxyFiles } from '../contract.ts';
 import { podAttributes } from './render-attributes.ts';
+import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
 import { loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
@@ -49,7 +50,7 @@ const toExporterName = ({ id }: Tenant): string => `otlphttp/nodes/${id}`;
 const nodeReceiver = ({ listenAddress, nodeDataPort }: ProxySettings) => ({
   protocols: {
     http: {
-      endpoint: `${listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress}:${nodeDataPort}`,
+      endpoint: at(listenAddress, nodeDataPort),
       auth: { authenticator },
       // A reload waits for connections.
       read_header_timeout: '1s',

@@ -1,5 +1,5 @@
 import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
-import { memoryLimiter, toTelemetry } from '../node-collector/common-parts.ts';
+import { at, memoryLimiter, toHost, toTelemetry } from '../node-collector/common-parts.ts';
 import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { renderCounts } from './render-counts.ts';
@@ -56,10 +56,6 @@ export function render(settings: ProxySettings, collection: Collection | undefin
 }
 
 const LOOPBACK = '127.0.0.1';
-
-/** The collector adds a port behind a colon, so an IPv6 address has brackets. */
-const toHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);
-const at = (address: string, port: number): string => `${toHost(address)}:${port}`;
 
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
