@@ -24,14 +24,14 @@ function workload(own: Record<string, string>, pods: Record<string, string>): Wo
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { template } };
 }
 
-const decided = (seen: Workload, more: Partial<InjectorSettings> = {}) =>
+const decided = (seen: Workload, more: Partial<InjectorSettings> = {}, old?: Workload) =>
   decide({
-    ...{ workload: seen, operation: 'RECONCILE', policy, injector: { ...injector, ...more } },
-    ...{ now: '2026-11-22T10:00:00.000Z', by: 'controller' },
+    ...{ workload: seen, operation: old === undefined ? 'RECONCILE' : 'UPDATE', ...(old && { old }) },
+    ...{ policy, injector: { ...injector, ...more }, now: '2026-11-22T10:00:00.000Z', by: 'controller' },
   });
 
-function injected(seen: Workload, more: Partial<InjectorSettings> = {}): Workload {
-  const decision = decided(seen, more);
+function injected(seen: Workload, more: Partial<InjectorSettings> = {}, old?: Workload): Workload {
+  const decision = decided(seen, more, old);
   return decision.kind === 'inject' ? decision.workload : seen;
 }
 
@@ -83,6 +83,31 @@ describe('the containers that are injected', () => {
     };
     expect(tracedIn(injected(annotate({ [not]: 'istio-proxy' })))).toEqual(['app', 'worker']);
     expect(tracedIn(injected(annotate({ [only]: 'app' })))).toEqual(['app']);
+  });
+
+  it.each([
+    ['excludes them', { [not]: 'worker,istio-proxy' }],
+    ['includes others', { [only]: 'app' }],
+  ])('are injected once the annotation that %s is gone, but for known sidecars', (_what, own) => {
+    const before = injected(workload(own, {}));
+    expect(tracedIn(before)).toEqual(['app']);
+    const { [only]: _only, [not]: _not, ...left } = before.metadata.annotations ?? {};
+    const after = { ...before, metadata: { ...before.metadata, annotations: left } };
+    for (const old of [undefined, before]) {
+      const changed = injected(after, {}, old);
+      expect(tracedIn(changed)).toEqual(['app', 'worker']);
+      expect(decided(changed).code).toBe('up-to-date');
+    }
+  });
+
+  it('cause no change if another tracer instruments those that are no longer excluded', () => {
+    const plain = workload({ [not]: 'worker' }, {});
+    const { spec, ...rest } = toTemplate(plain) as PodTemplate;
+    const env = [{ name: 'NODE_OPTIONS', value: '--require /datadog-lib/index.js' }];
+    const containers = spec.containers.map((each) => (each.name === 'worker' ? { ...each, env } : each));
+    const before = injected(withTemplate(plain, { ...rest, spec: { ...spec, containers } }));
+    const { [not]: _not, ...left } = before.metadata.annotations ?? {};
+    expect(decided({ ...before, metadata: { ...before.metadata, annotations: left } }).code).toBe('up-to-date');
   });
 
   it.each([

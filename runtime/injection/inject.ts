@@ -43,6 +43,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict,
     skipped: [...reasons.keys()].map(({ name }) => name),
+    excluded: spec.containers.map(({ name }) => name).filter((name) => whyNotChosen(name, choice) !== undefined),
     initContainers: getNames(spec.initContainers, injectable),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });

@@ -6,6 +6,7 @@ import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
+import { whyTraced } from './other-tracers.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
@@ -37,7 +38,14 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   const originalState = getOriginalState(template);
   if (originalState === undefined) return true;
   // The settings of the record decide about sidecars and other tracers, and annotations take effect at once.
-  const sidecars = originalState.skipped ?? [];
+  const excluded = new Set(originalState.excluded);
+  const isLeftAlone = (each: Container): boolean =>
+    current.sidecars?.includes(each.name) === true ||
+    (current.otherTracers !== 'Inject' && whyTraced(each, template.metadata) !== undefined);
+  const sidecars = [
+    ...(originalState.skipped?.filter((name) => !excluded.has(name)) ?? []),
+    ...template.spec.containers.filter((each) => excluded.has(each.name) && isLeftAlone(each)).map(({ name }) => name),
+  ];
   const again = inject(
     template,
     { ...current, env: {}, ...originalState, sidecars, otherTracers: 'Inject' },

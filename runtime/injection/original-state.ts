@@ -27,6 +27,8 @@ export interface OriginalState extends InjectedSettings {
   readonly label?: string;
   readonly safeToEvict?: string;
   readonly skipped?: readonly string[];
+  /** Names of those that an annotation excludes. They are injected when it no longer does. */
+  readonly excluded?: readonly string[];
   /** Names of init containers that are injected. */
   readonly initContainers?: readonly string[];
   /** The pod template had empty metadata, as the API server shows it since Kubernetes 1.34. */
@@ -106,6 +108,7 @@ const optional = {
   label: isLabelValue,
   safeToEvict: text,
   skipped: listOf(text),
+  excluded: listOf(text),
   initContainers: listOf(text),
   emptyMetadata: flag,
 } satisfies Record<Exclude<keyof OriginalState, keyof typeof required>, Check>;
