@@ -5,6 +5,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { apply } from '../../../sandbox/manager/apply.ts';
 import { type Etcd, etcdAt, type StoredObject } from '../../../sandbox/testing/etcd.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
@@ -179,6 +180,33 @@ describe('an interrupted list-watch', () => {
       // Each stream resumed at its position, so no object was listed again.
       expect(told.filter((entry) => entry === 'synced')).toHaveLength(1);
     }
+  });
+
+  it('continues if its account may only read the object of that name', async () => {
+    const [name, group, as] = ['granted', 'rbac.authorization.k8s.io', 'reader'];
+    const role = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name, namespace: 'default' } };
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['list', 'watch'] }];
+    const given = [
+      { ...role, rules },
+      {
+        ...{ ...role, kind: 'RoleBinding', roleRef: { apiGroup: group, kind: 'Role', name } },
+        subjects: [{ apiGroup: group, kind: 'User', name: as }],
+      },
+    ];
+    for (const each of given) await apply(client, each);
+    const limited = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { as });
+    await put(name);
+    const watched = watch({ transport: limited, fieldSelector: `metadata.name=${name}` });
+    await watched.synced;
+    await put(name, 'blue');
+    await eventually(() => expect(watched.told.slice(-1)).toEqual([`+${name}`]));
+    proxy.cut();
+    await eventually(() => expect(watched.restarts).toContain('disconnected'));
+    await put(name, 'green');
+    const { metadata } = await client.get({ ...configMaps, name });
+    await eventually(() => expect(watched.holds()).toEqual([`${name}@${metadata.resourceVersion}`]));
+    expect(watched.restarts).not.toContain('refused');
+    limited.close();
   });
 
   it('reports a deletion and the new object of the same name, in that order', async () => {

@@ -131,10 +131,11 @@ class Watcher {
 
   /** An API server restored from a backup would accept our later version, and send nothing until it has caught up. */
   private async isRestored(): Promise<boolean> {
-    const { transport, resource, signal } = this.options;
+    const { transport, resource, signal, labelSelector, fieldSelector } = this.options;
     const { version } = this.position;
     if (version === undefined) return false;
-    const options = { limit: 1, metadataOnly: true, pool: 'standing', signal } as const;
+    // A role may grant only the object that the selector names.
+    const options = { limit: 1, metadataOnly: true, pool: 'standing', signal, labelSelector, fieldSelector } as const;
     const { value } = await listPages(transport, resource, options).next();
     return value !== undefined && isOlder(value.resourceVersion, version);
   }
