@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
+import { Connections } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 interface ServerOptions extends Where {
@@ -14,6 +15,10 @@ interface HealthOptions {
   readonly unready: () => readonly string[];
 }
 
+/** Any pod can reach these ports. The kubelet and Prometheus need few connections. */
+const MAX_CONNECTIONS = 64;
+const bounds = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+
 /** Alive: the event loop runs. Ready: caches are filled, a certificate is loaded, and no shutdown has begun. */
 export class HealthServer {
   readonly name = 'health';
@@ -22,7 +27,7 @@ export class HealthServer {
 
   readonly run = (signal: AbortSignal): Promise<void> => {
     const { config, unready } = this.options;
-    const server = createServer((request, response) => {
+    const server = createServer(bounds, (request, response) => {
       const problems = request.url === paths.ready ? unready() : [];
       const known = request.url === paths.live || request.url === paths.ready;
       response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;
@@ -44,7 +49,7 @@ interface MetricsOptions extends ServerOptions {
 
 /** Serves metrics to every client. Rejects with a sentence for the user if the port cannot be bound. */
 export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<void> {
-  const server = createServer((request, response) => {
+  const server = createServer(bounds, (request, response) => {
     if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
     void writeMetrics(registry, response);
   });
@@ -58,6 +63,9 @@ export const writeMetrics = (registry: MetricsRegistry, response: ServerResponse
   );
 
 async function serve(server: Server, purpose: string, { signal, ...where }: ServerOptions): Promise<void> {
+  const connections = new Connections(MAX_CONNECTIONS);
+  server.on('connection', (socket) => connections.add(socket));
+  server.prependListener('request', (request, response) => connections.follow(request, response));
   await listen(server, where, purpose);
   await aborted(signal);
   server.close();

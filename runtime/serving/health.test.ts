@@ -1,0 +1,29 @@
+import { afterAll, expect, it } from '@jest/globals';
+import { connect, type Socket } from 'node:net';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { paths } from '../contract.ts';
+import { HealthServer } from './health.ts';
+
+const stop = new AbortController();
+const sockets: Socket[] = [];
+afterAll(() => {
+  stop.abort();
+  for (const socket of sockets) socket.destroy();
+});
+
+it('the port for health checks answers while a pod opens many connections, and keeps few of them', async () => {
+  const [healthPort = 0] = await freePorts(1);
+  const server = new HealthServer({ config: { healthPort, listenAddress: '127.0.0.1' }, unready: () => [] });
+  void server.run(stop.signal);
+  const ask = async () => (await fetch(`http://127.0.0.1:${healthPort}${paths.live}`)).status;
+  await eventually(async () => expect(await ask()).toBe(200));
+  const open = new Set<Socket>();
+  for (let index = 0; index < 300; index += 1) {
+    const socket = connect(healthPort, '127.0.0.1', () => open.add(socket)).on('error', () => undefined);
+    sockets.push(socket.on('close', () => open.delete(socket)));
+  }
+  await eventually(() => expect(open.size).toBeGreaterThan(0));
+  expect(await ask()).toBe(200);
+  await eventually(() => expect(open.size).toBeLessThanOrEqual(64), { timeoutMs: 2_000 });
+});
