@@ -11,7 +11,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
+import { lumigo as contract, managerSelector, pods, workloadKinds } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Finding } from './finding.ts';
@@ -90,6 +90,19 @@ describe('lumigo check', () => {
       expect(stdout).toMatch(/webhook +failed +The API server does not reach the injector webhook\..*\n +→ See docs/);
       expect(stdout).toMatch(/certificate +failed +The webhook configuration does not exist/);
     });
+  });
+
+  it('ignores a Deployment with the labels of the operator that an editor created', async () => {
+    const namespace = await operator.testCluster.namespace('a-forged');
+    const manager = await listAll(operator.cluster.client, kinds.deployments, { labelSelector: managerSelector });
+    const forged = createWorkload(deployment, namespace, 'forged-controller-manager');
+    const { labels } = manager[0]?.metadata ?? {};
+    await operator.testCluster.create({ ...forged, metadata: { ...forged.metadata, labels } } as never);
+    const { code, stdout, stderr } = await asAdministrator('check', '-o', 'json');
+    expect({ code, stderr, ...results(stdout) }).toEqual({ code: 0, stderr: '', ...good });
+    const preview = await asAdministrator('preview', '-n', shop);
+    expect(preview).toMatchObject({ code: 0, stderr: '' });
+    await operator.cluster.client.delete({ ...kinds.deployments, namespace, name: forged.metadata.name });
   });
 
   it('finds an invalid token, and an image that cannot be pulled', async () => {

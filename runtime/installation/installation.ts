@@ -1,16 +1,16 @@
 import { fromEnvironment, type InjectionConfig, type RuntimeConfig } from '../config/config.ts';
 import { variables } from '../config/document.ts';
-import { fieldManager, managerContainer, managerSelector, suffixes } from '../contract.ts';
+import { fieldManager, managerContainer, managerSelector, suffixes, webhookSelector } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
 import { assumedConfig, seenIn } from './assumed.ts';
+import { findInstallation, getId, type Installed, type KnownInstallation } from './plan-standby.ts';
+
+export type { Installed } from './plan-standby.ts';
 
 type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
-
-/** The names of all objects of the operator derive from these. */
-export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
 
 export const getLease = ({ operatorName, operatorNamespace }: Installed) => ({
   namespace: operatorNamespace,
@@ -95,12 +95,23 @@ export async function findManager(client: Client, environment: NodeJS.ProcessEnv
   return deployment && { operatorName, operatorNamespace, deployment: deployment as ManagerDeployment };
 }
 
+/** Lists the operators that have a webhook configuration. Only an administrator can create one. */
+export async function listInstallations(client: Client): Promise<readonly KnownInstallation[]> {
+  const configurations = await listAll(client, kinds.webhooks, { labelSelector: webhookSelector, metadataOnly: true });
+  return configurations.flatMap(({ metadata }) => findInstallation(metadata) ?? []);
+}
+
 export async function listManagers(client: Client) {
   const deployments = await listAll(client, kinds.deployments, { labelSelector: managerSelector });
-  return (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {
+  const found = (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {
     const { name, namespace: operatorNamespace = '' } = deployment.metadata;
     return { operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment };
   });
+  if (found.length < 2) return found;
+  // An editor of any namespace can create such a Deployment.
+  const known = new Set((await listInstallations(client).catch(undefinedIf(isForbidden)))?.map(getId));
+  const proven = found.filter((each) => known.has(getId(each)));
+  return proven.length > 0 ? proven : found;
 }
 
 function only<T extends Installed>(found: readonly T[], hint: string): T | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations } from '../contract.ts';
-import { DEAD_AFTER_MS, findInstallation, isActive, olderThan, seeManager } from './plan-standby.ts';
+import { DEAD_AFTER_MS, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
 
 const installation = (operatorName: string, createdAt: string, uid = operatorName) => ({
   ...{ operatorNamespace: 'lumigo', operatorName, createdAt, uid },
@@ -45,6 +45,15 @@ describe('installationOf', () => {
 });
 
 describe('isActive', () => {
+  it('does not take one for dead while the API server gives no answer', () => {
+    let seen = seeManager(undefined, 1, 0);
+    for (let now = 0; now < 10 * DEAD_AFTER_MS; now += DEAD_AFTER_MS / 2) seen = seeNothing(seen, now);
+    expect(isActive(seen, 10 * DEAD_AFTER_MS)).toBe(true);
+    const gone = seeManager(seen, undefined, 0);
+    expect(isActive(seeNothing(gone, 1), 1)).toBe(false);
+    expect(isActive(seeNothing(undefined, 1), 1)).toBe(true);
+  });
+
   it('takes an installation without a Deployment for dead at once [F71]', () => {
     expect(isActive(seeManager(undefined, undefined, 0), 0)).toBe(false);
     expect(isActive(undefined, 0)).toBe(false);

@@ -1,6 +1,9 @@
 import { annotations } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
-import type { Installed } from './installation.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+
+/** The names of all objects of the operator derive from these. */
+export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
 
 export interface KnownInstallation extends Installed {
   readonly uid: string;
@@ -42,3 +45,6 @@ export function seeManager(before: SeenManager | undefined, available: number | 
 
 export const isActive = (seen: SeenManager | undefined, now: number): boolean =>
   seen?.exists === true && now - seen.aliveAt < DEAD_AFTER_MS;
+
+export const seeNothing = (before: SeenManager | undefined, now: number): SeenManager =>
+  before === undefined || isActive(before, now) ? { exists: true, aliveAt: now } : before;

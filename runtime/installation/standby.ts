@@ -12,7 +12,7 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
 import { getManager } from './installation.ts';
-import { getId, findInstallation, isActive, olderThan, seeManager } from './plan-standby.ts';
+import { getId, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
 import type { KnownInstallation, SeenManager } from './plan-standby.ts';
 
 interface StandbyOptions {
@@ -67,8 +67,7 @@ export class Standby {
     while (!signal.aborted) {
       const older = olderThan(config, known.values());
       for (const each of older) await this.look(each, signal);
-      const now = performance.now();
-      await this.judge(older.find(({ uid }) => isActive(this.seen.get(uid), now)));
+      await this.judge(older.find(({ uid }) => isActive(this.seen.get(uid), performance.now())));
       await changes.wait(older.length > 0 ? POLL_MS : IDLE_MS, signal);
     }
     await stopped;
@@ -77,13 +76,14 @@ export class Standby {
   /** If the read fails, the last answer counts. */
   private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
     const before = this.seen.get(other.uid);
+    const startedAt = performance.now();
     try {
       const found = (await this.client.find(getManager(other), { signal })) as
         DeepPartial<api.V1Deployment> | undefined;
       const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
       this.seen.set(other.uid, seeManager(before, available, performance.now()));
     } catch (error) {
-      if (before === undefined) this.seen.set(other.uid, seeManager(undefined, 0, performance.now()));
+      this.seen.set(other.uid, seeNothing(before, startedAt));
       if (!signal.aborted)
         this.options.logger.debug(
           { other: getId(other), problem: describeError(error) },

@@ -1,7 +1,6 @@
-import { webhookSelector } from '../contract.ts';
-import { getManager, type Installed, type listManagers } from '../installation/installation.ts';
-import { findInstallation, getId } from '../installation/plan-standby.ts';
-import { listAll, type Client } from '../kubernetes/http/client.ts';
+import { getManager, listInstallations, type Installed, type listManagers } from '../installation/installation.ts';
+import { getId } from '../installation/plan-standby.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getAccount } from './protected-objects.ts';
 
@@ -38,8 +37,7 @@ type Deployment = Awaited<ReturnType<typeof listManagers>>[number]['deployment']
 
 /** Returns true if this operator was renamed or moved: injections belong to the other one. An editor can forge a Deployment. */
 export async function hasSuccessor(client: Client, installed: Installed): Promise<boolean> {
-  const configurations = await listAll(client, kinds.webhooks, { labelSelector: webhookSelector, metadataOnly: true });
-  const known = configurations.flatMap(({ metadata }) => findInstallation(metadata) ?? []);
+  const known = await listInstallations(client);
   const others = known.filter((each) => getId(each) !== getId(installed)).map(getManager);
   const found = await Promise.all(others.map((ref) => client.find(ref, { metadataOnly: true })));
   return found.some((deployment) => deployment !== undefined && deployment.metadata.deletionTimestamp === undefined);
