@@ -106,7 +106,8 @@ function injectedState({ metadata }: Workload, completion: Completion, { listed 
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
   const injectionStatus = getInjectionStatus(metadata);
   if (injectionStatus === undefined) return undefined;
-  const isRolling = completion.kind === 'progressing' || listed === 'RollingOut';
+  const isReplacing = completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing);
+  const isRolling = isReplacing || listed === 'RollingOut';
   const state = isRolling ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
   return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
 }

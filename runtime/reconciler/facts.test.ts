@@ -52,6 +52,15 @@ describe('the result of a change', () => {
     expect(facts(refused, { before: again, now: 9_000, policy: other }).failure).toMatchObject({ refusedSince: 9_000 });
   });
 
+  it('waits longer for each refused revert, also after a read between two attempts', () => {
+    const evidence = { cause: 'Crash', message: '' } as const;
+    const reverting = { ...before, state: { kind: 'reverting', evidence, attempt: 1, wakeAt: 0 } as const };
+    const { failure } = facts(refused, { before: reverting });
+    const read = facts(left, { before: { ...reverting, failure } });
+    expect(facts(refused, { before: { ...reverting, ...read } }).failure).toMatchObject({ count: 2 });
+    expect(facts(left, { before: { ...before, failure } }).failure).toBeUndefined();
+  });
+
   it('counts a write after its undoing as a repeat, and not one after another change [F4]', () => {
     const { write } = facts(written);
     expect(write).toMatchObject({ at: 1_000, touchedAt: undefined, repeats: 0 });

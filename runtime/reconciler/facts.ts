@@ -9,13 +9,14 @@ import { isContested } from './plan-workload.ts';
 
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
+interface Left {
+  readonly kind: 'left';
+  readonly workload: Workload;
+  readonly decision: Decision & { readonly kind: 'none' };
+}
+
 export type ChangeResult =
-  | { readonly kind: 'left'; readonly workload: Workload; readonly decision: Decision & { readonly kind: 'none' } }
-  | Waiting
-  | Written
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'outdated' }
-  | Failed;
+  Left | Waiting | Written | { readonly kind: 'gone' } | { readonly kind: 'outdated' } | Failed;
 
 export interface Waiting {
   readonly kind: 'waiting';
@@ -59,17 +60,23 @@ export function getFacts(outcome: Outcome): Facts {
       return { checkedUnder: undefined, failure: failureAfter(outcome, result) };
     case 'waiting':
       return { checkedUnder };
-    case 'left': {
-      const { elsewhere, code } = result.decision;
-      // The last write is still in effect after the other writer's change.
-      const write = before.write && { ...before.write, touchedAt: undefined };
-      return { checkedUnder, failure: undefined, write, elsewhere, tooLarge: code === 'too-large' };
-    }
+    case 'left':
+      return { checkedUnder, ...whenLeft(before, result.decision) };
     case 'written': {
       const write = result.change === 'none' ? before.write : writeAfter(outcome, result);
       return { checkedUnder, failure: undefined, write, elsewhere: undefined, tooLarge: false };
     }
   }
+}
+
+function whenLeft({ write, state, failure }: ObservedWorkload, { elsewhere, code }: Left['decision']): Facts {
+  return {
+    // A read between two attempts of a revert is no success.
+    failure: state?.kind === 'reverting' ? failure : undefined,
+    // The last write is still in effect after the other writer's change.
+    write: write && { ...write, touchedAt: undefined },
+    ...{ elsewhere, tooLarge: code === 'too-large' },
+  };
 }
 
 function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused }: Failed): Failure {

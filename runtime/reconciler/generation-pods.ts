@@ -1,5 +1,6 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
+import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { isOwnedBy, getPodIdentity, getSelector, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';
@@ -16,9 +17,17 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   if (identity === undefined) return [];
   const options = { labelSelector: identity.labelSelector, limit: MAX_PODS };
   for await (const { items } of client.pages({ ...pods, namespace }, options))
-    return items.filter(({ metadata }) => isLookedAt(metadata, identity)).map(lookedAt);
+    return items
+      .filter((pod) => isLookedAt(pod.metadata, identity) && (isTested || hasInjectorOf(workload, pod)))
+      .map((pod) => lookedAt(pod, isTested || isOf(workload, pod.metadata)));
   return [];
 }
+
+/** The jobs of a CronJob have its name and the time. */
+const isOf = ({ kind, metadata: { uid, name = '' } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
+  ownerReferences.some(
+    (owner) => owner.uid === uid || (kind === 'CronJob' && owner.name.replace(/-\d+$/, '') === name),
+  );
 
 /** Lists injected pods of a StatefulSet that are not ready. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
@@ -35,19 +44,31 @@ const isLookedAt = (metadata: Metadata, { owner }: Partial<PodIdentity>): boolea
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
 
+type Named = readonly { readonly name: string; readonly image?: string }[];
+const injectorImage = (inits: Named = []): string | undefined =>
+  inits.find(({ name }) => name === injector.container)?.image;
+
+/** Another image shows nothing about this one. */
+const hasInjectorOf = (workload: Workload, pod: KubernetesObject): boolean =>
+  injectorImage((pod as Pod).spec?.initContainers) === injectorImage(toTemplate(workload)?.spec.initContainers);
+
 interface Pod {
   readonly metadata: Metadata;
-  readonly spec?: { readonly containers?: readonly { name: string; volumeMounts?: readonly { name: string }[] }[] };
+  readonly spec?: {
+    readonly initContainers?: Named;
+    readonly containers?: readonly { name: string; volumeMounts?: readonly { name: string }[] }[];
+  };
   readonly status?: PodStatus & { readonly conditions?: readonly { type: string; status: string }[] };
 }
 
 const isReady = (pod: KubernetesObject): boolean =>
   (pod as Pod).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-function lookedAt(pod: KubernetesObject): LookedAtPod {
+/** Pods of other workloads show only if the injector runs. */
+function lookedAt(pod: KubernetesObject, isOwn: boolean): LookedAtPod {
   const { metadata, spec, status = {} } = pod as Pod;
-  const injected = (spec?.containers ?? []).filter(({ volumeMounts = [] }) =>
-    volumeMounts.some(({ name }) => name === injector.volume),
+  const injected = (spec?.containers ?? []).filter(
+    ({ volumeMounts = [] }) => isOwn && volumeMounts.some(({ name }) => name === injector.volume),
   );
   return {
     name: metadata.name ?? '',

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { annotations, labels } from '../contract.ts';
+import { toInjector } from '../config/config.ts';
+import { annotations, injector, labels, workloadKinds } from '../contract.ts';
+import { findRevert } from '../injection/revert.ts';
+import { toTemplate } from '../injection/workload.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
@@ -134,6 +137,39 @@ describe('a rollout', () => {
     });
     stage.fail('fails', false);
     await stage.waitForInstrumented('fails', 'still');
+  });
+
+  it('does not revert a CronJob for the crashing pod of another workload', async () => {
+    const stage = await stages.make(operator, 'foreign', {});
+    const { namespace, testCluster } = stage;
+    const container = { name: 'app', image: 'app:1' };
+    const { image } = toInjector(operator.installation.config);
+    const volumeMounts = [{ name: injector.volume, mountPath: injector.mountPath }];
+    await testCluster.create({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: {
+        ...{ namespace, name: 'other', labels: { app: 'other', [labels.autoTrace]: 'lumigo-operator.v1' } },
+        annotations: { [annotations.injection]: '{}' },
+      },
+      spec: {
+        initContainers: [{ name: injector.container, image }],
+        containers: [{ ...container, volumeMounts }],
+        volumes: [{ name: injector.volume, emptyDir: {} }],
+      },
+    });
+    stage.become('crashes', 'other');
+    await eventually(() => expect(stage.kubelet.seen('other')).toMatchObject([{ ordered: 'crashes' }]));
+    const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+    await testCluster.create({
+      ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace, name: 'report' } },
+      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template } } },
+    });
+    await stage.activate();
+    const read = () => testCluster.get(workloadKinds.cronJob, namespace, 'report');
+    await eventually(async () => expect(toTemplate(await read())?.spec.initContainers).toHaveLength(1));
+    // Two looks would take three seconds.
+    await sleep(8_000);
+    expect(findRevert((await read()).metadata)).toBeUndefined();
   });
 
   it('reverts a workload that does not become available in time', async () => {

@@ -53,12 +53,18 @@ function begin(
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
   if (seen.template !== state.template) return { state: restartProbation(state, seen, now, settings) };
+  const isSilent = completion.kind === 'no-pods' || completion.kind === 'paused';
+  // Without pods, and during a pause, nothing shows the opposite.
+  if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
   switch (completion.kind) {
-    case 'no-pods':
-      return { state: untested(state), action: 'look-at-pods' };
+    case 'no-pods': {
+      // It is read again if the list of its pods fails.
+      const wakeAt = state.look === undefined ? Infinity : now + settings.lookMs;
+      return { state: { ...untested(state), wakeAt }, action: 'look-at-pods' };
+    }
     case 'paused':
       // A pause does not count against the deadline, and delays no other workload.
-      return { state: untested(state) };
+      return { state: { ...untested(state), look: undefined } };
     case 'complete':
       return { state: complete(state, { ...seen, completion }, now, settings) };
     case 'progressing':

@@ -195,6 +195,17 @@ const rows: readonly Row[] = [
     { kind: 'reverting', evidence: { cause: 'PodsRefused' } },
     'revert',
   ],
+  ['it forgets what a pod showed, which would delay the others', looked, status({ kind: 'paused' }), 30_000, untested],
+  ['a verified one stays so without replicas', verified, status(noPods), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
+  ['and during a pause', verified, status({ kind: 'paused' }), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
+  [
+    'one in doubt is read again if its pods cannot be listed',
+    doubted,
+    status(noPods),
+    0,
+    wake(doubted, 20_000),
+    'look-at-pods',
+  ],
   ['without replicas it is untested', rolling, status(noPods), 1_000, untested, 'look-at-pods'],
   [
     'a soak that is cut short is no progress, and stops the clock',
