@@ -41,6 +41,9 @@ const pipeline = (receiver: string, processor: string) => ({
   exporters: ['otlphttp'],
 });
 
+/** Bytes. A record that exceeds it is dropped with all after it, and a JSON line of 1 MiB has up to 7 MiB. The proxy accepts 20 MiB. */
+const MAX_BATCH = 16_777_216;
+
 /** If the queue is full, the receivers wait: log files keep what is not read, and the kubelet bounds their size. */
 const exporter = ({ proxyUrl, queueSize }: NodeCollectorConfig) => ({
   endpoint: proxyUrl,
@@ -53,6 +56,6 @@ const exporter = ({ proxyUrl, queueSize }: NodeCollectorConfig) => ({
     queue_size: Math.floor(parseQuantity(queueSize) ?? 0),
     num_consumers: 2,
     block_on_overflow: true,
-    batch: { sizer: 'bytes', flush_timeout: '1s', min_size: 262_144, max_size: 2_097_152 },
+    batch: { sizer: 'bytes', flush_timeout: '1s', min_size: 262_144, max_size: MAX_BATCH },
   },
 });

@@ -28,11 +28,14 @@ export function writeTokens(settings: Folder, tokens: readonly string[]): void {
 export const writeNodeKeys = ({ telemetryProxyDirectory: folder }: Folder, keys: readonly string[]): void =>
   writeWhole(nodeKeysFile(folder), keys.join('\n'));
 
-export const readLoopKey = ({ telemetryProxyDirectory: folder }: Folder): string =>
-  readFileSync(loopKeyFile(folder), 'utf8');
+/** A cut ends `key`. Node collectors would drop what is refused, so the data of nodes has another one. */
+export function readLoopKeys({ telemetryProxyDirectory: folder }: Folder): Pick<Collection, 'key' | 'nodeKey'> {
+  const [key = '', nodeKey = ''] = readFileSync(loopKeyFile(folder), 'utf8').split('\n');
+  return { key, nodeKey };
+}
 
-export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder): void =>
-  writeWhole(loopKeyFile(folder), randomUUID());
+export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder, nodeKey: string = randomUUID()): void =>
+  writeWhole(loopKeyFile(folder), `${randomUUID()}\n${nodeKey}`);
 
 /** Writes the files in an init container, for a collector that accepts no token yet and only forwards. */
 export function prepare(settings: ProxySettings): void {

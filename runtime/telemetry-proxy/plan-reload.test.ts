@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { afterFailure, initialMs, planStep, restMs, retryMs, stillWanted, untouched } from './plan-reload.ts';
+import {
+  afterFailure,
+  afterSuccess,
+  initialMs,
+  planStep,
+  restMs,
+  retryMs,
+  stillWanted,
+  untouched,
+} from './plan-reload.ts';
 import type { CollectorState, Namespaces } from './plan-reload.ts';
 
 const of = (...names: readonly string[]): Namespaces =>
@@ -55,6 +64,19 @@ describe('the collector', () => {
     ['rests, and a Lumigo resource was deleted and created again', resting, recreated, 4_000, cut],
     ['rests, and is cut off already', { ...resting, sending: [], running: undefined }, of('b'), 4_000, wait],
   ])('%s', (_case, state, wanted, now, step) => expect(planStep(state, wanted, now)).toEqual(step));
+
+  it('is cut off for events, and not for log files', () => {
+    const both = of('a', 'b').map((each) => ({ ...each, sends: ['events', 'logFiles'] as const }));
+    const state = { ...resting, sending: both };
+    const without = (kind: string) =>
+      both.map((each) => ({
+        ...each,
+        sends: each.name === 'a' ? each.sends.filter((sent) => sent !== kind) : each.sends,
+      }));
+    expect(planStep(state, without('events'), 4_000)).toEqual(cut);
+    expect(planStep(state, without('logFiles'), 4_000)).toEqual(wait);
+    expect(stillWanted(both, without('logFiles'))).toEqual(without('logFiles'));
+  });
 
   it('rests for three times as long as a reload took', () => {
     expect([600, 20_000].map(restMs)).toEqual([1_800, 60_000]);
@@ -117,6 +139,15 @@ describe('a configuration that failed', () => {
     expect(planStep(state, wanted, 2_000)).toEqual(wait);
     expect(planStep(state, wanted, 1_000 + retryMs(1))).toEqual(reload('a', 'b'));
     expect(planStep(state, of('c'), 2_000)).toEqual(reload('c'));
+  });
+
+  it('waits also after its fallback, whether that works or fails', () => {
+    const state = failed('a');
+    const works = { ...afterSuccess(state, of('a')), running: of('a') };
+    expect(planStep(works, wanted, 2_000)).toEqual(wait);
+    expect(afterFailure(works, wanted, 9_000).failure).toMatchObject({ inARow: 2 });
+    expect(planStep(afterFailure(state, of('a'), 1_500), wanted, 2_000)).toEqual(reload());
+    expect(afterSuccess(state, wanted).failure).toBeUndefined();
   });
 
   it('is tried less often each time, but at least every five minutes', () => {

@@ -39,19 +39,25 @@ export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2
 
 /** A `Lumigo` resource that was deleted and created again is another one: the collector has the former token. */
 export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespaces {
-  const lumigoes = new Set(wanted.map(({ lumigo }) => lumigo));
-  return namespaces.filter(({ lumigo }) => lumigoes.has(lumigo));
+  const sent = new Map(wanted.map(({ lumigo, sends }) => [lumigo, sends]));
+  return namespaces.flatMap((each) => {
+    const sends = each.sends.filter((kind) => sent.get(each.lumigo)?.includes(kind));
+    return sends.length === 0 ? [] : [{ ...each, sends }];
+  });
 }
+
+const countEvents = (namespaces: Namespaces): number =>
+  namespaces.filter(({ sends }) => sends.includes('events')).length;
 
 /**
  * Returns the next step:
- * - `cut`: collected data stops without a reload, because a namespace ended and a reload is not possible yet.
+ * - `cut`: events stop without a reload, because a namespace ended and a reload is not possible yet.
  * - `reload`: with the wanted namespaces. While a failed configuration waits for its retry, the last good one is used.
  */
 export function planStep(state: CollectorState, wanted: Namespaces, now: number): Step {
   const { running, sending, restsUntil, cutFrom } = state;
   if (now < restsUntil) {
-    const hasEnded = stillWanted(sending, wanted).length < sending.length;
+    const hasEnded = countEvents(stillWanted(sending, wanted)) < countEvents(sending);
     return { kind: hasEnded && now >= cutFrom ? 'cut' : 'wait' };
   }
   const namespaces = possible(state, wanted, now);
@@ -65,10 +71,21 @@ function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now
   return isDeepStrictEqual(fallback, wanted) ? [] : fallback;
 }
 
+/** A success of the fallback does not end the pause of the configuration that failed. */
+export function afterSuccess(state: CollectorState, namespaces: Namespaces): CollectorState {
+  const { failure } = state;
+  const isOver = failure === undefined || isDeepStrictEqual(failure.namespaces, namespaces);
+  return { ...state, lastGood: namespaces, failure: isOver ? undefined : failure };
+}
+
 /** A configuration that worked before and fails now is no fallback any more. */
 export function afterFailure(state: CollectorState, namespaces: Namespaces, at: number): CollectorState {
   const { failure, lastGood } = state;
-  const inARow = failure !== undefined && isDeepStrictEqual(failure.namespaces, namespaces) ? failure.inARow + 1 : 1;
-  const isLastGood = isDeepStrictEqual(lastGood, namespaces);
-  return { ...state, lastGood: isLastGood ? [] : lastGood, failure: { namespaces, inARow, at } };
+  const isAgain = failure !== undefined && isDeepStrictEqual(failure.namespaces, namespaces);
+  const isFallback = failure !== undefined && isDeepStrictEqual(stillWanted(lastGood, failure.namespaces), namespaces);
+  const isLastGood = isFallback || isDeepStrictEqual(lastGood, namespaces);
+  const inARow = isAgain ? failure.inARow + 1 : 1;
+  // The failure of a fallback does not end that pause either.
+  const last = isFallback && !isAgain ? failure : { namespaces, inARow, at };
+  return { ...state, lastGood: isLastGood ? [] : lastGood, failure: last };
 }

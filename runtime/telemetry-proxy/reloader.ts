@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Client } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
-import { changeLoopKey, configurationFile, readLoopKey, writeConfiguration } from './files.ts';
+import { changeLoopKey, configurationFile, readLoopKeys, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
@@ -104,10 +104,10 @@ export class Reloader {
 
   /** The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
   private cut(settings: ProxySettings): void {
-    changeLoopKey(settings);
+    changeLoopKey(settings, readLoopKeys(settings).nodeKey);
     this.isCut = true;
     this.state = { ...this.state, sending: [], running: undefined };
-    this.options.logger.info('stopped collecting a namespace, collected data waits for the next reload');
+    this.options.logger.info('stopped collecting a namespace, events of others wait for the next reload');
   }
 
   private async reload(process: CollectorProcess, settings: ProxySettings, namespaces: plan.Namespaces): Promise<void> {
@@ -148,7 +148,7 @@ export class Reloader {
       .filter(isInitial)
       .map(({ name }) => name);
     [this.isRenewalDue, this.tokenNamespaces, this.wroteAt] = [false, settings.tokenNamespaces, now];
-    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key: readLoopKey(settings) });
+    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
     this.state = { ...this.state, ...times, running: undefined, sending: namespaces };
@@ -174,7 +174,7 @@ export class Reloader {
     const isSending = this.state.sending === namespaces;
     if (isSending) [this.sentUntil, this.isCut] = [present, false];
     const running = isSending ? namespaces : undefined;
-    this.state = { ...this.state, running, cutFrom: now + CATCH_UP_MS, lastGood: namespaces, failure: undefined };
+    this.state = { ...plan.afterSuccess(this.state, namespaces), running, cutFrom: now + CATCH_UP_MS };
     const lumigoes = new Set(namespaces.filter(sendsEvents).map(({ lumigo }) => lumigo));
     for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
     const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));

@@ -1,5 +1,5 @@
 import { lumigo, pods, workloads, type WorkloadKind } from '../contract.ts';
-import { intoShard, getShardRouter } from './render-shards.ts';
+import { fromHeader, intoShard, getShardRouter } from './render-shards.ts';
 import { renderNodes } from './render-nodes.ts';
 import {
   loopExporter,
@@ -43,7 +43,11 @@ export function renderCollection(settings: ProxySettings, collection: Collection
       ...Object.fromEntries(
         signals.map((signal) => [
           `${signal}/loop`,
-          { receivers: ['otlp/loop'], processors: [intoShard, 'batch'], exporters: [getShardRouter(signal)] },
+          {
+            receivers: ['otlp/loop'],
+            processors: [fromHeader, intoShard, 'batch'],
+            exporters: [getShardRouter(signal)],
+          },
         ]),
       ),
     },
@@ -60,7 +64,7 @@ function renderObjects(settings: ProxySettings, collection: Collection): Rendere
   return {
     receivers,
     processors: { 'transform/scope': scopes(settings) },
-    connectors: { [route]: routeTo(tenants, ({ id }) => `logs/${id}`) },
+    connectors: { [route]: routeTo(tenants, ({ id }) => `logs/to/${id}`) },
     exporters: each('otlphttp/to', (tenant) => patiently(loopExporter(settings, tenant, collection))),
     pipelines: {
       'logs/collected': {
@@ -68,7 +72,8 @@ function renderObjects(settings: ProxySettings, collection: Collection): Rendere
         processors: ['transform/scope', 'resource/operator'],
         exporters: [route],
       },
-      ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
+      // No namespace takes the name of another pipeline.
+      ...each('logs/to', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
     },
   };
 }

@@ -36,7 +36,10 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
     },
     connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
     exporters: Object.fromEntries(
-      sending.map((tenant) => [toExporterName(tenant), promptly(loopExporter(settings, tenant, collection))]),
+      sending.map((tenant) => [
+        toExporterName(tenant),
+        promptly(loopExporter(settings, tenant, { key: collection.nodeKey })),
+      ]),
     ),
     pipelines: {
       ...(settings.nodeLogs ? logPipelines(logs) : {}),

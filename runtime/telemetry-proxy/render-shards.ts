@@ -12,11 +12,17 @@ const shards = '0123456789abcdef';
 
 /** After this processor, only `batch` may join requests, because it keeps tokens apart. */
 export const intoShard = 'resource/into-shard';
-export const hashToken = {
-  attributes: [
-    { key: TOKEN_HASH, action: 'upsert', from_context: 'metadata.authorization' },
-    { key: TOKEN_HASH, action: 'hash' },
-  ],
+export const fromHeader = 'resource/from-header';
+export const hashToken = { attributes: [{ key: TOKEN_HASH, action: 'hash' }] };
+export const readToken = {
+  attributes: [{ key: TOKEN_HASH, action: 'upsert', from_context: 'metadata.authorization' }],
+};
+
+/** The collector accepts a request by its first header, and joins several by `;`. Its exporter would repeat it for ever. */
+const hasSeveral = `IsMatch(resource.attributes["${TOKEN_HASH}"], ";")`;
+export const oneToken = {
+  error_mode: 'propagate',
+  ...{ traces: { span: [hasSeveral] }, metrics: { metric: [hasSeveral] }, logs: { log_record: [hasSeveral] } },
 };
 const outOfShard = 'resource/out-of-shard';
 

@@ -44,7 +44,7 @@ describe('otelcol validate', () => {
       sends: ['events', 'logFiles'] as const,
     }));
     const initial = namespaces.map(({ name }) => name);
-    expect(validate(given, { namespaces, initial, since: {}, key: 'key' })).toBe('');
+    expect(validate(given, { namespaces, initial, since: {}, key: 'key', nodeKey: 'node-key' })).toBe('');
   });
 
   it('accepts hundreds of odd names at once', () => {

@@ -56,7 +56,10 @@ describe("the collector's configuration", () => {
           const [exporter = ''] = service.pipelines[routes[0]?.pipelines[0] ?? '']?.exporters ?? [];
           if (isSending)
             expect(exporters[exporter]).toMatchObject({
-              headers: { Authorization: `LumigoToken ${token}`, 'Lumigo-Loop-Key': 'Bearer key' },
+              headers: {
+                Authorization: `LumigoToken ${token}`,
+                'Lumigo-Loop-Key': `Bearer ${sent === 'events' ? 'key' : 'node-key'}`,
+              },
             });
         }
         expect(table.length).toBe(new Set(sending.map(({ token }) => token)).size);
@@ -115,7 +118,9 @@ describe("the collector's configuration", () => {
       'https://metrics.example/v1/metrics',
     );
     const quiet = { ...given, nodeLogs: false };
-    expect(render(quiet, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(quiet, undefined));
+    expect(render(quiet, { namespaces: [], initial: [], since: {}, key: 'key', nodeKey: 'node-key' })).toEqual(
+      render(quiet, undefined),
+    );
   });
 
   it('believes a claim only of pods on the network of their node, unless pods behind NAT are found', () => {

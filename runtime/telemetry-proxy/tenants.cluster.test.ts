@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerTo } from '../../sandbox/answer.ts';
 import { post, spanId, countSpans, startFlow } from '../../sandbox/otlp-sink/sender.ts';
 import type { Collector } from '../../sandbox/manager/collector.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -82,6 +84,21 @@ describe('data of other shards is not delayed', () => {
     const { served, asked } = await metricNames();
     expect(asked.length).toBe(6);
     expect(served).toEqual(expect.arrayContaining(asked));
+  });
+});
+
+describe('a request with two tokens', () => {
+  it('is dropped, and delays no other', async () => {
+    const { url } = telemetry.collector();
+    for (let index = 0; index < 300; index += 1) {
+      const tokens = [`LumigoToken ${noisy}`, `another-${index}`].flatMap((token) => ['authorization', token]);
+      const headers = ['host', 'proxy', 'content-type', 'application/json', ...tokens];
+      const body = JSON.stringify(countSpans({ 'service.name': 'twice' }, [spanId(0x4_000_000 + index)]));
+      const answer = await answerTo(request(`${url}/v1/traces`, { method: 'POST', headers }).end(body));
+      expect(answer.status).toBe(200);
+    }
+    expect((await delaysOfTheQuiet(5, 0x3_000_000)).at(-1)).toBeLessThan(10_000);
+    expect(JSON.stringify(telemetry.sink.received.map(({ resource }) => resource))).not.toContain('twice');
   });
 });
 

@@ -33,7 +33,9 @@ export interface Collection {
   readonly initial: readonly string[];
   /** The resourceVersions, by plural, until which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
+  /** The loop accepts both. The second one is for data of nodes. */
   readonly key: string;
+  readonly nodeKey: string;
 }
 
 export interface CollectedNamespace {

@@ -41,6 +41,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
 
 const name = fc.oneof(
   fc.constantFrom('1e3', 'null', 'true', 'false', 'yes', 'no', '0', '0x10', '1-1', 'on', 'nan', 'default'),
+  fc.constantFrom('loop', 'nodes', 'collected'),
   fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/),
 );
 const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
@@ -69,6 +70,7 @@ export const getCollection = (most: number): fc.Arbitrary<Collection> =>
       initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
       since,
       key: 'key',
+      nodeKey: 'node-key',
     }));
 
 export const collection = getCollection(12);
