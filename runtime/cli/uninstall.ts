@@ -1,9 +1,12 @@
 import { variables } from '../config/document.ts';
-import { findInstalled } from '../installation/installation.ts';
-import { protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
+import { lumigo } from '../contract.ts';
+import { findInstalled, type Installed } from '../installation/installation.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { createTransport } from '../kubernetes/http/transport.ts';
+import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
-import { inCluster } from './cluster.ts';
+import { inCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
 interface Flags {
@@ -12,7 +15,8 @@ interface Flags {
 
 /** The chart's hook runs this command, too. */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async ({ client }) => {
+  inCluster(invocation, async (cluster) => {
+    const { client } = cluster;
     const { environment, print, flags } = invocation;
     const installed = await findInstalled(client, environment);
     const isInContainer = environment[variables.config] !== undefined;
@@ -23,7 +27,8 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
       return release(client, protectedObjects(installed));
     }
     const deadline = Date.now() + flags.deadline * 1_000;
-    const stuck = [...(await uninstall({ client, installed, deadline, print }))];
+    const act = (acting: Client) => uninstall({ client: acting, installed, deadline, print });
+    const stuck = [...(await asManager(cluster, isInContainer ? undefined : installed, act))];
     // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
       print('The operator keeps its ServiceAccount and permissions until everything is removed.');
@@ -34,3 +39,28 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
         `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
       );
   });
+
+/** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */
+async function asManager<T>(
+  { client, connection }: Cluster,
+  installed: Installed | undefined,
+  act: (client: Client) => Promise<T>,
+): Promise<T> {
+  if (installed === undefined) return act(client);
+  const { namespace, name } = getAccount(installed);
+  const headers = { ...connection.headers, 'Impersonate-User': `system:serviceaccount:${namespace}:${name}` };
+  const transport = createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator' });
+  const manager = createClient(transport);
+  try {
+    const isAllowed = await manager
+      .pages(lumigo, { limit: 1 })
+      .next()
+      .then(
+        () => true,
+        () => false,
+      );
+    return await act(isAllowed ? manager : client);
+  } finally {
+    transport.close();
+  }
+}

@@ -80,7 +80,9 @@ async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload):
     const patch = workloadPatch(workload, uninstrument(workload));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
-    await client.patch(ref, guarded(resourceVersion, patch), { fieldManager, metadataOnly: true });
+    const options = { fieldManager, metadataOnly: true } as const;
+    const { object } = await client.patch(ref, guarded(resourceVersion, patch), options);
+    if (ourLabel(object.metadata) !== undefined) throw new Error('the webhook of the operator added it again');
     return true;
   };
   const read = async () => (await client.get(ref)) as Workload;

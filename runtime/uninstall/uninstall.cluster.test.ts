@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
-import { runInContainer } from '../../sandbox/manager/command.ts';
+import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
@@ -145,5 +145,14 @@ describe('uninstall', () => {
     const { labels: own, annotations = {} } = (await testCluster.get(deployment, gone, 'app')).metadata;
     expect(own).toEqual({ app: 'app' });
     expect(Object.keys(annotations).filter((key) => key.includes('lumigo'))).toEqual([]);
+  });
+
+  it('removes an injection that a workload asks for, from a kubeconfig while the operator runs', async () => {
+    const namespace = await optedIn();
+    const { kubeconfig } = operator.cluster;
+    const { code, stdout, stderr } = await runCommand(['uninstall', '--kubeconfig', kubeconfig], {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Removed the injection from 1 workload.');
+    expect(await operator.testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
