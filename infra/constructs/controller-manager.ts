@@ -4,14 +4,7 @@ import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, optOut, ownedBy, selectorLabels } from './labels.ts';
-import {
-  managerAccountMount,
-  managerAccountVolume,
-  operatorContainer,
-  operatorPod,
-  probes,
-  type JsonObject,
-} from './pod.ts';
+import { accountMount, accountVolume, operatorContainer, operatorPod, probes, type JsonObject } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
 
@@ -132,7 +125,7 @@ function podSpec(
     })),
     initContainers: [telemetryProxy.initContainer],
     containers: [managerContainer(settings, delivery), telemetryProxy.container],
-    volumes: [...telemetryProxy.volumes, managerAccountVolume],
+    volumes: [...telemetryProxy.volumes, accountVolume],
   };
 }
 
@@ -145,6 +138,6 @@ function managerContainer(settings: Settings, delivery: Delivery): JsonObject {
     args: ['manager'],
     ports: [port('webhook', webhook), port('health', health), port('metrics', metrics)],
     ...probes('health', paths.live, paths.ready),
-    volumeMounts: [...writtenMounts, managerAccountMount],
+    volumeMounts: [...writtenMounts, accountMount],
   };
 }

@@ -5,7 +5,7 @@ import { linuxNodes, type Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { configured, environmentWith } from './configuration.ts';
 import { imageReference } from './image.ts';
-import { containerSecurity, operatorPod, probes, type JsonObject } from './pod.ts';
+import { accountMount, accountVolume, containerSecurity, operatorPod, probes, type JsonObject } from './pod.ts';
 import { collectorMemory } from './telemetry-proxy.ts';
 
 const [configuration, key, state, podLogs] = ['configuration', 'key', 'state', 'pod-logs'];
@@ -17,7 +17,7 @@ export function nodeCollectorPod(settings: Settings, account: string): JsonObjec
   return {
     ...operatorPod(settings, 'clusterAgent'),
     serviceAccountName: account,
-    automountServiceAccountToken: metrics.enabled,
+    automountServiceAccountToken: false,
     affinity: linuxNodes,
     initContainers: [initContainer(settings)],
     containers: [collector(settings), ...(metrics.enabled ? [nodeExporter(settings)] : [])],
@@ -60,6 +60,7 @@ function initContainer(settings: Settings): JsonObject {
 
 function collector(settings: Settings): JsonObject {
   const { logFileCollector, clusterCollection } = settings;
+  const { logs, metrics } = clusterCollection;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: 'collector',
@@ -75,7 +76,8 @@ function collector(settings: Settings): JsonObject {
       { name: configuration, mountPath: mounts.nodeCollectorConfiguration, readOnly: true },
       { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
       { name: state, mountPath: mounts.nodeCollectorState },
-      ...(clusterCollection.logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
+      ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
+      ...(metrics.enabled ? [accountMount] : []),
     ],
   };
 }
@@ -115,6 +117,7 @@ function volumes(settings: Settings): JsonObject[] {
         : { emptyDir: {} }),
     },
     ...(logs.enabled ? [{ name: podLogs, hostPath: { path: mounts.podLogs, type: 'Directory' } }] : []),
+    ...(metrics.enabled ? [accountVolume] : []),
     ...(metrics.enabled && !metrics.essentialOnly
       ? hostFolders.map((folder) => ({ name: folder, hostPath: { path: `/${folder}`, type: 'Directory' } }))
       : []),

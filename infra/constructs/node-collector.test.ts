@@ -76,6 +76,9 @@ describe('the node collector', () => {
     const pod = podOf(metrics);
     expect(foldersOf(pod)).toEqual([]);
     expect(pod.containers.map(({ name }) => name)).toEqual(['collector', 'node-exporter']);
+    expect(pod.automountServiceAccountToken).toBe(false);
+    const hasToken = pod.containers.map(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === 'account'));
+    expect(hasToken).toEqual([true, undefined]);
     expect(JSON.stringify(pod.containers)).not.toContain('runAsUser');
     expect(find(rendered(metrics), 'Namespace').metadata.labels).toMatchObject({
       'pod-security.kubernetes.io/enforce': 'restricted',

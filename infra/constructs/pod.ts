@@ -43,14 +43,14 @@ const getPlacement = ({ imagePullSecrets, nodeSelector, tolerations, affinity }:
   affinity,
 });
 
-const managerAccount = 'manager-account';
+const account = 'account';
 
-/** Containers that act as the manager mount this token explicitly. */
-export const managerAccountMount = { name: managerAccount, mountPath: mounts.serviceAccount, readOnly: true };
+/** Only containers that act as the pod's account mount its token. */
+export const accountMount = { name: account, mountPath: mounts.serviceAccount, readOnly: true };
 
 /** The kubelet renews the token. It lives for one hour, because some clusters extend a token of 3,607 s to a year. */
-export const managerAccountVolume = {
-  name: managerAccount,
+export const accountVolume = {
+  name: account,
   projected: {
     sources: [
       { serviceAccountToken: { path: accountFiles.token, expirationSeconds: 3_600 } },

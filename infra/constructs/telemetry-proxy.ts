@@ -4,7 +4,7 @@ import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/cont
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, managerAccountMount, operatorContainer, probes, type JsonObject } from './pod.ts';
+import { containerSecurity, accountMount, operatorContainer, probes, type JsonObject } from './pod.ts';
 import { drainSeconds, telemetryProxyUrl, type Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
@@ -59,7 +59,7 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): JsonObject 
     name: 'telemetry-proxy-configuration',
     ...operatorContainer(settings, delivery),
     args: ['prepare-telemetry-proxy'],
-    volumeMounts: [...writtenMounts, managerAccountMount],
+    volumeMounts: [...writtenMounts, accountMount],
   };
 }
 
