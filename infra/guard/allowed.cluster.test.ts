@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { guardAnswer, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { withTemplate } from '../../runtime/injection/workload.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
-import { DENIED, startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { steps, type Step } from '../../sandbox/testing/guard/operator-steps.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
@@ -40,7 +40,7 @@ async function take({ by, name, change }: Step, workload: Workload): Promise<Wor
   if (by === 'user') return write(guarded.cluster.client, workload, after).catch(() => workload);
   writes += 1;
   return write(guarded.manager, workload, after).catch((error: unknown) => {
-    if (!(error as Error).message.includes(DENIED)) return workload;
+    if (!(error as Error).message.includes(guardAnswer)) return workload;
     throw new Error(`${name}: ${(error as Error).message}\n${JSON.stringify([workload, after])}`);
   });
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { lumigo } from '../../runtime/contract.ts';
+import { guardAnswer, lumigo } from '../../runtime/contract.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
-import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 
 /** RBAC limits some of these objects by name, and none by content. */
 
@@ -108,7 +108,7 @@ describe('the guard over what the manager changes', () => {
   });
 
   it.each(evil)('refuses %s', async (_what, ref, body) => {
-    expect(await refusal(merge(ref, body))).toContain(DENIED);
+    expect(await refusal(merge(ref, body))).toContain(guardAnswer);
   });
 
   it('lets it change the authority of its webhooks, and no other field of them', async () => {
@@ -126,7 +126,7 @@ describe('the guard over what the manager changes', () => {
       Promise.resolve({ metadata: { labels: { x: 'y' } } }),
     ]);
     const answers = await Promise.all(bodies.map((body) => refusal(merge(webhook, body))));
-    const [first, ...others] = answers.map((answer) => answer?.includes(DENIED));
+    const [first, ...others] = answers.map((answer) => answer?.includes(guardAnswer));
     expect([first, new Set(others)]).toEqual([undefined, new Set([true])]);
   });
 });
@@ -170,6 +170,6 @@ describe('the guard over what the manager creates', () => {
   });
 
   it.each(unmade)('refuses %s', async (_what, ref, body) => {
-    expect(await refusal(create(ref, body))).toContain(DENIED);
+    expect(await refusal(create(ref, body))).toContain(guardAnswer);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { guardAnswer, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
-import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
@@ -56,7 +56,7 @@ async function attack(kind: WorkloadKind, workload: Workload, pick: number): Pro
     const same = content({ ...(after as Workload), apiVersion, kind: of });
     // The API server does not store some changes, such as an unknown field.
     expect({ name, after: same }).toEqual({ name, after: content(workload) });
-  } else if (answer.includes(DENIED)) counts.refused += 1;
+  } else if (answer.includes(guardAnswer)) counts.refused += 1;
   else counts.invalid += 1;
 }
 

@@ -10,8 +10,6 @@ import { eventually } from '../eventually.ts';
 import { createWorkload } from '../workloads.ts';
 import { stopOnError } from '../../stop-on-error.ts';
 
-export const DENIED = guardAnswer;
-
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
 export interface GuardedCluster extends InstalledCluster {
   readonly manager: Client;
@@ -46,7 +44,7 @@ async function waitForEnforced({ testCluster, manager }: GuardedCluster): Promis
       manager.create(eviction, body as never, { dryRun: true }),
     ];
     for (const answer of await Promise.all(writes.map(refusal)))
-      if (answer?.includes(DENIED) !== true) throw new Error(`the guard is not enforced: ${answer}`);
+      if (answer?.includes(guardAnswer) !== true) throw new Error(`the guard is not enforced: ${answer}`);
   });
 }
 
