@@ -39,7 +39,6 @@ export class KubeStateMetrics extends Construct {
     const common = labels(settings, component);
     const selector = { ...selectorLabels(settings), 'app.kubernetes.io/component': component };
     const metadata = { name, namespace, labels: common };
-    const subjects = [{ kind: 'ServiceAccount', name, namespace }];
     new k8s.KubeServiceAccount(this, 'account', { metadata, automountServiceAccountToken: false });
     new k8s.KubeClusterRole(this, 'role', {
       metadata: { name, labels: common },
@@ -48,7 +47,7 @@ export class KubeStateMetrics extends Construct {
     new k8s.KubeClusterRoleBinding(this, 'role-binding', {
       metadata: { name, labels: common },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects,
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
     });
     new ApiObject(this, 'deployment', {
       apiVersion: 'apps/v1',
@@ -85,7 +84,11 @@ export class KubeStateMetrics extends Construct {
         podSelector: { matchLabels: selector },
         policyTypes: ['Ingress'],
         ingress: [
-          { from: [{ podSelector: { matchLabels: selectorLabels(settings) } }], ports: [{ port, protocol: 'TCP' }] },
+          {
+            // A pod on the network of its node has the node's address, which no selector matches.
+            ...(settings.hostNetwork ? {} : { from: [{ podSelector: { matchLabels: selectorLabels(settings) } }] }),
+            ports: [{ port, protocol: 'TCP' }],
+          },
         ],
       },
     });

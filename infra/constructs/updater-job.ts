@@ -18,6 +18,9 @@ export interface UpdaterJobProps {
   };
 }
 
+/** Upgrade and rollback wait for a day at most each. A pod that cannot start must not prevent later runs for good. */
+const TWO_DAYS = 48 * 3_600 + 1_800;
+
 export class UpdaterJob extends Construct {
   constructor(scope: Construct, id: string, { settings, metadata }: UpdaterJobProps) {
     super(scope, id);
@@ -39,6 +42,7 @@ export class UpdaterJob extends Construct {
           spec: {
             // A failed upgrade was rolled back, and each attempt restarts the operator. The next run is the next attempt.
             backoffLimit: 0,
+            activeDeadlineSeconds: TWO_DAYS,
             template: { metadata: { labels: own }, spec: podSpec(settings, metadata.name) },
           },
         },

@@ -34,6 +34,13 @@ describe('the notes of a release', () => {
     expect(notes('imagePrefix=registry.example/mirror/')).not.toContain('published');
   });
 
+  it('have a first command that can be copied into a shell', () => {
+    const [command] = /^kubectl apply[^]*?(?=\n\n)/m.exec(notes()) ?? [];
+    expect(command).toContain('kind: Lumigo');
+    const { status, stderr } = spawnSync('bash', ['-n'], { input: `${command}\n`, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
   const repository = 'updater.repository=https://charts.example';
   const keyring = 'updater.verify.keyringSecret=charts';
 

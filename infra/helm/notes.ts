@@ -5,18 +5,18 @@ export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed i
 
 Next, create a Secret and a Lumigo resource in each namespace that you want to trace:
 
-  kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
-  kubectl apply -n NAMESPACE -f - <<MANIFEST
-  apiVersion: operator.lumigo.io/v1alpha1
-  kind: Lumigo
-  metadata:
-    name: lumigo
-  spec:
-    lumigoToken:
-      secretRef:
-        name: lumigo-credentials
-        key: token
-  MANIFEST
+kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
+kubectl apply -n NAMESPACE -f - <<MANIFEST
+apiVersion: operator.lumigo.io/v1alpha1
+kind: Lumigo
+metadata:
+  name: lumigo
+spec:
+  lumigoToken:
+    secretRef:
+      name: lumigo-credentials
+      key: token
+MANIFEST
 
 Then check that it works:
 

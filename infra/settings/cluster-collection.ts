@@ -49,7 +49,9 @@ export const clusterCollection = section({
         .min(1, 'must name at least one metric')
         .default([...essentialMetrics])
         .describe(
-          'Metrics, as regular expressions of whole names. The default is what the Kubernetes pages of Lumigo need.',
+          'Metrics, as regular expressions of whole names. The default is what the Kubernetes pages of Lumigo need. `node_*` are those ' +
+            'of CPU and memory (for others set `essentialOnly: false`). `kube_*` are those of namespaces, nodes, pods, workloads and jobs ' +
+            '(for others set `kubeStateMetrics.address`).',
         ),
     }),
     frequency: duration().default('15s').describe('The time between two scrapes.'),

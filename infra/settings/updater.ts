@@ -16,7 +16,7 @@ export const updater = section({
   mode: oneOf('upgrade', 'check', 'off')
     .default('check')
     .describe(
-      'The action of the updater, a CronJob, on a newer version. `check`: reports it in an event, its log and metrics, and has no ' +
+      'The action of the updater, a CronJob, on a newer version. `check`: reports it in an event and its log, and has no ' +
         'further rights. `upgrade` (only with the Helm chart, and the default there): verifies the signature of the newer chart, ' +
         'upgrades the release, and rolls back on failure. An attacker who can sign a chart, or start pods in the ' +
         "operator's namespace, then controls the cluster (docs/security/README.md). `off`: there is no CronJob.",
