@@ -1,5 +1,5 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
-import type { Metadata, Workload } from '../api/objects.ts';
+import type { Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
@@ -44,20 +44,16 @@ const isLookedAt = (metadata: Metadata, { owner }: Partial<PodIdentity>): boolea
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
 
-type Named = readonly { readonly name: string; readonly image?: string }[];
-const injectorImage = (inits: Named = []): string | undefined =>
-  inits.find(({ name }) => name === injector.container)?.image;
+const injectorImage = ({ initContainers = [] }: Partial<PodSpec> = {}) =>
+  initContainers.find(({ name }) => name === injector.container)?.image;
 
 /** Another image shows nothing about this one. */
 const hasInjectorOf = (workload: Workload, pod: KubernetesObject): boolean =>
-  injectorImage((pod as Pod).spec?.initContainers) === injectorImage(toTemplate(workload)?.spec.initContainers);
+  injectorImage((pod as Pod).spec) === injectorImage(toTemplate(workload)?.spec);
 
 interface Pod {
   readonly metadata: Metadata;
-  readonly spec?: {
-    readonly initContainers?: Named;
-    readonly containers?: readonly { name: string; volumeMounts?: readonly { name: string }[] }[];
-  };
+  readonly spec?: Partial<PodSpec>;
   readonly status?: PodStatus & { readonly conditions?: readonly { type: string; status: string }[] };
 }
 

@@ -28,6 +28,13 @@ export class WorkloadJudge {
     if ('workload' in result && this.isShown(before, result)) await this.judge(before, result.workload);
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
+    if ('workload' in result) this.overtaken(before, result.workload);
+  }
+
+  /** The watch was ahead of the reading, which then delayed the next one. */
+  private overtaken(before: ObservedWorkload, { metadata }: Workload): void {
+    const known = this.term.store.latest(before);
+    if (known !== undefined && known.resourceVersion !== metadata.resourceVersion) this.rollouts.touch(known);
   }
 
   private written(before: ObservedWorkload, { change, workload }: Written): void {

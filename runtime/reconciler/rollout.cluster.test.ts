@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { toInjector } from '../config/config.ts';
@@ -10,15 +11,20 @@ import { toTemplate } from '../injection/workload.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
+let proxy: ApiProxy;
 const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
     settings: { rollout: { soakSeconds: 1, deadlineSeconds: 15 } },
+    through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
 afterEach(() => stages.end());
-afterAll(() => operator?.stop());
+afterAll(async () => {
+  await operator?.stop();
+  await proxy?.close();
+});
 
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 
@@ -137,6 +143,33 @@ describe('a rollout', () => {
     });
     stage.fail('fails', false);
     await stage.waitForInstrumented('fails', 'still');
+  });
+
+  it('continues with a workload that becomes healthy while it is read', async () => {
+    const stage = await stages.make(operator, 'overtaken', deployments('a'));
+    let isRead = false;
+    let show = (): void => undefined;
+    const shown = new Promise<void>((resolve) => (show = resolve));
+    stage.become('ready', 'a');
+    stage.fail('a', true);
+    await eventually(async () => expect((await stage.read('a'))['status']).not.toHaveProperty('availableReplicas'));
+    await stage.activate();
+    await stage.waitForCondition({ reason: 'Blocked' });
+    const ofA = `/namespaces/${stage.namespace}/deployments/a`;
+    proxy.interfere = ({ method, path }) => {
+      if (method !== 'GET' || !path.includes(ofA)) return undefined;
+      isRead = true;
+      return { holdAnswer: () => shown };
+    };
+    await stage.merge('a', { metadata: { annotations: { touched: 'yes' } } });
+    await eventually(() => expect(isRead).toBe(true), { timeoutMs: 20_000 });
+    stage.fail('a', false);
+    await eventually(async () => expect((await stage.read('a'))['status']).toMatchObject({ availableReplicas: 2 }));
+    // By then the watch has reported it.
+    await sleep(1_000);
+    proxy.interfere = undefined;
+    show();
+    await stage.waitForInstrumented('a');
   });
 
   it('does not revert a CronJob for the crashing pod of another workload', async () => {
