@@ -47,11 +47,13 @@ describe('installationOf', () => {
 describe('isActive', () => {
   it('does not take one for dead while the API server gives no answer', () => {
     let seen = seeManager(undefined, 1, 0);
-    for (let now = 0; now < 10 * DEAD_AFTER_MS; now += DEAD_AFTER_MS / 2) seen = seeNothing(seen, now);
+    for (let now = 0; now < 10 * DEAD_AFTER_MS; now += DEAD_AFTER_MS / 2) seen = seeNothing(now, seen);
     expect(isActive(seen, 10 * DEAD_AFTER_MS)).toBe(true);
+    const dying = seeNothing(90_000, seeManager(seeManager(undefined, 1, 0), 0, 50_000));
+    expect([isActive(dying, 99_000), isActive(dying, 101_000)]).toEqual([true, false]);
     const gone = seeManager(seen, undefined, 0);
-    expect(isActive(seeNothing(gone, 1), 1)).toBe(false);
-    expect(isActive(seeNothing(undefined, 1), 1)).toBe(true);
+    expect(isActive(seeNothing(1, gone), 1)).toBe(false);
+    expect(isActive(seeNothing(1), 1)).toBe(true);
   });
 
   it('takes an installation without a Deployment for dead at once [F71]', () => {

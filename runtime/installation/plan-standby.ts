@@ -12,8 +12,9 @@ export interface KnownInstallation extends Installed {
 
 export interface SeenManager {
   readonly exists: boolean;
-  /** Monotonic time of the last read that found an available replica, or of the first read. */
+  /** Monotonic time of the last read that found an available replica, or of the first read. Later without answers. */
   readonly aliveAt: number;
+  readonly seenAt: number;
 }
 
 /** An installation without an available replica is dead after this time, which is longer than a restart. */
@@ -40,11 +41,11 @@ const getRank = ({ createdAt, uid }: KnownInstallation): string => `${createdAt}
 /** `available`: the available replicas; undefined: the Deployment does not exist. */
 export function seeManager(before: SeenManager | undefined, available: number | undefined, now: number): SeenManager {
   const isAlive = before === undefined || (available ?? 0) > 0;
-  return { exists: available !== undefined, aliveAt: isAlive ? now : before.aliveAt };
+  return { exists: available !== undefined, aliveAt: isAlive ? now : before.aliveAt, seenAt: now };
 }
+export const seeNothing = (now: number, before = seeManager(undefined, 0, now)): SeenManager => ({
+  ...{ ...before, aliveAt: before.aliveAt + now - before.seenAt, seenAt: now },
+});
 
 export const isActive = (seen: SeenManager | undefined, now: number): boolean =>
   seen?.exists === true && now - seen.aliveAt < DEAD_AFTER_MS;
-
-export const seeNothing = (before: SeenManager | undefined, now: number): SeenManager =>
-  before === undefined || isActive(before, now) ? { exists: true, aliveAt: now } : before;

@@ -76,14 +76,13 @@ export class Standby {
   /** If the read fails, the last answer counts. */
   private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
     const before = this.seen.get(other.uid);
-    const startedAt = performance.now();
     try {
       const found = (await this.client.find(getManager(other), { signal })) as
         DeepPartial<api.V1Deployment> | undefined;
       const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
       this.seen.set(other.uid, seeManager(before, available, performance.now()));
     } catch (error) {
-      this.seen.set(other.uid, seeNothing(before, startedAt));
+      this.seen.set(other.uid, seeNothing(performance.now(), before));
       if (!signal.aborted)
         this.options.logger.debug(
           { other: getId(other), problem: describeError(error) },
