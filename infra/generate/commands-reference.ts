@@ -43,7 +43,7 @@ Generated from \`runtime/cli/commands.ts\` by \`npm run generate\`; do not edit.
 
 ${places}
 
-The program uses your kubeconfig and your rights. All commands but \`uninstall\` change nothing. For one namespace (\`-n\`), the role \`edit\` in
+The program uses your kubeconfig and your rights. All commands but \`uninstall\` change nothing. It acts as the operator's account, if you may. For one namespace (\`-n\`), the role \`edit\` in
 it is enough. The result names each part that needs more rights. The exit code is 0 for success, 1 for a failure and 2 for an invalid
 configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
 

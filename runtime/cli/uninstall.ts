@@ -2,6 +2,7 @@ import { variables } from '../config/document.ts';
 import { lumigo } from '../contract.ts';
 import { findInstalled, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { hasSuccessor } from '../uninstall/signs.ts';
@@ -28,7 +29,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     }
     const deadline = Date.now() + flags.deadline * 1_000;
     const act = (acting: Client) => uninstall({ client: acting, installed, deadline, print });
-    const stuck = [...(await asManager(cluster, isInContainer ? undefined : installed, act))];
+    const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
     // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
       print('The operator keeps its ServiceAccount and permissions until everything is removed.');
@@ -43,6 +44,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */
 async function asManager<T>(
   { client, connection }: Cluster,
+  print: (line: string) => void,
   installed: Installed | undefined,
   act: (client: Client) => Promise<T>,
 ): Promise<T> {
@@ -52,14 +54,14 @@ async function asManager<T>(
   const transport = createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator' });
   const manager = createClient(transport);
   try {
-    const isAllowed = await manager
-      .pages(lumigo, { limit: 1 })
-      .next()
-      .then(
-        () => true,
-        () => false,
-      );
-    return await act(isAllowed ? manager : client);
+    const listed = manager.pages(lumigo, { limit: 1 }).next();
+    const isRefused = await listed.then(
+      () => false,
+      // Without the definition there is nothing to list.
+      (error: unknown) => !isNotFound(error),
+    );
+    if (isRefused) print('You may not act as the operator, so workloads that ask for the injection can keep it.');
+    return await act(isRefused ? client : manager);
   } finally {
     transport.close();
   }
