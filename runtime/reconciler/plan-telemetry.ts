@@ -37,9 +37,9 @@ export function telemetryAfter(
 const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSettings): boolean =>
   (traces || logs) && workload.elsewhere === undefined;
 
-/** The time begins when its pods run with the injection, and does not begin again. */
-function getSilence({ telemetry = nothingYet, state }: ObservedWorkload, { iso }: Now): Telemetry {
-  const begins = telemetry.since === undefined && state?.kind === 'verified';
+/** The time begins when its pods run with the injection, and does not begin again. Nothing tells when a CronJob runs. */
+function getSilence({ telemetry = nothingYet, state, kind }: ObservedWorkload, { iso }: Now): Telemetry {
+  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.pods !== undefined;
   return begins ? { kind: 'NothingYet', since: iso } : telemetry;
 }
 
