@@ -16,18 +16,20 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   const identity = isTested ? await getPodIdentity(workload, client) : { labelSelector: labels.autoTrace };
   if (identity === undefined) return [];
   const options = { labelSelector: identity.labelSelector, limit: MAX_PODS };
-  for await (const { items } of client.pages({ ...pods, namespace }, options))
-    return items
-      .filter((pod) => isLookedAt(pod.metadata, identity) && (isTested || hasInjectorOf(workload, pod)))
-      .map((pod) => lookedAt(pod, isTested || isOf(workload, pod.metadata)));
+  for await (const { items } of client.pages({ ...pods, namespace }, options)) {
+    const shown = items.filter(
+      (pod) => isLookedAt(pod.metadata, identity) && (isTested || hasInjectorOf(workload, pod)),
+    );
+    const own = shown.filter(({ metadata }) => isTested || isOf(workload, metadata));
+    // Without own pods, those of others show if the injector runs.
+    return (own.length > 0 ? own : shown).map((pod) => lookedAt(pod, own.length > 0));
+  }
   return [];
 }
 
 /** The jobs of a CronJob have its name and the time. */
-const isOf = ({ kind, metadata: { uid, name = '' } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
-  ownerReferences.some(
-    (owner) => owner.uid === uid || (kind === 'CronJob' && owner.name.replace(/-\d+$/, '') === name),
-  );
+const isOf = ({ metadata }: Workload, { ownerReferences = [] }: Metadata): boolean =>
+  ownerReferences.some(({ uid, name }) => uid === metadata.uid || name.replace(/-\d+$/, '') === metadata.name);
 
 /** Lists injected pods of a StatefulSet that are not ready. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
@@ -60,7 +62,6 @@ interface Pod {
 const isReady = (pod: KubernetesObject): boolean =>
   (pod as Pod).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-/** Pods of other workloads show only if the injector runs. */
 function lookedAt(pod: KubernetesObject, isOwn: boolean): LookedAtPod {
   const { metadata, spec, status = {} } = pod as Pod;
   const injected = (spec?.containers ?? []).filter(
