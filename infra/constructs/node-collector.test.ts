@@ -138,6 +138,16 @@ describe('kube-state-metrics', () => {
     expect(added(metrics, { kubeStateMetrics: { address: 'ksm.monitoring.svc:8080' } }).filter(isOf)).toEqual([]);
   });
 
+  it.each([
+    ['the pods of the operator', {}, true],
+    ['every address if these have the address of their node', { hostNetwork: true }, false],
+  ])('is scraped from %s', (_from, more, isByPods) => {
+    const manifests = rendered(metrics, { networkPolicy: { enabled: true }, ...more });
+    const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && isOf(metadata.name));
+    const { ingress } = policy?.['spec'] as { ingress: readonly { from?: unknown; ports: unknown }[] };
+    expect(ingress.map(({ from, ports }) => [from !== undefined, ports !== undefined])).toEqual([[isByPods, true]]);
+  });
+
   it('lists and watches the kinds that it reports, and no Secrets', () => {
     const manifests = rendered(metrics);
     const role = manifests.find(({ kind, metadata }) => kind === 'ClusterRole' && isOf(metadata.name));

@@ -15,7 +15,9 @@ const trusting = { ...published, verify: { keyringSecret: 'lumigo-charts' } };
 interface CronJob {
   readonly suspend: boolean;
   readonly concurrencyPolicy: string;
-  readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: PodSpec } } };
+  readonly jobTemplate: {
+    readonly spec: { readonly activeDeadlineSeconds: number; readonly template: { readonly spec: PodSpec } };
+  };
 }
 interface PodSpec {
   readonly serviceAccountName: string;
@@ -41,6 +43,8 @@ describe('the updater [F60]', () => {
     expect(objects.map(({ metadata: { namespace } }) => namespace)).toEqual(always.map(() => 'lumigo-system'));
     const { suspend, concurrencyPolicy, jobTemplate } = getJob(objects);
     expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
+    // Both an upgrade and its rollback may take the longest time of the setting.
+    expect(jobTemplate.spec.activeDeadlineSeconds).toBeGreaterThan(2 * 86_400);
     const [container] = jobTemplate.spec.template.spec.containers;
     expect(container.args).toEqual(['update']);
   });
