@@ -28,7 +28,10 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const candidates = [...spec.containers, ...getNamedInits(spec, choice)];
   const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
   const chosen = { ...spec, containers: candidates.filter((each) => !unchosen.has(each)) };
-  const problems = new Map([...getTraced(chosen, metadata, choice, settings), ...reasonsToLeaveAlone(chosen)]);
+  const problems = new Map([
+    ...getReasons(chosen, (each) => whyLeft(each, metadata, choice, settings)),
+    ...reasonsToLeaveAlone(chosen),
+  ]);
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons, candidates);
   if (refused !== undefined) return { refused };
@@ -101,15 +104,14 @@ const getNames = (containers: readonly Container[] = [], among: ReadonlySet<Cont
 const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable): boolean =>
   'yields' in row && own !== undefined && !covers(own, variable);
 
-const getTraced = (
-  spec: PodSpec,
-  metadata: Metadata,
+/** Returns why a container is left to another tracer; undefined if it is not. */
+export const whyLeft = (
+  container: Container,
+  metadata: Metadata | undefined,
   { include = [] }: ContainerChoice,
   { otherTracers }: InjectionSettings,
-): ReadonlyMap<Container, string> =>
-  getReasons(spec, (container) =>
-    otherTracers === 'Inject' || include.includes(container.name) ? undefined : whyTraced(container, metadata),
-  );
+): string | undefined =>
+  otherTracers === 'Inject' || include.includes(container.name) ? undefined : whyTraced(container, metadata);
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];

@@ -1,13 +1,12 @@
 import { annotations, injector } from '../contract.ts';
 import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
-import { inject } from './inject.ts';
+import { inject, whyLeft } from './inject.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
-import { whyTraced } from './other-tracers.ts';
-import type { Container, PodTemplate } from '../api/objects.ts';
+import type { Container, PodSpec, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
@@ -39,9 +38,9 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   if (originalState === undefined) return true;
   // The settings of the record decide about sidecars and other tracers, and annotations take effect at once.
   const excluded = new Set(originalState.excluded);
+  const asked = choiceIn(template.metadata, current.choice);
   const isLeftAlone = (each: Container): boolean =>
-    current.sidecars?.includes(each.name) === true ||
-    (current.otherTracers !== 'Inject' && whyTraced(each, template.metadata) !== undefined);
+    current.sidecars?.includes(each.name) === true || whyLeft(each, template.metadata, asked, current) !== undefined;
   const sidecars = [
     ...(originalState.skipped?.filter((name) => !excluded.has(name)) ?? []),
     ...template.spec.containers.filter((each) => excluded.has(each.name) && isLeftAlone(each)).map(({ name }) => name),
@@ -78,14 +77,15 @@ function isExcludedNow(
   );
 }
 
-const ownContainer = ({ spec }: PodTemplate): Container | undefined =>
-  spec.initContainers?.find(({ name }) => name === injector.container);
+/** Returns the container that copies the injector's files. */
+export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Container | undefined =>
+  initContainers.find(({ name }) => name === injector.container);
 
 /** Compares only the copying. The other fields follow the pod and the operator's version at that time. */
 function hasInjector(there: PodTemplate, wanted: PodTemplate): boolean {
-  const { name, env, volumeMounts } = ownContainer(wanted) ?? {};
+  const { name, env, volumeMounts } = findInjector(wanted.spec) ?? {};
   return (
-    covers(ownContainer(there), { name, env, volumeMounts }) &&
+    covers(findInjector(there.spec), { name, env, volumeMounts }) &&
     there.spec.volumes?.some((volume) => volume.name === injector.volume) === true &&
     includes(there.metadata?.annotations?.[annotations.safeToEvict], injector.volume)
   );
@@ -106,7 +106,7 @@ export function isCurrent(template: PodTemplate, settings: InjectionSettings): b
   return (
     ourLabel(template.metadata) === labelValue(settings.version) &&
     getFormat(originalState) === currentFormat &&
-    ownContainer(template)?.image === settings.image &&
+    findInjector(template.spec)?.image === settings.image &&
     originalState?.endpoint === settings.endpoint
   );
 }

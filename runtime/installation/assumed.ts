@@ -1,6 +1,6 @@
 import { assumedSettings, type InjectionConfig } from '../config/config.ts';
-import { injector, labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
-import { injectedSettings } from '../injection/intact.ts';
+import { labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
+import { findInjector, injectedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -62,6 +62,6 @@ function shownBy(workload: Workload): FoundSettings | undefined {
   const template = isOurs(ourLabel(workload.metadata)) ? toTemplate(workload) : undefined;
   const endpoint = template && injectedSettings(template)?.endpoint;
   if (endpoint === undefined) return undefined;
-  const image = template?.spec.initContainers?.find(({ name }) => name === injector.container)?.image;
+  const image = findInjector(template?.spec)?.image;
   return { endpoint, image, from: `${workload.kind}/${workload.metadata.name}` };
 }

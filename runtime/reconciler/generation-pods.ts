@@ -1,5 +1,6 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Metadata, PodSpec, Workload } from '../api/objects.ts';
+import { findInjector } from '../injection/intact.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
@@ -46,12 +47,9 @@ const isLookedAt = (metadata: Metadata, { owner }: Partial<PodIdentity>): boolea
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
 
-const injectorImage = ({ initContainers = [] }: Partial<PodSpec> = {}) =>
-  initContainers.find(({ name }) => name === injector.container)?.image;
-
 /** Another image shows nothing about this one. */
 const hasInjectorOf = (workload: Workload, pod: KubernetesObject): boolean =>
-  injectorImage((pod as Pod).spec) === injectorImage(toTemplate(workload)?.spec);
+  findInjector((pod as Pod).spec)?.image === findInjector(toTemplate(workload)?.spec)?.image;
 
 interface Pod {
   readonly metadata: Metadata;

@@ -1,4 +1,3 @@
-import { injector as injectorNames } from '../contract.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isInjected } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
@@ -7,6 +6,7 @@ import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getCompletion } from '../rollout/completion.ts';
+import { findInjector } from '../injection/intact.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { getRisk } from '../rollout/batches.ts';
 import type { Observation, Reading } from '../rollout/workload-state.ts';
@@ -21,8 +21,7 @@ export interface Installed extends Pick<Reading, 'injector'> {
 
 export function classifyWorkload(workload: Workload, { injector, image }: Installed): Reading {
   const template = toTemplate(workload);
-  const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
-  const isCurrent = own?.image === image;
+  const isCurrent = findInjector(template?.spec)?.image === image;
   const [completion, risk] = [getCompletion(workload), getRisk(workload)];
   return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Milliseconds. The API server gives up after 5 s, so a slower request is not from it. */
+export const requestBounds = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+
 interface Connection {
   readonly socket: Socket;
   /** `unused`: no request was read to its end. `waiting`: one was, and is not answered. */

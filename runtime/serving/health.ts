@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
-import { Connections } from './connections.ts';
+import { Connections, requestBounds } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 interface ServerOptions extends Where {
@@ -17,7 +17,6 @@ interface HealthOptions {
 
 /** Any pod can reach these ports. The kubelet and Prometheus need few connections. */
 const MAX_CONNECTIONS = 64;
-const bounds = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /** Alive: the event loop runs. Ready: caches are filled, a certificate is loaded, and no shutdown has begun. */
 export class HealthServer {
@@ -27,7 +26,7 @@ export class HealthServer {
 
   readonly run = (signal: AbortSignal): Promise<void> => {
     const { config, unready } = this.options;
-    const server = createServer(bounds, (request, response) => {
+    const server = createServer(requestBounds, (request, response) => {
       const problems = request.url === paths.ready ? unready() : [];
       const known = request.url === paths.live || request.url === paths.ready;
       response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;
@@ -49,7 +48,7 @@ interface MetricsOptions extends ServerOptions {
 
 /** Serves metrics to every client. Rejects with a sentence for the user if the port cannot be bound. */
 export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<void> {
-  const server = createServer(bounds, (request, response) => {
+  const server = createServer(requestBounds, (request, response) => {
     if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
     void writeMetrics(registry, response);
   });

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pair } from '../certificates/serve-certificate.ts';
-import { Connections } from './connections.ts';
+import { Connections, requestBounds } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 export interface TlsServer {
@@ -20,10 +20,6 @@ export interface TlsServer {
 
 /** The API server keeps an idle connection for 90 s, and must never meet one that is just closing. */
 const KEEP_ALIVE_MS = 100_000;
-/** The API server gives up after 5 s, so a slower request is not from it. */
-const REQUEST_MS = 10_000;
-/** The limit for a handshake, and for the headers of the first request. */
-const BEGIN_MS = 5_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
 interface TlsServerOptions extends Where {
@@ -37,10 +33,8 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
   let isDraining = false;
   const connections = new Connections(options.mostConnections);
   const bounds = {
-    handshakeTimeout: BEGIN_MS,
-    headersTimeout: BEGIN_MS,
-    requestTimeout: REQUEST_MS,
-    connectionsCheckingInterval: 1_000,
+    ...requestBounds,
+    handshakeTimeout: requestBounds.headersTimeout,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {

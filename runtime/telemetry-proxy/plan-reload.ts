@@ -46,8 +46,8 @@ export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespa
   });
 }
 
-const countEvents = (namespaces: Namespaces): number =>
-  namespaces.filter(({ sends }) => sends.includes('events')).length;
+export const sendsEvents = ({ sends }: CollectedNamespace): boolean => sends.includes('events');
+const countEvents = (namespaces: Namespaces): number => namespaces.filter(sendsEvents).length;
 
 /**
  * Returns the next step:

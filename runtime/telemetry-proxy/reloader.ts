@@ -63,7 +63,7 @@ export class Reloader {
   }
 
   collected(): number {
-    return this.state.running?.filter(sendsEvents).length ?? 0;
+    return this.state.running?.filter(plan.sendsEvents).length ?? 0;
   }
 
   /** Takes the next step of the plan. A reload continues in the background. Returns true if nothing is left to do. */
@@ -118,7 +118,7 @@ export class Reloader {
     const started = performance.now();
     try {
       // The versions are read before the watches end, so that nothing between two watches is missed.
-      const present = namespaces.some(sendsEvents) ? await presentVersions(client) : {};
+      const present = namespaces.some(plan.sendsEvents) ? await presentVersions(client) : {};
       this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.waitForUp(settings, process, before);
@@ -144,7 +144,7 @@ export class Reloader {
     const now = performance.now();
     const isInitial = ({ lumigo }: plan.Namespaces[number]) => now < (this.initial.get(lumigo) ?? Infinity);
     const initial = namespaces
-      .filter(sendsEvents)
+      .filter(plan.sendsEvents)
       .filter(isInitial)
       .map(({ name }) => name);
     [this.isRenewalDue, this.tokenNamespaces, this.wroteAt] = [false, settings.tokenNamespaces, now];
@@ -175,14 +175,12 @@ export class Reloader {
     if (isSending) [this.sentUntil, this.isCut] = [present, false];
     const running = isSending ? namespaces : undefined;
     this.state = { ...plan.afterSuccess(this.state, namespaces), running, cutFrom: now + CATCH_UP_MS };
-    const lumigoes = new Set(namespaces.filter(sendsEvents).map(({ lumigo }) => lumigo));
+    const lumigoes = new Set(namespaces.filter(plan.sendsEvents).map(({ lumigo }) => lumigo));
     for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
     const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
     for (const lumigo of fresh) this.initial.set(lumigo, now + plan.initialMs(fresh.length));
   }
 }
-
-const sendsEvents = ({ sends }: plan.Namespaces[number]): boolean => sends.includes('events');
 
 async function presentVersions(client: Client): Promise<Versions> {
   const versions = collectedKinds.map(async (kind) => {
