@@ -8,9 +8,12 @@ export class RemoteSink {
   constructor(readonly url: string) {}
 
   async received(): Promise<readonly Received[]> {
-    const since = `${this.url}${controlPath}received?since=${this.#received.length}`;
+    const from = this.#received.length;
+    const since = `${this.url}${controlPath}received?since=${from}`;
     const answer = await fetch(since, { signal: AbortSignal.timeout(ANSWER_MS) });
-    this.#received.push(...((await answer.json()) as Received[]));
+    const items = (await answer.json()) as Received[];
+    // A concurrent call may have added some of them meanwhile.
+    this.#received.push(...items.slice(this.#received.length - from));
     return this.#received;
   }
 
