@@ -20,7 +20,7 @@ beforeAll(async () => {
   nodeTest = await NodeTest.start({}, { kubelet });
   kubectl = await toolOn(nodeTest.system.node, 'kubectl', '-n', 'lumigo-system');
   pods = await getPods(nodeTest.system.node, 'lumigo-system', managerSelector);
-}, 300_000);
+});
 afterAll(() => nodeTest?.stop());
 
 const intruder = readFileSync(new URL('intruder.py', import.meta.url), 'utf8');

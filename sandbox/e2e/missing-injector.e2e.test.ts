@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
@@ -11,7 +11,6 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
 const { cronJob: cronJobs, job: jobs } = workloadKinds;
-jest.setTimeout(300_000);
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];
 

@@ -239,5 +239,5 @@ describe('the collector of a node', () => {
     );
     const [pod] = await getCollectors();
     expect(pod?.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0, 0]);
-  }, 300_000);
+  });
 });

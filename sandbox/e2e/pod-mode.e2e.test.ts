@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { suffixes } from '../../runtime/contract.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
@@ -7,7 +7,6 @@ import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-jest.setTimeout(300_000);
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { getInjectionStatus } from '../../runtime/injection/injection-status.ts';
@@ -9,7 +9,6 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareStrictApps, strictDeployment, type Behavior } from './strict-app.ts';
 
 const { deployment: deployments } = workloadKinds;
-jest.setTimeout(300_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {

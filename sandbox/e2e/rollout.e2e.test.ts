@@ -11,7 +11,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
-jest.setTimeout(300_000);
+jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
   release('install', 'lumigo', join(folder, 'original'), '--create-namespace', '--no-hooks', ...setting(values));
   await lease('original-0');
   await workloadsOfTheOriginal();
-}, 300_000);
+});
 afterAll(() => nodeTest?.stop());
 
 function standIn(): Manifest {
@@ -201,7 +201,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     };
     // The operator checks once a second, and both clocks are this machine's.
     expect(Date.parse(spec.acquireTime)).toBeGreaterThan((await over) - 600);
-  }, 300_000);
+  });
 
   it('keeps its Lumigo, which is active', async () => {
     expect(await uidOfLumigo()).toBe(uid);
@@ -245,7 +245,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       },
       { timeoutMs: 120_000, intervalMs: 1_000 },
     );
-  }, 300_000);
+  });
 
   it('is rolled back and upgraded again, and no pod restarts', async () => {
     release('rollback', 'lumigo', '1', '--no-hooks');
@@ -278,5 +278,5 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       'jsonpath={.metadata.labels.lumigo\\.auto-trace}',
     ];
     expect(kubectl(...label)).toBe('true');
-  }, 300_000);
+  });
 });

@@ -21,7 +21,7 @@ let nodeTest: NodeTest;
 beforeAll(async () => {
   nodeTest = await NodeTest.start();
   await beginBatch();
-}, 300_000);
+});
 afterAll(() => nodeTest?.stop());
 
 /** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */
@@ -261,26 +261,22 @@ describe('programs without a line of tracing', () => {
     );
   });
 
-  it.concurrent(
-    'are traced in a Job and a CronJob',
-    async () => {
-      for (const [name, attribute] of [
-        ['once', 'k8s.job'],
-        ['nightly', 'k8s.cronjob'],
-      ] as const)
-        await eventually(
-          async () => {
-            const spans = await nodeTest.system.sink.spans();
-            const own = spans.filter(({ resource }) => resource[`${attribute}.name`] === name);
-            expect(own.length).toBeGreaterThan(0);
-            for (const { resource } of own) expect(resource[`${attribute}.uid`]).toMatch(/^[-0-9a-f]{36}$/);
-          },
-          // The CronJob runs once a minute, and a busy machine starts its pod late.
-          { timeoutMs: 150_000, intervalMs: 500 },
-        );
-    },
-    300_000,
-  );
+  it.concurrent('are traced in a Job and a CronJob', async () => {
+    for (const [name, attribute] of [
+      ['once', 'k8s.job'],
+      ['nightly', 'k8s.cronjob'],
+    ] as const)
+      await eventually(
+        async () => {
+          const spans = await nodeTest.system.sink.spans();
+          const own = spans.filter(({ resource }) => resource[`${attribute}.name`] === name);
+          expect(own.length).toBeGreaterThan(0);
+          for (const { resource } of own) expect(resource[`${attribute}.uid`]).toMatch(/^[-0-9a-f]{36}$/);
+        },
+        // The CronJob runs once a minute, and a busy machine starts its pod late.
+        { timeoutMs: 150_000, intervalMs: 500 },
+      );
+  });
 });
 
 describe('a pod', () => {

@@ -1,4 +1,4 @@
 import { jest } from '@jest/globals';
 
-// A control plane takes seconds to start, and more on a busy machine.
-jest.setTimeout(120_000);
+// Longer than the waits within a test together, on a busy machine too: a wait that fails says more than this limit.
+jest.setTimeout(300_000);
