@@ -97,7 +97,7 @@ it(
     expect(attacked.missed).toBe(0);
     expect(attacked.asked).toBeGreaterThan(seconds * 10);
     // A busy machine is slow without an attack as well.
-    expect(attacked.p99Ms).toBeLessThan(Math.max(100, 3 * quiet.p99Ms));
+    expect(attacked.p99Ms).toBeLessThan(Math.max(500, 10 * quiet.p99Ms));
   },
   (seconds + 300) * 1_000,
 );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
@@ -15,7 +15,6 @@ import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeTest } from './node-test.ts';
 import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
 
-jest.setTimeout(300_000);
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let release: Tool;
@@ -111,7 +110,10 @@ describe('helm', () => {
         'jsonpath={.spec.template.metadata.annotations}',
       );
     const before = digest();
-    const creating = keepCreating(nodeTest.client, 'shop');
+    // Each later installation of this file would instrument a thousand CronJobs of 'shop' again.
+    const { namespace } = await nodeTest.traced('changing');
+    await nodeTest.waitForWebhook(namespace);
+    const creating = keepCreating(nodeTest.client, namespace);
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
     // The old pods stop slowly, and the others have read the Secret by then.
     await sleep(11_000);
@@ -164,7 +166,9 @@ describe('helm', () => {
   });
 });
 
+/** Without `front`, the rollout of `idle` waits for no pod. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
+  kubectl('delete', 'deployment', 'front', '-n', 'shop', '--ignore-not-found');
   await nodeTest.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await nodeTest.traced('shop');

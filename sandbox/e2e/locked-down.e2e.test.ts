@@ -63,8 +63,8 @@ async function traces(namespace: string): Promise<void> {
   await nodeTest.traced(namespace);
   await waitForReach(namespace);
   await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-  expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
   await nodeTest.waitForRunning(namespace, 'front');
+  expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
   const url = await nodeTest.getAddress(namespace, 'front');
   await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
 }

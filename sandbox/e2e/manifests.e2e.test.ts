@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -12,7 +12,6 @@ import { NodeTest } from './node-test.ts';
 import { getInitContainers, toolOn, type Tool } from './tools.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
-jest.setTimeout(300_000);
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let kubectl: Tool;
@@ -72,6 +71,8 @@ describe('the plain manifests', () => {
     kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=120s');
     expect(left()).toEqual([]);
     await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
+    // The next test has no pods to wait for.
+    kubectl('delete', 'deployment', 'front', '-n', 'shop');
   });
 
   it('leave no injection and nothing stuck when their namespace is deleted first [D42]', async () => {
@@ -79,7 +80,8 @@ describe('the plain manifests', () => {
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await nodeTest.apply(deployment('shop', 'idle', { replicas: 0 }));
     await nodeTest.traced('shop');
-    await eventually(() => Promise.resolve(expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
+    const isInjected = () => expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
+    await eventually(isInjected, { timeoutMs: 60_000 });
     kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
     expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
     expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');

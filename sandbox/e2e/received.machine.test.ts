@@ -60,7 +60,7 @@ async function replaceReplicas(): Promise<void> {
 // A Go program, which no tracer instruments.
 const createSilent = (name: string) => deployment(namespace, name, { image: pauseImage, command: ['/pause'] });
 
-it('reports Received within 15 s of the first span of a Node.js and a Python program', async () => {
+it('reports Received within 20 s of the first span of a Node.js and a Python program', async () => {
   // The probes of the kubelet cause the spans.
   await nodeTest.apply(deployment(namespace, 'front'), deployment(namespace, 'stock', { image: pythonImage }));
   await nodeTest.apply(createSilent('mute'));
@@ -73,7 +73,7 @@ it('reports Received within 15 s of the first span of a Node.js and a Python pro
   };
   const seconds = await Promise.all(['front', 'stock'].map(measure));
   process.stderr.write(`      Received after ${seconds.map((each) => each.toFixed(1)).join(' s and ')} s\n`);
-  expect(Math.max(...seconds)).toBeLessThan(15);
+  expect(Math.max(...seconds)).toBeLessThan(20);
 });
 
 it('names a Go program after the time of the setting, and under the next leader too', async () => {

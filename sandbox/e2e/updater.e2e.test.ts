@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,6 @@ import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 
-jest.setTimeout(300_000);
 let node: NodeCluster;
 let nodeTest: NodeTest;
 let release: Tool;
@@ -26,6 +25,9 @@ let helm: string;
 const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
 /** A Job queries the repository of the node's network in place of this one. */
 const published = 'https://charts.example';
+/** Helm waits this long for an upgrade, which replaces two replicas one after the other. */
+const TIMEOUT_SECONDS = 120;
+const toTimeout = (seconds: number): string => String.raw`\"timeoutSeconds\": ${seconds}`;
 const next = (patch: number): string => `${major}.${minor}.${patch}`;
 
 beforeAll(async () => {
@@ -41,7 +43,7 @@ beforeAll(async () => {
   await nodeTest.apply(restrictedNamespace('lumigo-system'));
   const values = {
     'updater.repository': published,
-    'updater.timeoutSeconds': '60',
+    'updater.timeoutSeconds': String(TIMEOUT_SECONDS),
     'updater.verify.unsigned': 'accept',
     'cluster.name': 'kept',
   };
@@ -58,27 +60,28 @@ interface Run {
 }
 
 /** The settings allow only https://, and the repository has no certificate, so each Job gets its address. */
-function createJob(name: string): void {
+function createJob(name: string, seconds: number): void {
   const made = kubectl(
     ...['create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater', '--dry-run=client', '-o', 'json'],
   );
   expect(made).toContain(published);
+  expect(made).toContain(toTimeout(TIMEOUT_SECONDS));
   const file = join(folder, '..', `${name}-${process.pid}.json`);
-  writeFileSync(file, made.replaceAll(published, charts.url));
+  writeFileSync(file, made.replaceAll(published, charts.url).replace(toTimeout(TIMEOUT_SECONDS), toTimeout(seconds)));
   kubectl('create', '-f', file);
   rmSync(file);
 }
 
-async function runUpdater(): Promise<Run> {
+async function runUpdater(seconds = TIMEOUT_SECONDS): Promise<Run> {
   const name = `update-${(runs += 1)}`;
-  createJob(name);
+  createJob(name, seconds);
   const state = await eventually(
     () => {
       const conditions = kubectl('get', 'job', name, '-o', 'jsonpath={.status.conditions[?(@.status=="True")].type}');
       if (!/Complete|Failed/.test(conditions)) throw new Error(`${name} is not done: ${conditions}`);
       return Promise.resolve(conditions);
     },
-    { timeoutMs: 150_000, intervalMs: 500 },
+    { timeoutMs: 200_000, intervalMs: 500 },
   );
   const pod = kubectl('get', 'pods', '-l', `job-name=${name}`, '-o', 'jsonpath={.items[0].metadata.name}');
   const events = kubectl(
@@ -148,7 +151,7 @@ describe('the updater', () => {
           .replace(`tag: ${operatorVersion()}`, 'tag: there-is-none')
           .replace('podAnnotations: {}', 'podAnnotations: { since: "2" }'),
     });
-    const { succeeded, event } = await runUpdater();
+    const { succeeded, event } = await runUpdater(20);
     expect(succeeded).toBe(false);
     expect(event).toContain(
       `LumigoCannotUpdateOperator: ${next(2)} could not be installed; revision 4, with ${next(1)}, is deployed now`,
