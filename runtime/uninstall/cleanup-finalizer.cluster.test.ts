@@ -1,26 +1,157 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
-import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { destroy, waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { protection, instrumentedAndProtected, waitForProtected } from '../../sandbox/testing/protection.ts';
+import {
+  protection,
+  installedAs,
+  instrumentedAndProtected,
+  waitForProtected,
+} from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { labels, workloadKinds } from '../contract.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
+import { cleanupFinalizer, labels, lumigo, workloadKinds } from '../contract.ts';
+import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { protectedObjects } from './protected-objects.ts';
 
 let operator: OperatorBench;
-const start = async (): Promise<void> => void (operator = await startOperator());
-const stop = (): Promise<void> | undefined => operator?.stop();
+let programs = '';
+beforeAll(async () => {
+  operator = await startOperator();
+  const { kubectl = '' } = await ensureBinaries(['kubectl']);
+  programs = join(operator.cluster.dir, 'programs');
+  mkdirSync(programs);
+  symlinkSync(kubectl, join(programs, 'kubectl'));
+});
+afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-const namespaces = kinds.namespaces;
+
+describe('the cleanup finalizer in a removal', () => {
+  afterEach(() => operator.reinstall());
+
+  it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.instrumented('shop');
+    const alone = await testCluster.namespace('alone');
+    await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
+    await testCluster.waitForInstrumented(deployment, alone, 'app');
+    await waitForProtected(operator, true);
+    await destroy(cluster, [installation.manifests], () => operator.stopManager());
+    for (const each of [namespace, alone])
+      expect(await testCluster.isInstrumented(deployment, each, 'app')).toBe(false);
+    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
+    await cluster.client.delete({ ...deployment, namespace: alone, name: 'app' });
+  });
+
+  it('keeps it able to if Argo CD deletes wave by wave [D42]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    const getWave = ({ metadata }: Manifest): number =>
+      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
+    const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => getWave(each) === wave));
+    expect(waves.flat().length).toBe(installation.manifests.length);
+    await destroy(cluster, waves, () => operator.stopManager());
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+  });
+
+  it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    const relent = await operator.refuseChanges(namespace, { app: 'app' });
+    await destroy(cluster, [installation.manifests], () => operator.stopManager());
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    await relent();
+  });
+
+  it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    await operator.killManager();
+    const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
+    const { code, stderr } = await runCommand(
+      ['uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
+      {},
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await removal;
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+  });
+});
+
+/** Runs the commands of docs/operate/uninstall.md, which need only kubectl. */
+function documentedLines(): readonly string[] {
+  const text = readFileSync('docs/operate/uninstall.md', 'utf8');
+  const [, section = ''] = text.split('## A removal that is stuck\n');
+  return (/```sh\n(.*?)```/s.exec(section)?.[1] ?? '').trim().split('\n');
+}
+
+function inShell(line: string): void {
+  const { kubeconfig, dir } = operator.cluster;
+  const env = { PATH: `${programs}:/usr/bin:/bin`, KUBECONFIG: kubeconfig, HOME: dir };
+  const { status, stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8' });
+  expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
+}
+
+const foreign = 'example.com/another-controller';
+const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
+/** The webhook stays, so that it is in the way. */
+const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
+const getLumigo = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
+
+const held = (): readonly ResourceRef[] => protectedObjects(installedAs(operator.installation));
+
+const getFinalizers = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
+
+const finalizersOfDeleted = (ref: ResourceRef) =>
+  eventually(async () => {
+    const { deletionTimestamp, finalizers } = (await operator.cluster.client.get(ref)).metadata;
+    expect(deletionTimestamp).toBeDefined();
+    return finalizers;
+  });
+
+const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
+  operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
+
+async function removeWithoutManager(): Promise<void> {
+  for (const ref of held()) await eventually(async () => expect(await getFinalizers(ref)).toContain(cleanupFinalizer));
+  await operator.killManager();
+  for (const manifest of deleted()) await operator.cluster.client.delete(toRef(manifest));
+  for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
+}
+
+describe('a removal that is stuck', () => {
+  it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const [shop, bank] = [await testCluster.instrumented('shop'), await testCluster.instrumented('bank')];
+    await setFinalizers(getLumigo(bank), [foreign, lumigo.finalizer]);
+    await removeWithoutManager();
+    expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);
+    await finalizersOfDeleted(getLumigo(bank));
+
+    const lines = documentedLines();
+    expect(lines).toHaveLength(3);
+    lines.forEach(inShell);
+
+    // The commands release only the operator's finalizers, not foreign ones.
+    expect(await getFinalizers(getLumigo(bank))).toEqual([foreign]);
+    await setFinalizers(getLumigo(bank), []);
+    for (const manifest of installation.manifests) await waitForDeletion(cluster, manifest);
+    const injected = () => Promise.all([shop, bank].map((each) => testCluster.isInstrumented(deployment, each, 'app')));
+    expect(await injected()).toEqual([true, true]);
+
+    await operator.reinstall();
+    await eventually(async () => expect(await injected()).toEqual([false, false]));
+  });
+});
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {
-  beforeAll(start);
-  afterAll(stop);
-
   it('exists while there is a Lumigo or an opt-in by label to clean up', async () => {
     const { testCluster } = operator;
     await waitForProtected(operator, false);
@@ -61,85 +192,5 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await operator.stopManager();
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
-  });
-});
-
-describe('the cleanup finalizer in a removal', () => {
-  beforeEach(start);
-  afterEach(stop);
-
-  it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await testCluster.instrumented('shop');
-    const alone = await testCluster.namespace('alone');
-    await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
-    await testCluster.waitForInstrumented(deployment, alone, 'app');
-    await waitForProtected(operator, true);
-    await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    for (const each of [namespace, alone])
-      expect(await testCluster.isInstrumented(deployment, each, 'app')).toBe(false);
-    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
-  });
-
-  it('keeps it able to when its namespace is deleted and nothing else [D42]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumentedAndProtected(operator);
-    const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
-    for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
-    await operator.stopManager();
-    for (const each of own) await waitForDeletion(cluster, each);
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
-    await expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found');
-    await destroy(cluster, [installation.manifests], () => Promise.resolve());
-  });
-
-  it('keeps it able to if Argo CD deletes wave by wave [D42]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumentedAndProtected(operator);
-    const getWave = ({ metadata }: Manifest): number =>
-      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
-    const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => getWave(each) === wave));
-    expect(waves.flat().length).toBe(installation.manifests.length);
-    await destroy(cluster, waves, () => operator.stopManager());
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
-  });
-
-  it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumentedAndProtected(operator);
-    await operator.refuseChanges(namespace, { app: 'app' });
-    await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
-  });
-
-  it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumentedAndProtected(operator);
-    await operator.killManager();
-    const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
-    const { code, stderr } = await runCommand(
-      ['uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
-      {},
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    await removal;
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
-  });
-
-  it('is released by `lumigo uninstall` if a manager was killed', async () => {
-    const { cluster, installation, testCluster } = operator;
-    const namespace = await instrumentedAndProtected(operator);
-    await operator.killManager();
-    const { name, namespace: own } = installation.settings;
-    const lease = {
-      ...kinds.leases,
-      namespace: own,
-      name: `${name}-leader`,
-    };
-    await cluster.client.patch(lease, { kind: 'merge', body: { spec: { holderIdentity: '' } } });
-    const { code, stderr } = await runInContainer(cluster, installation, ['uninstall', '--deadline', '30']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(await protection(operator)).toEqual([false, false, false]);
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { parseSettings } from '../../infra/settings/settings.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -97,12 +98,14 @@ describe('uninstall', () => {
   it('removes injections and finalizers itself without a manager [D42]', async () => {
     const { testCluster } = operator;
     const [gone, kept] = [await testCluster.instrumented('leaving'), await testCluster.instrumented('leaving', keep)];
+    await waitForProtected(operator, true);
     await operator.killManager();
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
-    const { code, stdout } = await uninstall();
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await uninstall();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Removed the injection from 1 workload.');
+    expect(await protection(operator)).toEqual([false, false, false]);
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');

@@ -1,15 +1,12 @@
 import { synthesize } from '../../infra/operator.ts';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
-import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Container, PodSpec } from '../../runtime/api/objects.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
-import { eventually } from '../testing/eventually.ts';
-import { apply } from './apply.ts';
+import { apply, applyDefinition } from './apply.ts';
 import { toConfig, type SharedConfiguration } from './configuration.ts';
 
 export interface Installation {
@@ -34,37 +31,17 @@ export interface InstallOptions {
 /** Without nodes, a rollout would wait for pods that never run. */
 export const withoutNodes = { rollout: { strategy: 'immediate' } };
 
-const SERVED_MS = 10_000;
-
-/** The API server serves a new kind a moment after it stores the definition. @throws Error with its last answer */
-export const awaitDefinition = (client: Client): Promise<void> =>
-  eventually(
-    async () => {
-      const problem = await client
-        .pages(lumigo, { limit: 1 })
-        .next()
-        .then(() => undefined, describeError);
-      if (problem !== undefined) throw new Error(`the API server does not serve Lumigo resources yet: ${problem}`);
-    },
-    { timeoutMs: SERVED_MS },
-  );
-
 /** Applies each object of `cdk8s synth`. Only the address of the webhook may differ from a cluster with nodes. */
 export async function install(
   client: Client,
-  { settings: given = {}, webhook, only = () => true }: InstallOptions,
+  { settings: given = {}, ...objects }: InstallOptions,
 ): Promise<Installation> {
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
   const certificate = await issueServing(authority, ['localhost', '127.0.0.1'], validity);
   const manifests = synthesize(settings);
-  for (const manifest of manifests.filter(only)) {
-    if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
-    else if (webhook === 'service') await apply(client, manifest);
-    else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
-    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client);
-  }
+  await applyManifests(client, { manifests, authority }, objects);
   return {
     settings,
     manifests,
@@ -73,6 +50,20 @@ export async function install(
     config: toConfig(toContainer(manifests, 'manager')),
     collectorArgs: getCollectorArgs(manifests),
   };
+}
+
+/** Applies the objects of an installation, also again after a removal. */
+export async function applyManifests(
+  client: Client,
+  { manifests, authority }: Pick<Installation, 'manifests' | 'authority'>,
+  { webhook, only = () => true }: Pick<InstallOptions, 'webhook' | 'only'>,
+): Promise<void> {
+  for (const manifest of manifests.filter(only)) {
+    if (manifest.kind === 'CustomResourceDefinition') await applyDefinition(client, manifest);
+    else if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
+    else if (webhook === 'service') await apply(client, manifest);
+    else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
+  }
 }
 
 function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {

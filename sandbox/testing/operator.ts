@@ -6,7 +6,7 @@ import { freePorts } from '../control-plane/processes.ts';
 import { getLumigo } from '../lumigo.ts';
 import { getCollection } from '../manager/apply.ts';
 import type { Changes } from '../manager/configuration.ts';
-import { install } from '../manager/install.ts';
+import { applyManifests, install } from '../manager/install.ts';
 import { startManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
 import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
@@ -79,6 +79,11 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     killManager: (): Promise<void> => manager.stop('SIGKILL'),
     async startManager(more?: More): Promise<void> {
       manager = await start(more);
+    },
+    /** Applies what a test deleted of the operator, and starts a manager. */
+    async reinstall(): Promise<void> {
+      await applyManifests(cluster.client, installation, { webhook: webhookPort });
+      manager = await start();
     },
     async startAnother(more?: More): Promise<Manager> {
       const [port = 0] = await freePorts(1);
