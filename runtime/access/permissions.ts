@@ -242,7 +242,7 @@ export const permissions = {
     ),
     needed(
       'to get the token of the telemetry proxy, which has an account of that name',
-      'telemetry-proxy/account',
+      'telemetry-proxy/telemetry-proxy',
       rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.telemetryProxy}`),
     ),
   ],

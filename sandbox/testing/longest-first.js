@@ -17,7 +17,7 @@ const longest = [
   'runtime/reconciler/pod-mode',
   'sandbox/own-cluster/own-cluster',
   'runtime/telemetry-proxy/collection',
-  'runtime/token-checks/token-checks',
+  'runtime/telemetry-proxy/telemetry-proxy',
   'runtime/telemetry-proxy/toggling',
   'sandbox/sandbox',
   'runtime/telemetry-proxy/replicas',

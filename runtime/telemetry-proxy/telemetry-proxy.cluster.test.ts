@@ -1,0 +1,396 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { stringify } from 'yaml';
+import { getLumigo } from '../../sandbox/lumigo.ts';
+import { repeatAttributes } from '../../sandbox/otlp-sink/sender.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { runToEnd } from '../../sandbox/run.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { forward, plainly, send, type Sender } from '../../sandbox/testing/forwarded.ts';
+import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
+import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { accountFiles, workloadKinds } from '../contract.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { createTransport } from '../kubernetes/http/transport.ts';
+import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
+import { toTokenNamespaces } from './token-namespaces.ts';
+
+let telemetry: TelemetryBench;
+let [namespace, others, uid, other] = ['', '', '', ''];
+/** Pods on the network of their node. */
+let [agent, sharedAgent, otherAgent] = ['', '', ''];
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false });
+  namespace = await telemetry.activate('enriched', getToken(7));
+  others = await telemetry.activate('others', getToken(9));
+  other = await podAt(telemetry.testCluster, '127.0.0.2', { namespace: others, app: 'vault' });
+  const shared = await telemetry.activate('shared', getToken(8));
+  await telemetry.activate('sharing', getToken(8));
+  sharedAgent = await podAt(telemetry.testCluster, undefined, { namespace: shared, app: 'agent' });
+  otherAgent = await podAt(telemetry.testCluster, undefined, { namespace: others, app: 'vault-agent' });
+  agent = await podAt(telemetry.testCluster, undefined, {
+    namespace,
+    app: 'agent',
+    annotations: getAnnotations({ team: 'nodes' }),
+  });
+  uid = await podAt(telemetry.testCluster, '127.0.0.1', {
+    namespace,
+    app: 'cart',
+    labels: { 'app.kubernetes.io/version': '1.2.3' },
+    annotations: getAnnotations({
+      team: 'checkout',
+      'service.name': 'basket',
+      'deployment.environment.name': 'production',
+      'k8s.deployment.name': 'vault',
+      'lumigo.k8s_operator.version': '9',
+    }),
+  });
+  await podAt(telemetry.testCluster, '127.0.0.3', {
+    namespace,
+    app: 'talkative',
+    annotations: getAnnotations(
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
+    ),
+  });
+  await eventually(async () => expect((await send(telemetry, {})).status).toBe(200));
+  await telemetry.waitForSettled();
+});
+afterAll(() => telemetry?.stop());
+
+const getAnnotations = (attributes: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`resource.opentelemetry.io/${name}`, value]));
+
+const forwarded = (resource: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
+  forward(telemetry, resource, sender);
+
+describe('forwarded data', () => {
+  it('has its pod, workload and cluster, and the operator', async () => {
+    await eventually(async () =>
+      expect(await forwarded({ 'service.name': 'test' })).toMatchObject({
+        'service.name': 'test',
+        'k8s.pod.uid': uid,
+        'k8s.pod.name': 'cart-5b7f9c6d8f-abcde',
+        'k8s.namespace.name': namespace,
+        'k8s.replicaset.name': 'cart-5b7f9c6d8f',
+        'k8s.deployment.name': 'cart',
+        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.deployment_method': 'Manifests',
+        'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
+      }),
+    );
+  });
+
+  it('has no label of its namespace by default', async () => {
+    const keys = Object.keys(await forwarded());
+    expect(keys).toContain('k8s.namespace.name');
+    expect(keys.filter((key) => key.startsWith('k8s.namespace.label'))).toEqual([]);
+  });
+
+  it('has the service attributes that OpenTelemetry derives from a pod', async () => {
+    expect(await forwarded({ 'service.name': 'unknown_service:node', 'k8s.container.name': 'app' })).toMatchObject({
+      'service.name': 'basket',
+      'service.namespace': namespace,
+      'service.version': '1.2.3',
+      'service.instance.id': `${namespace}.cart-5b7f9c6d8f-abcde.app`,
+      team: 'checkout',
+      'deployment.environment.name': 'production',
+    });
+  });
+
+  it('keeps the attributes of the program', async () => {
+    const own = { 'service.name': 'own', 'service.namespace': 'own', 'service.version': '0', team: 'own' };
+    expect(await forwarded(own)).toMatchObject(own);
+  });
+
+  it('has no more than a few short attributes of annotations, and no fact from them', async () => {
+    const facts = { 'k8s.deployment.name': 'cart', 'lumigo.k8s_operator.version': '0.1.0' };
+    expect(await forwarded()).toMatchObject(facts);
+    const resource = await forwarded({}, { address: '127.0.0.3' });
+    expect(resource).toMatchObject({ 'k8s.deployment.name': 'talkative' });
+    const annotated = Object.entries(resource).filter(([name]) => name.includes('many.'));
+    expect(annotated.length).toBe(32);
+    expect(annotated.filter(([name, value]) => !name.startsWith('many.') || value !== 'x'.repeat(256))).toEqual([]);
+  });
+
+  it.each([
+    ['address', () => ({ 'k8s.pod.ip': '127.0.0.2' })],
+    ['uid', () => ({ 'k8s.pod.uid': other })],
+    ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': podName('vault') })],
+  ])("has nothing of another's pod if the sender claims its %s [F28]", async (_claim, claimed) => {
+    const resource = await forwarded(claimed());
+    // The pods are known in order of creation, and the sender's attributes stay.
+    expect(resource).toMatchObject({ 'k8s.deployment.name': 'cart', ...claimed() });
+    const told = Object.entries(resource).filter(([key]) => !(key in claimed()));
+    expect(JSON.stringify(told)).not.toContain('vault');
+    expect(JSON.stringify(told)).not.toContain(other);
+  });
+});
+
+/** A node's address, from which pods on its network send. */
+const address = '127.0.0.9';
+
+describe('a sender whose address is not that of its pod', () => {
+  const found = () => ({ 'k8s.deployment.name': 'agent', 'k8s.pod.uid': agent, 'k8s.namespace.name': namespace });
+
+  it('has the attributes of the pod that it names by uid, or by name and namespace', async () => {
+    await eventually(async () =>
+      expect(await forwarded({ 'k8s.pod.uid': agent }, { address })).toMatchObject({ ...found(), team: 'nodes' }),
+    );
+    const byName = { 'k8s.pod.name': podName('agent'), 'k8s.namespace.name': namespace };
+    expect(await forwarded(byName, { address })).toMatchObject(found());
+    expect(await forwarded({ ...byName, 'k8s.pod.uid': agent }, { address })).toMatchObject(found());
+  });
+
+  it('has them for each namespace of its token', async () => {
+    const sender = { address, token: getToken(8) };
+    await eventually(async () =>
+      expect(await forwarded({ 'k8s.pod.uid': sharedAgent }, sender)).toMatchObject({ 'k8s.deployment.name': 'agent' }),
+    );
+  });
+
+  it.each([
+    ['no pod', () => ({})],
+    ['a pod that has an address', () => ({ 'k8s.pod.uid': uid })],
+    ['a pod of another namespace that has an address', () => ({ 'k8s.pod.uid': other })],
+  ])('has none if it names %s', async (_named, claimed) => {
+    const resource = await forwarded({ 'service.name': 'own', ...claimed() }, { address });
+    const { 'service.name': name, ...added } = resource;
+    const ofPod = Object.keys(added).filter((key) => !/^(lumigo|k8s[.]cluster)[.]/.test(key));
+    expect([name, ofPod]).toEqual(['own', Object.keys(claimed())]);
+  });
+
+  /** The attributes that the proxy adds for a while. */
+  const forgeProof = () => ({
+    'lumigo.tokens': toTokenNamespaces([[getToken(7), others]]),
+    'lumigo.shard': '0',
+    'lumigo.before_claim': '',
+  });
+
+  const vault = () => ({ 'k8s.pod.name': podName('vault-agent'), 'k8s.namespace.name': others });
+  it.each([
+    ['uid', () => ({ 'k8s.pod.uid': otherAgent })],
+    ['name and namespace', vault],
+    ['uid and namespace', () => ({ 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': others })],
+    ['uid, with its own namespace', () => ({ 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': namespace })],
+    ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': otherAgent, ...forgeProof() })],
+  ])("learns nothing of another namespace's pod by its %s [F28]", async (_claim, claimed) => {
+    for (const forge of [
+      plainly,
+      (body: object) => repeatAttributes(body, 2),
+      (body: object) => repeatAttributes(body, 3),
+    ]) {
+      const resource = await forwarded({ ...claimed(), 'service.name': 'own' }, { address, forge });
+      const told = Object.entries(resource).filter(([key]) => !(key in claimed()));
+      expect(JSON.stringify(told)).not.toContain('vault');
+      expect(Object.keys(resource)).not.toContain('k8s.deployment.name');
+      expect(resource).toMatchObject({ 'service.name': 'own' });
+    }
+  });
+
+  it("learns nothing of another namespace's pod by a number that reads like its own namespace [F28]", async () => {
+    const own = '4711';
+    await telemetry.testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: own } });
+    await telemetry.testCluster.activate(own, {}, getToken(10));
+    await telemetry.waitForSettled();
+    const claimed = { 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': own };
+    const forge = (body: object): object =>
+      JSON.parse(JSON.stringify(body).replace(`"stringValue":"${own}"`, `"intValue":"${own}"`)) as object;
+    const resource = await forwarded(claimed, { address, token: getToken(10), forge });
+    expect(Object.keys(resource)).not.toContain('k8s.deployment.name');
+  });
+});
+
+const clientWith = (token: () => string): Client => {
+  const { server, ca } = telemetry.cluster;
+  const authorization = () => Promise.resolve(`Bearer ${token()}`);
+  return createClient(createTransport({ server: new URL(server), ca, authorization }, { userAgent: 'test' }));
+};
+const core = { group: '', version: 'v1' };
+const forbidden = { status: 403 };
+const { deployment } = workloadKinds;
+let collector: Client;
+beforeAll(() => {
+  collector = clientWith(() => telemetry.collector().token());
+});
+
+const listFirst = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
+
+const whoIs = async (client: Client): Promise<unknown> => {
+  const ref = { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews' };
+  const { object } = await client.create(ref, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: {},
+  } as never);
+  return (object['status'] as { userInfo: { username: string } }).userInfo.username;
+};
+
+describe("the collector's identity [F26]", () => {
+  it("is its own, not the manager's", async () => {
+    const { name, namespace: own } = telemetry.installation.settings;
+    expect(await whoIs(collector)).toBe(`system:serviceaccount:${own}:${name}-telemetry-proxy`);
+  });
+
+  it('sees pods and events, as collection and enrichment need', async () => {
+    expect((await listFirst(collector, 'pods'))?.resourceVersion).toMatch(/^\d+$/);
+    expect((await listFirst(collector, 'events'))?.resourceVersion).toMatch(/^\d+$/);
+    await telemetry.waitForCollecting(namespace);
+  });
+
+  it('reads no Secret, changes no workload, and requests no token for others', async () => {
+    const { name, namespace: own } = telemetry.installation.settings;
+    const secret = { ...core, plural: 'secrets', namespace, name: 'lumigo-credentials' };
+    await expect(collector.get(secret)).rejects.toMatchObject(forbidden);
+    const patch = { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+    await expect(collector.patch({ ...deployment, namespace, name: 'any' }, patch)).rejects.toMatchObject(forbidden);
+    const account = { ...core, plural: 'serviceaccounts', namespace: own, name: `${name}-controller-manager` };
+    const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
+    const request = collector.create({ ...account, subresource: 'token' }, wanted as never);
+    await expect(request).rejects.toMatchObject(forbidden);
+  });
+
+  it('replaces rights of the manager that only the collector needs', async () => {
+    const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
+    const manager = clientWith(() => readFileSync(file, 'utf8'));
+    await expect(listFirst(manager, 'events')).rejects.toMatchObject(forbidden);
+  });
+});
+
+describe("the collector's token [F26]", () => {
+  const optionsFor = (name: string) => {
+    const { cluster, installation } = telemetry;
+    const folder = join(cluster.dir, name);
+    const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory: folder };
+    const file = join(folder, accountFiles.token);
+    return { config, client: cluster.client, authority: cluster.ca, folder, file };
+  };
+
+  it('is written for its user alone, with the files that a program in a pod finds beside it', async () => {
+    const { folder, file, ...options } = optionsFor('written');
+    expect(await writeAccount(options)).toBe(600);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, accountFiles.authority), 'utf8')).toBe(telemetry.cluster.ca);
+    expect(readFileSync(join(folder, accountFiles.namespace), 'utf8')).toBe(options.config.operatorNamespace);
+  });
+
+  it('is renewed before it expires, and requests with it continue', async () => {
+    const { folder: _folder, file, ...options } = optionsFor('renewed');
+    const stop = new AbortController();
+    const keeping = keepAccount({ ...options, logger: pino({ level: 'silent' }), signal: stop.signal, renewAt: 0.002 });
+    const read = () => readFileSync(file, 'utf8');
+    const first = await eventually(() => Promise.resolve(read()));
+    const { server, ca } = telemetry.cluster;
+    const own = { server: new URL(server), ca, authorization: () => Promise.resolve(undefined) };
+    const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
+    const before = await whoIs(client);
+    // Two tokens of the same second have the same text.
+    await eventually(() => expect(read()).not.toBe(first));
+    expect(await whoIs(client)).toBe(before);
+    stop.abort();
+    await keeping;
+  });
+});
+
+async function getCondition(namespace: string, type: string) {
+  const { status } = await telemetry.testCluster.readLumigo(namespace);
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+const waitForValue = (namespace: string, type: string, expected: object, timeoutMs = 30_000) =>
+  eventually(async () => expect(await getCondition(namespace, type)).toMatchObject(expected), { timeoutMs });
+
+const getEvents = async (namespace: string, reason: string) =>
+  (await telemetry.testCluster.events(namespace, 'lumigo')).filter((event) => event.reason === reason);
+
+async function everythingSaid(namespace: string): Promise<string> {
+  const { manager, testCluster } = telemetry;
+  const metrics = await (await fetch(`http://127.0.0.1:${manager().metricsPort}/metrics`)).text();
+  const said = [await testCluster.readLumigo(namespace), await testCluster.events(namespace, 'lumigo')];
+  return `${readFileSync(manager().logFile, 'utf8')}${metrics}${JSON.stringify(said)}`;
+}
+
+describe('a token that Lumigo refuses [F29]', () => {
+  it('is reported in the Lumigo that names it, until Lumigo accepts it', async () => {
+    const { activate, sink, metric } = telemetry;
+    sink.refused.add(getToken(2));
+    const shop = await activate('shop', getToken(1));
+    const bank = await activate('bank', getToken(2));
+    await waitForValue(bank, 'TokenAccepted', { status: 'False', reason: 'TokenRefused' });
+    expect(await metric('lumigo_operator_refused_tokens')).toBe(1);
+    await eventually(async () => expect(await getEvents(bank, 'LumigoTokenRefused')).toHaveLength(1));
+    await waitForValue(shop, 'TokenAccepted', { status: 'True', reason: 'Accepted' });
+    expect(await getCondition(bank, 'Active')).toMatchObject({ status: 'True' });
+
+    const before = sink.answered[401] ?? 0;
+    // An SDK also retries without an answer, because a reload closes connections.
+    expect(await eventually(() => send(telemetry, {}, { token: getToken(2) }))).toMatchObject({ status: 200 });
+    await eventually(() => expect(sink.answered[401]).toBeGreaterThan(before));
+    expect(await everythingSaid(bank)).not.toContain(getToken(2));
+
+    sink.refused.clear();
+    await waitForValue(bank, 'TokenAccepted', { status: 'True', reason: 'Accepted' }, 75_000);
+    expect(await metric('lumigo_operator_refused_tokens')).toBe(0);
+    expect(await getEvents(bank, 'LumigoTokenRefused')).toHaveLength(1);
+    expect(await getEvents(shop, 'LumigoTokenRefused')).toEqual([]);
+  }, 120_000);
+});
+
+const getReady = async (namespace: string) => (await telemetry.testCluster.condition(namespace, 'Ready'))?.status;
+
+describe('helm install --wait of a chart with a Lumigo', () => {
+  /** Helm 4 waits for custom resources by kstatus. Helm 3 does not wait for them. */
+  let helm: string;
+  let chart: string;
+  beforeAll(async () => {
+    helm = (await ensureBinaries(['helm-4']))['helm-4'] ?? '';
+    chart = mkdtempSync(join(tmpdir(), 'lumigo-app-'));
+    writeFileSync(join(chart, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'app', version: '1.0.0' }));
+    mkdirSync(join(chart, 'templates'));
+    const { metadata, ...lumigo } = getLumigo('any');
+    writeFileSync(join(chart, 'templates', 'lumigo.yaml'), stringify({ ...lumigo, metadata: { name: metadata.name } }));
+  });
+  afterAll(() => rmSync(chart, { recursive: true, force: true }));
+
+  function install(namespace: string, timeout = '60s') {
+    const flags = [
+      '--namespace',
+      namespace,
+      '--kubeconfig',
+      telemetry.cluster.kubeconfig,
+      '--wait',
+      '--timeout',
+      timeout,
+    ];
+    return runToEnd(helm, ['install', 'app', chart, ...flags], { env: { ...process.env, HOME: chart } });
+  }
+
+  it('returns when the Lumigo is ready', async () => {
+    const namespace = await telemetry.testCluster.namespace('ready');
+    await telemetry.testCluster.secret(namespace, getToken(3));
+    expect(await install(namespace)).toMatchObject({ code: 0 });
+    expect(await getReady(namespace)).toBe('True');
+  });
+
+  it('waits for a Secret that is created later', async () => {
+    const namespace = await telemetry.testCluster.namespace('later');
+    const installed = install(namespace);
+    await eventually(async () => expect(await getReady(namespace)).toBe('False'));
+    await telemetry.testCluster.secret(namespace, getToken(3));
+    expect(await installed).toMatchObject({ code: 0 });
+    expect(await getReady(namespace)).toBe('True');
+  });
+
+  it('fails at once if Lumigo refuses the token, and shows the message', async () => {
+    const namespace = await telemetry.testCluster.namespace('refused');
+    telemetry.sink.refused.add(getToken(4));
+    await telemetry.testCluster.secret(namespace, getToken(4));
+    const { code, stderr } = await install(namespace, '10m');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/Lumigo\/refused-.* not ready. status: Failed, message: .* refuses the token/),
+    });
+  });
+});
