@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, workloadKinds } from '../contract.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
+import type { Workload } from '../api/objects.ts';
+import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
+import { toTemplate } from '../injection/workload.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
@@ -11,9 +15,53 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const { deployment } = workloadKinds;
-const { job } = workloadKinds;
+const { deployment, replicaSet, cronJob, job } = workloadKinds;
 const injection = (settings: object) => ({ tracing: { injection: settings } });
+
+const reviews = (): Promise<number> => operator.metric('lumigo_operator_admission_reviews_total');
+
+const waitForOwned = (namespace: string, kind: WorkloadKind, owner: string, count: number): Promise<void> =>
+  eventually(
+    async () => {
+      const found = await listAll(operator.testCluster.client, { ...kind, namespace });
+      const owned = found.filter(({ metadata: { ownerReferences = [] } }) =>
+        ownerReferences.some(({ name, controller }) => name === owner && controller === true),
+      );
+      expect(owned).toHaveLength(count);
+    },
+    { timeoutMs: 90_000 },
+  );
+
+describe('the reviews in a namespace without a Lumigo', () => {
+  it("asks the webhook once for a Deployment's rollout [F74]", async () => {
+    const namespace = await operator.testCluster.namespace('shop');
+    await operator.testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await waitForOwned(namespace, replicaSet, 'app', 1);
+    // If the controller writes a status meanwhile, the API server repeats the review of the change.
+    await eventually(async () => {
+      const { status } = await operator.testCluster.get(deployment, namespace, 'app');
+      expect(JSON.stringify(status)).toContain('NewReplicaSetAvailable');
+    });
+    const before = await reviews();
+    const template = { metadata: { annotations: { restartedAt: 'now' } } };
+    await operator.testCluster.merge(deployment, namespace, 'app', { spec: { template } });
+    await waitForOwned(namespace, replicaSet, 'app', 2);
+    expect((await reviews()) - before).toBe(1);
+  });
+
+  it("does not ask the webhook for a CronJob's run [F74]", async () => {
+    const namespace = await operator.testCluster.namespace('shop');
+    const { spec, ...rest } = createWorkload(cronJob, namespace, 'report');
+    const schedule = { schedule: '* * * * *', concurrencyPolicy: 'Forbid' };
+    await operator.testCluster.create({ ...rest, spec: { ...(spec as object), ...schedule } });
+    const before = await reviews();
+    // The controller makes up for a missed run at once.
+    const lastScheduleTime = new Date(Date.now() - 90_000).toISOString();
+    await operator.testCluster.setStatus({ ...cronJob, namespace, name: 'report' }, { lastScheduleTime });
+    await waitForOwned(namespace, job, 'report', 1);
+    expect((await reviews()) - before).toBe(0);
+  });
+});
 
 describe('workloads that exist before the Lumigo', () => {
   it.each(mutableKinds)('a %s is instrumented, listed and reported, and restored to the byte', async (_name, kind) => {
@@ -208,5 +256,53 @@ describe('the status', () => {
     // Two status intervals are enough for any write.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect((await testCluster.readLumigo(namespace)).status).toEqual(before.status);
+  });
+});
+
+const definitions = kinds.customResourceDefinitions;
+const group = 'security.openshift.io';
+const constraints = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `things.${group}` },
+  spec: {
+    group,
+    scope: 'Cluster',
+    names: { plural: 'things', singular: 'thing', kind: 'Thing' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+
+async function getUser(name: string): Promise<unknown> {
+  const { testCluster } = operator;
+  const namespace = await testCluster.instrumented(name);
+  const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
+  return spec.initContainers?.at(-1)?.securityContext?.runAsUser;
+}
+
+// The last ones: from then on, the API server has a group of OpenShift.
+describe('the platform', () => {
+  it('OpenShift is recognized by its API group, without a setting [F24]', async () => {
+    expect(await getUser('kubernetes')).toBe(1234);
+    await operator.stopManager();
+    await operator.cluster.client.create(definitions, constraints);
+    await eventually(() =>
+      operator.cluster.client
+        .get({ group, version: 'v1', plural: 'things', name: 'none' })
+        .catch((error: Error) => expect(error.message).toContain('"none" not found')),
+    );
+    await operator.startManager();
+    expect(await getUser('openshift')).toBeUndefined();
+  });
+
+  it('`lumigo explain` says that an LD_PRELOAD may be hidden [F24]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.namespace('preload');
+    const workload = createWorkload(deployment, namespace, 'app');
+    const [container = {}] = toTemplate(workload as unknown as Workload)?.spec.containers ?? [];
+    Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
+    await testCluster.create(workload);
+    const { stdout } = await runInContainer(cluster, installation, ['explain', 'deployment/app', '-n', namespace]);
+    expect(stdout).toContain("an LD_PRELOAD from ConfigMap 'shared'");
   });
 });
