@@ -73,7 +73,9 @@ function endingAt(token: string, seconds: number): string {
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
   const text = `${head}.${Buffer.from(JSON.stringify({ ...claims, exp: seconds })).toString('base64url')}`;
   const key = readFileSync(join(operator.cluster.dir, 'service-account.key'));
-  return `${text}.${createSign('sha256').update(text).sign(key, 'base64url')}`;
+  // A token has the two numbers of the signature one after the other.
+  const signature = createSign('sha256').update(text).sign({ key, dsaEncoding: 'ieee-p1363' }, 'base64url');
+  return `${text}.${signature}`;
 }
 
 const get = (token?: string, path: string = paths.metrics, ca = operator.installation.authority.certificate) =>
