@@ -1,12 +1,12 @@
-import { renderTracedNamespace } from '../infra/constructs/traced-namespace.ts';
-import { injector } from '../runtime/contract.ts';
+import { injector, lumigo, optInDefaults } from '../runtime/contract.ts';
 import type { PodSpec } from '../runtime/api/objects.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
 /** Returns the `Lumigo` of a traced namespace, with a spec and a name that the construct might not accept. */
 export function getLumigo(namespace: string, spec: object = {}, name = 'lumigo'): Manifest {
-  const lumigo = renderTracedNamespace({ namespace, createNamespace: false }).at(-1) as Manifest;
-  return { ...lumigo, metadata: { namespace, name }, spec: { ...(lumigo['spec'] as object), ...spec } };
+  const { apiVersion, kind } = lumigo;
+  const lumigoToken = { secretRef: { name: optInDefaults.tokenSecret, key: optInDefaults.tokenKey } };
+  return { apiVersion, kind, metadata: { namespace, name }, spec: { lumigoToken, ...spec } };
 }
 
 export function isInstrumented(pod: object | undefined): boolean {
