@@ -41,9 +41,13 @@ const places: readonly ((text: string) => object)[] = [
   (text) => ({ lumigotoken: { value: text } }),
 ];
 
-export const misplaced: fc.Arbitrary<Misplaced> = fc
-  .tuple(written, fc.constantFrom(...places))
-  .map(([{ digits, text }, place]) => ({ token: digits, settings: place(text) }));
+const pastedInto = (place: (text: string) => object): fc.Arbitrary<Misplaced> =>
+  written.map(({ digits, text }) => ({ token: digits, settings: place(text) }));
+
+export const misplaced = fc.oneof(...places.map(pastedInto));
+
+/** One token for each place. */
+export const misplacedEverywhere = fc.tuple(...places.map(pastedInto));
 
 const SHORTEST_TRACE = 6;
 
