@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { startManager as start, writeCertificate } from '../../sandbox/manager/manager.ts';
@@ -9,7 +8,7 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { paths, workloadKinds, workloads } from '../contract.ts';
+import { workloadKinds, workloads } from '../contract.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
@@ -20,23 +19,6 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 const validity = { now: new Date(), days: 2 };
-
-function post(body: string | Buffer, ca: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const { webhookPort } = operator.manager();
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request(
-      `https://127.0.0.1:${webhookPort}${paths.inject}`,
-      { method: 'POST', ca, headers, agent: false },
-      (response) => {
-        response.resume();
-        response.on('end', () => resolve(response.statusCode ?? 0));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
 
 function servedSerial(): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -98,21 +80,6 @@ describe('the manager', () => {
     expect(operator.manager().pid).toBe(pid);
   });
 
-  it('continues after invalid requests', async () => {
-    const ca = operator.installation.authority.certificate;
-    expect(await post('garbage', ca)).toBe(400);
-    expect(await post(`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, ca).catch(() => 413)).toBe(413);
-    const unknown = {
-      uid: 'u',
-      kind: { group: 'x', version: 'v1', kind: 'Unknown' },
-      operation: 'CREATE',
-      object: { metadata: {} },
-    };
-    expect(
-      await post(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: unknown }), ca),
-    ).toBe(200);
-  });
-
   it('knows if the API server reaches its webhook, and reports it', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('probed');
@@ -147,18 +114,6 @@ describe('the manager', () => {
         expect(condition?.message).toContain('Check that the MutatingWebhookConfiguration exists');
       });
     });
-  });
-
-  it('continues when the API server is back', async () => {
-    const { testCluster, cluster } = operator;
-    const namespace = await testCluster.namespace('outage');
-    await testCluster.activate(namespace);
-    await cluster.restartApiServer();
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    await testCluster.waitForInstrumented(deployment, namespace, 'app');
-    await eventually(async () =>
-      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
-    );
   });
 
   it('releases the Lease when it is stopped, and its successor acts within seconds', async () => {
