@@ -2,13 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { startManager as start, writeCertificate } from '../../sandbox/manager/manager.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { workloadKinds, workloads } from '../contract.ts';
+import { webhooks, workloadKinds, workloads } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
@@ -32,6 +36,55 @@ function servedSerial(): Promise<string> {
     socket.on('error', reject);
   });
 }
+
+const waitForReachable = (namespace: string, expected: object): Promise<void> =>
+  eventually(
+    async () => {
+      expect(await operator.testCluster.condition(namespace, 'WebhookReachable')).toMatchObject(expected);
+    },
+    { timeoutMs: 30_000 },
+  );
+
+async function restart(): Promise<void> {
+  await operator.stopManager();
+  await operator.startManager();
+}
+
+async function breakInjector(): Promise<() => Promise<void>> {
+  const { cluster, installation } = operator;
+  const ref = { ...kinds.webhooks, name: `${installation.settings.name}-injector-webhook` };
+  const { webhooks: all } = (await cluster.client.get(ref)) as KubernetesObject & {
+    webhooks: readonly { readonly name: string; readonly matchConditions: readonly object[] }[];
+  };
+  const index = all.findIndex(({ name }) => name === webhooks.injector);
+  const path = `/webhooks/${index}/matchConditions/-`;
+  const value = { name: 'never', expression: 'false' };
+  await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'add', path, value }] });
+  return async () => {
+    const last = `/webhooks/${index}/matchConditions/${all[index]?.matchConditions.length ?? 0}`;
+    await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'remove', path: last }] });
+  };
+}
+
+describe('a manager that starts before the definition of Lumigo resources exists', () => {
+  it('is ready, so that neither waits for the other, and works within seconds of the definition', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const [definition] = installation.manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    if (definition === undefined) throw new Error('the manifests have no definition');
+    await operator.stopManager();
+    await cluster.client.delete(toRef(definition));
+    await waitForDeletion(cluster, definition);
+    await operator.startManager();
+    await applyDefinition(cluster.client, definition);
+    const namespace = await testCluster.namespace('shop');
+    const defined = performance.now();
+    await testCluster.activate(namespace);
+    expect(performance.now() - defined).toBeLessThan(10_000);
+    await testCluster.waitForWebhook(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+  });
+});
 
 describe('the manager', () => {
   it('is not ready before it has a certificate, and is as soon as it has one [D30]', async () => {
@@ -85,17 +138,14 @@ describe('the manager', () => {
     const namespace = await testCluster.namespace('probed');
     await testCluster.activate(namespace);
     await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
-    await eventually(async () => {
-      const { status } = await testCluster.readLumigo(namespace);
-      expect(status?.conditions?.find(({ type }) => type === 'WebhookReachable')).toMatchObject({ status: 'True' });
-    });
+    await waitForReachable(namespace, { status: 'True' });
   });
 
   it('reports the age of its data, for each kind that it watches', async () => {
     const heard = () => operator.metric('lumigo_operator_watch_heard_timestamp_seconds');
-    const kinds = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
+    const watched = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
     const before = await heard();
-    expect(Math.abs(before / kinds - Date.now() / 1_000)).toBeLessThan(180);
+    expect(Math.abs(before / watched - Date.now() / 1_000)).toBeLessThan(180);
     await operator.testCluster.create(createWorkload(deployment, await operator.testCluster.namespace('heard'), 'app'));
     await eventually(async () => expect(await heard()).toBeGreaterThan(before));
   });
@@ -107,12 +157,8 @@ describe('the manager', () => {
     await operator.stopManager();
     await withoutWebhook(async () => {
       await operator.startManager();
-      await eventually(async () => {
-        const { status } = await testCluster.readLumigo(namespace);
-        const condition = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
-        expect(condition).toMatchObject({ status: 'False', reason: 'ProbeFailed' });
-        expect(condition?.message).toContain('Check that the MutatingWebhookConfiguration exists');
-      });
+      const message = expect.stringContaining('Check that the MutatingWebhookConfiguration exists');
+      await waitForReachable(namespace, { status: 'False', reason: 'ProbeFailed', message });
     });
   });
 
@@ -136,6 +182,21 @@ describe('the manager', () => {
     expect(log).toContain('wrote response');
     expect(log).not.toContain(validToken);
     rmSync(join(operator.cluster.dir, 'no-certificates'), { recursive: true });
+  });
+});
+
+describe('the probe of the webhook', () => {
+  it("passes through the injector's own rule, so that an excluding condition is noticed [F29]", async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('excluded');
+    await testCluster.activate(namespace);
+    await waitForReachable(namespace, { status: 'True', message: 'The API server reaches the injector webhook' });
+    const mend = await breakInjector();
+    await restart();
+    await waitForReachable(namespace, { status: 'False', reason: 'ProbeFailed' });
+    await mend();
+    await restart();
+    await waitForReachable(namespace, { status: 'True' });
   });
 });
 

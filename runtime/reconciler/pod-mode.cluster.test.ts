@@ -211,28 +211,3 @@ describe('the status in Pod mode', () => {
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
   }, 120_000);
 });
-
-describe('without the setting', () => {
-  let plain: OperatorBench;
-  beforeAll(async () => {
-    plain = await startOperator({ controllerManager: false });
-  });
-  afterAll(() => plain?.stop());
-
-  it('there is no policy for pods, and a Lumigo says what it needs', async () => {
-    const { testCluster, installation } = plain;
-    expect(JSON.stringify(installation.manifests)).not.toContain('pod-policy');
-    const namespace = await testCluster.namespace('plain');
-    await testCluster.secret(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'shop'));
-    await testCluster.lumigo(namespace, podMode);
-    await eventually(async () => {
-      const { conditions = [] } = (await testCluster.readLumigo(namespace)).status ?? {};
-      expect(conditions.find(({ type }) => type === 'Error')).toMatchObject({ status: 'True', reason: 'PodModeOff' });
-      expect(conditions.find(({ type }) => type === 'Active')).toMatchObject({ status: 'False' });
-    });
-    expect(await testCluster.isInstrumented(deployment, namespace, 'shop')).toBe(false);
-    await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
-    await testCluster.waitForInstrumented(deployment, namespace, 'shop');
-  });
-});

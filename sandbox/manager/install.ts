@@ -24,8 +24,6 @@ export interface InstallOptions {
   readonly settings?: object;
   /** A port on loopback replaces the webhook's Service. `service`: the webhook is in pods. Default: no webhook. */
   readonly webhook?: number | 'service';
-  /** Default: all objects. */
-  readonly only?: (manifest: Manifest) => boolean;
 }
 
 /** Without nodes, a rollout would wait for pods that never run. */
@@ -34,14 +32,14 @@ export const withoutNodes = { rollout: { strategy: 'immediate' } };
 /** Applies each object of `cdk8s synth`. Only the address of the webhook may differ from a cluster with nodes. */
 export async function install(
   client: Client,
-  { settings: given = {}, ...objects }: InstallOptions,
+  { settings: given = {}, webhook }: InstallOptions,
 ): Promise<Installation> {
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
   const certificate = await issueServing(authority, ['localhost', '127.0.0.1'], validity);
   const manifests = synthesize(settings);
-  await applyManifests(client, { manifests, authority }, objects);
+  await applyManifests(client, { manifests, authority }, webhook);
   return {
     settings,
     manifests,
@@ -56,9 +54,9 @@ export async function install(
 export async function applyManifests(
   client: Client,
   { manifests, authority }: Pick<Installation, 'manifests' | 'authority'>,
-  { webhook, only = () => true }: Pick<InstallOptions, 'webhook' | 'only'>,
+  webhook?: InstallOptions['webhook'],
 ): Promise<void> {
-  for (const manifest of manifests.filter(only)) {
+  for (const manifest of manifests) {
     if (manifest.kind === 'CustomResourceDefinition') await applyDefinition(client, manifest);
     else if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
     else if (webhook === 'service') await apply(client, manifest);

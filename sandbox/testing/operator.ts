@@ -82,7 +82,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     },
     /** Applies what a test deleted of the operator, and starts a manager. */
     async reinstall(): Promise<void> {
-      await applyManifests(cluster.client, installation, { webhook: webhookPort });
+      await applyManifests(cluster.client, installation, webhookPort);
       manager = await start();
     },
     async startAnother(more?: More): Promise<Manager> {
