@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { synthesize } from '../../infra/operator.ts';
-import { parseSettings } from '../../infra/settings/settings.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -16,21 +14,8 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-const uninstall = (deadline = '60', flags: readonly string[] = []) =>
-  runInContainer(operator.cluster, operator.installation, ['uninstall', ...flags, '--deadline', deadline]);
-
-interface Job {
-  readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly [{ args: readonly string[] }] } };
-  };
-}
-
-function hookFlags(): readonly string[] {
-  const job = synthesize(parseSettings({}), 'Helm').find(({ kind }) => kind === 'Job') as unknown as Job;
-  const [command, ...flags] = job.spec.template.spec.containers[0].args;
-  expect(command).toBe('uninstall');
-  return flags.slice(0, flags.indexOf('--deadline'));
-}
+const uninstall = (deadline = '60') =>
+  runInContainer(operator.cluster, operator.installation, ['uninstall', '--deadline', deadline]);
 
 /** A running manager takes a Lease at once that was not renewed for two minutes. */
 async function expireLease(): Promise<void> {
@@ -110,23 +95,6 @@ describe('uninstall', () => {
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
     await operator.startManager();
-  });
-
-  it("fails as the chart's hook while a workload refuses changes, and succeeds later [F91]", async () => {
-    const { testCluster } = operator;
-    const namespace = await testCluster.instrumented('leaving');
-    const relent = await operator.refuseChanges(namespace, { app: 'app' });
-    const { code, stdout, stderr } = await uninstall('20', hookFlags());
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringContaining(`Deployment ${namespace}/app stays instrumented: `),
-    });
-    // Helm shows the log after its own timeout.
-    expect(stdout).toContain(`Deployment ${namespace}/app stays instrumented: `);
-    await relent();
-    expect(await uninstall('60', hookFlags())).toMatchObject({ code: 0, stderr: '' });
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
-    await expireLease();
   });
 
   // This test is the last one because it takes the Lease from the manager for a while.
