@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeChart } from '../../infra/helm/chart.ts';
+import { chartFiles } from '../../infra/helm/chart.ts';
+import { writeFiles } from '../../infra/helm/write-files.ts';
 import type { Running } from '../control-plane/processes.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { runInNode } from '../node/script.ts';
@@ -12,6 +13,8 @@ const READY_MS = 20_000;
 
 export class ChartRepository {
   readonly url: string;
+  /** The chart of this checkout. */
+  readonly files = chartFiles();
   private readonly folder: string;
   private running: Running | undefined;
 
@@ -39,11 +42,11 @@ export class ChartRepository {
   /** Adds a version of this project's chart. Changed files simulate those of a later version. */
   publish(version: string, changes: Readonly<Record<string, (text: string) => string>> = {}): void {
     const chart = join(this.folder, `chart-${version}`);
-    mkdirSync(chart);
-    const files = writeChart(chart);
     const versioned = (text: string) => text.replace(/^version: .*$/m, `version: ${version}`);
-    for (const [path, change] of Object.entries({ ...changes, 'Chart.yaml': versioned }))
-      writeFileSync(join(chart, path), change(files[path] ?? ''));
+    const changed = Object.entries({ ...changes, 'Chart.yaml': versioned }).map(
+      ([path, change]) => [path, change(this.files[path] ?? '')] as const,
+    );
+    writeFiles(chart, { ...this.files, ...Object.fromEntries(changed) });
     run(this.helm, ['package', chart, '--destination', this.folder]);
     rmSync(chart, { recursive: true });
     run(this.helm, ['repo', 'index', this.folder]);

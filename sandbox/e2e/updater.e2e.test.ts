@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeChart } from '../../infra/helm/chart.ts';
+import { writeFiles } from '../../infra/helm/write-files.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { restrictedNamespace } from '../node/apps.ts';
@@ -31,13 +31,13 @@ const toTimeout = (seconds: number): string => String.raw`\"timeoutSeconds\": ${
 const next = (patch: number): string => `${major}.${minor}.${patch}`;
 
 beforeAll(async () => {
-  writeChart(folder);
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   nodeTest = await NodeTest.bare({ audit: true });
   node = nodeTest.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl', '--namespace', 'lumigo-system');
   charts = new ChartRepository(node, helm);
+  writeFiles(folder, charts.files);
   charts.publish(operatorVersion());
   await charts.start();
   await nodeTest.apply(restrictedNamespace('lumigo-system'));
