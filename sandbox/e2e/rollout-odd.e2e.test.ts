@@ -1,6 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { workloadKinds } from '../../runtime/contract.ts';
-import { restrictedNamespace, service } from '../node/apps.ts';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { pods as podKind, workloadKinds } from '../../runtime/contract.ts';
+import type { Container, PatchOperation, Resources, Workload } from '../../runtime/api/objects.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
+import { getPods, type PodView } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
@@ -10,12 +15,16 @@ const { statefulSet: statefulSets } = workloadKinds;
 jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
+const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
+  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 2, deadlineSeconds: 90 } });
   view = new RolloutView(nodeTest);
 });
-afterEach(stopFollowing);
-afterAll(() => nodeTest?.stop());
+afterAll(async () => {
+  await stopFollowing();
+  for (const end of ends) await end();
+  await nodeTest?.stop();
+});
 
 interface Odd {
   readonly prepare: (namespace: string) => Promise<readonly string[]>;
@@ -95,10 +104,9 @@ const odd: Readonly<Record<string, Odd>> = {
   },
 };
 
-it('reverts within 30 s what breaks in an odd namespace, and affects nothing else', async () => {
+it.concurrent('reverts within 30 s what breaks in an odd namespace, and affects nothing else', async () => {
   const names = Object.keys(odd);
-  const urls: string[] = [];
-  for (const name of names) urls.push(...((await odd[name]?.prepare(name)) ?? []));
+  const urls = (await Promise.all(Object.entries(odd).map(([name, { prepare }]) => prepare(name)))).flat();
   const following = follow(nodeTest, 'stateful', urls);
   await Promise.all(names.map((name, index) => nodeTest.activate(name, {}, getToken(10 + index))));
   const took = await Promise.all(names.map(async (name) => `${name} ${await odd[name]?.outcome(name)}`));
@@ -106,3 +114,98 @@ it('reverts within 30 s what breaks in an odd namespace, and affects nothing els
   process.stderr.write(`      ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`);
   expect(failures).toEqual([]);
 });
+
+/** Lowered pods fill a quota during a rollout, and the templates request more than the node has. */
+const asked = { cpu: '4', memory: '64Gi' };
+const target = { cpu: '200m', memory: '256Mi' };
+
+const lower = (object: Workload): readonly PatchOperation[] =>
+  (object['spec'] as { containers: readonly Container[] }).containers.flatMap(({ resources }, index) =>
+    (['requests', 'limits'] as const)
+      .filter((list) => resources?.[list]?.['cpu'] !== undefined && resources[list]['cpu'] !== target.cpu)
+      .map((list) => ({ op: 'replace' as const, path: `/spec/containers/${index}/resources/${list}`, value: target })),
+  );
+
+async function startAutoscaler(namespace: string): Promise<void> {
+  const { client, system } = nodeTest;
+  const { metadata, spec } = podTemplate('probe', { resources: { requests: asked, limits: asked } });
+  const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
+  const end = await startMutatingWebhook({
+    ...{ client, namespace, name: `vpa-${namespace}`, mutate: lower, address: system.node.slot.hostAddress },
+    rule: { apiGroups: [''], operations: ['CREATE'], resources: ['pods'] },
+    waitForCalled: async () => {
+      const { object } = await client.create({ ...podKind, namespace }, probe, { dryRun: true });
+      if (JSON.stringify(object).includes(asked.memory)) throw new Error('the webhook does not lower requests yet');
+    },
+  });
+  ends.push(end);
+}
+
+/** The quota fits two lowered pods, because a rollout needs one more than the Deployment has. */
+const createQuota = (namespace: string, lists: readonly string[]) => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { namespace, name: 'quota' },
+  spec: {
+    hard: Object.fromEntries(lists.flatMap((list) => [[`${list}.cpu`, '400m'] as const, [`${list}.memory`, '512Mi']])),
+  },
+});
+
+const createLimitRange = (namespace: string) => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { namespace, name: 'range' },
+  spec: {
+    limits: [
+      {
+        type: 'Container',
+        min: { cpu: '100m', memory: '64Mi' },
+        max: { cpu: '1', memory: '1Gi' },
+        maxLimitRequestRatio: { cpu: '1', memory: '1' },
+      },
+    ],
+  },
+});
+
+const usedBy = (namespace: string): Promise<unknown> =>
+  eventually(
+    async () => {
+      const pods = await getPods(nodeTest.system.node, namespace);
+      expect(pods).toHaveLength(1);
+      const ref = { group: '', version: 'v1', plural: 'resourcequotas', namespace, name: 'quota' };
+      const { status } = (await nodeTest.client.get(ref)) as KubernetesObject & {
+        status: { used: Record<string, string> };
+      };
+      expect(Object.values(status.used)).toContain(target.memory);
+      return status.used;
+    },
+    { timeoutMs: 60_000 },
+  );
+
+const findQos = ([pod]: readonly PodView[]): string | undefined => pod?.status?.qosClass;
+
+function getCopySeconds([pod]: readonly PodView[]): number {
+  const { startedAt, finishedAt } = pod?.status?.initContainerStatuses?.[0]?.state?.terminated ?? {};
+  return (Date.parse(String(finishedAt)) - Date.parse(String(startedAt))) / 1_000;
+}
+
+it.concurrent.each<readonly [string, Resources, readonly string[]]>([
+  ['Guaranteed', { requests: asked, limits: asked }, ['requests', 'limits']],
+  ['Burstable', { requests: asked }, ['requests']],
+])(
+  'a %s pod with lowered requests counts the same with injection, and fits its quota [F72]',
+  async (qosClass, resources, lists) => {
+    const namespace = qosClass.toLowerCase();
+    await nodeTest.apply(restrictedNamespace(namespace), createQuota(namespace, lists));
+    if (qosClass === 'Guaranteed') await nodeTest.apply(createLimitRange(namespace));
+    await startAutoscaler(namespace);
+    await nodeTest.apply(deployment(namespace, 'app', { resources }));
+    const before = await nodeTest.waitForRunning(namespace, 'app', { instrumented: false });
+    const used = await usedBy(namespace);
+    await nodeTest.activate(namespace, {}, getToken(1));
+    const after = await nodeTest.waitForRunning(namespace, 'app', { timeoutMs: 120_000 });
+    process.stderr.write(`      ${qosClass}: the injector's files are copied within ${getCopySeconds(after)} s\n`);
+    expect(await usedBy(namespace)).toEqual(used);
+    expect([findQos(before), findQos(after)]).toEqual([qosClass, qosClass]);
+  },
+);
