@@ -8,6 +8,8 @@ import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** The attacker controls the telemetry proxy's container, so the attempts run in the operator's own pods. */
+/** Each sends its share of the signals. */
+const REPLICAS = 4;
 let nodeTest: NodeTest;
 let kubectl: Tool;
 let pods: readonly PodView[];
@@ -17,7 +19,7 @@ beforeAll(async () => {
     featureGates: { KubeletCrashLoopBackOffMax: true },
     crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
   };
-  nodeTest = await NodeTest.start({}, { kubelet });
+  nodeTest = await NodeTest.start({ controllerManager: { replicas: REPLICAS } }, { kubelet });
   kubectl = await toolOn(nodeTest.system.node, 'kubectl', '-n', 'lumigo-system');
   pods = await getPods(nodeTest.system.node, 'lumigo-system', managerSelector);
 });
@@ -106,6 +108,6 @@ describe("the operator's pod", () => {
     // The manager blocks SIGUSR1. SIGKILL shows that the test really sends signals.
     expect(endedBy).toContain(9);
     expect(endedBy).not.toContain(10);
-    await waitForOperator(nodeTest.system.node);
+    await waitForOperator(nodeTest.system.node, REPLICAS);
   }, 450_000);
 });

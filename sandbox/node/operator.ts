@@ -47,10 +47,14 @@ export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {
   };
 }
 
-export async function installOnNode(node: NodeCluster, endpoint: string, given: object = {}): Promise<Installation> {
+interface Given {
+  readonly controllerManager?: { readonly replicas?: number };
+}
+
+export async function installOnNode(node: NodeCluster, endpoint: string, given: Given = {}): Promise<Installation> {
   const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
   const installation = await install(node.client, { settings, webhook: 'service' });
-  await waitForOperator(node);
+  await waitForOperator(node, given.controllerManager?.replicas);
   return installation;
 }
 
