@@ -82,7 +82,7 @@ export const permissions = {
     ),
     needed(
       'to evict the broken pod of a StatefulSet that is reverted. Disruption budgets hold.',
-      'reconciler/broken-pod',
+      'reconciler/running-pods',
       rule('', 'pods/eviction', 'create'),
     ),
     needed(

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
+import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { workloadKinds, type WorkloadKind } from '../contract.ts';
+import { getCompletion, type Completion } from '../rollout/completion.ts';
+
+let operator: OperatorBench;
+const stages = new RolloutStages();
+beforeAll(async () => {
+  operator = await startOperator({
+    ...{ audit: true, settings: { rollout: { soakSeconds: 2 } } },
+    apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
+  });
+});
+afterEach(() => stages.end());
+afterAll(() => operator?.stop());
+
+const { deployment, daemonSet, statefulSet } = workloadKinds;
+
+const WORKLOADS = 40;
+const MAX_REQUESTS = 4;
+
+const sent = (): readonly AuditEntry[] =>
+  operatorRequests(operator.cluster, operator.installation).filter(
+    ({ stage, objectRef }) => stage !== 'ResponseStarted' && objectRef?.resource !== 'leases',
+  );
+
+describe('a rollout', () => {
+  it('costs at most four requests for each workload with running pods, and two each second', async () => {
+    const names = Array.from({ length: WORKLOADS }, (_, index) => `app-${index}`);
+    const stage = await stages.make(operator, 'many', Object.fromEntries(names.map((name) => [name, {}])));
+    stage.become('ready', ...names);
+    const before = sent().length;
+    const started = performance.now();
+    await stage.activate();
+    await stage.waitForInstrumented(...names.toSorted());
+    await stage.waitForCondition({ reason: 'Complete' });
+    const counts: Record<string, number> = {};
+    for (const { verb, objectRef } of sent().slice(before)) {
+      const what = `${verb} ${objectRef?.resource}${objectRef?.subresource === undefined ? '' : `/${objectRef.subresource}`}`;
+      counts[what] = (counts[what] ?? 0) + 1;
+    }
+    const seconds = (performance.now() - started) / 1_000;
+    const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
+    process.stderr.write(
+      `      ${(all / WORKLOADS).toFixed(2)} requests for each workload in ${seconds.toFixed(0)} s: ${JSON.stringify(counts)}\n`,
+    );
+    // Slow pods are looked at more often, and the status is written at most once a second.
+    expect(all).toBeLessThanOrEqual(MAX_REQUESTS * WORKLOADS + 2 * seconds);
+  });
+});
+
+const budget = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', name: 'all' };
+
+async function broken(prefix: string, outcome: Outcome): Promise<RolloutStage> {
+  const stage = await stages.make(operator, prefix, { db: { kind: statefulSet, spec: { replicas: 3 } } });
+  stage.become(outcome, 'db');
+  return stage;
+}
+
+const evictions = (namespace: string) =>
+  operatorRequests(operator.cluster, operator.installation)
+    .filter(({ objectRef }) => objectRef?.namespace === namespace && objectRef.subresource === 'eviction')
+    .map(({ objectRef, responseStatus }) => [objectRef?.name, responseStatus?.code]);
+
+const waitForRecovery = ({ kubelet }: RolloutStage): Promise<void> =>
+  eventually(
+    () => {
+      const seen = kubelet.seen('db').map(({ name, injector, ordered: said }) => [name, injector, said]);
+      expect(seen.sort()).toEqual(['db-0', 'db-1', 'db-2'].map((name) => [name, undefined, 'ready']));
+    },
+    { timeoutMs: 40_000 },
+  );
+
+/** A StatefulSet's controller waits for a broken pod even after its template is reverted (kubernetes#67250). */
+describe('the reconciler', () => {
+  it('evicts the broken pod of a reverted StatefulSet after its template, and no other [F58]', async () => {
+    const stage = await broken('evicted', 'no-injector-image');
+    const { uid = '' } = (await stage.kubelet.pods()).find(({ metadata }) => metadata.name === 'db-0')?.metadata ?? {};
+    await stage.activate();
+    await stage.waitForReverted('db', 'InjectorImage');
+    await waitForRecovery(stage);
+    expect(evictions(stage.namespace)).toEqual([['db-2', 201]]);
+    expect(stage.kubelet.seen('db').map((pod) => pod.uid)).toContain(uid);
+  });
+
+  it('evicts a pod as soon as its disruption budget allows it', async () => {
+    const stage = await broken('held', 'crashes');
+    const { testCluster, namespace } = stage;
+    await testCluster.create({
+      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name: 'all' } },
+      spec: { maxUnavailable: 0, selector: {} },
+    });
+    await stage.activate();
+    await stage.waitForReverted('db', 'Crash');
+    await eventually(() => expect(evictions(namespace)).toContainEqual(['db-2', 429]));
+    expect(stage.kubelet.seen('db').find(({ name }) => name === 'db-2')?.injector).toBeDefined();
+    await operator.cluster.client.delete({ ...budget, namespace });
+    await waitForRecovery(stage);
+    expect(new Set(evictions(namespace).map(([name]) => name))).toEqual(new Set(['db-2']));
+  });
+});
+
+async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }) {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('completion');
+  const kubelet = new KubeletByHand(testCluster, namespace, () => outcome.now);
+  const manifest = createWorkload(kind, namespace, 'app');
+  await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...spec } });
+  const read = () => testCluster.get(kind, namespace, 'app');
+  return {
+    namespace,
+    kubelet,
+    change: (body: object) => testCluster.merge(kind, namespace, 'app', body),
+    shows: (expected: Partial<Completion>) =>
+      eventually(async () => {
+        expect(getCompletion(await read())).toMatchObject(expected);
+      }),
+  };
+}
+
+const nextImage = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
+
+describe('the completion', () => {
+  it('follows a Deployment through a rollout, a rollout without progress, a pause and a refusal', async () => {
+    const outcome: { now: Outcome } = { now: 'ready' };
+    const { kubelet, change, shows, namespace } = await world(
+      deployment,
+      { replicas: 2, progressDeadlineSeconds: 3, minReadySeconds: 0 },
+      outcome,
+    );
+    await shows({ kind: 'complete' });
+    outcome.now = 'unready';
+    await change(nextImage);
+    await shows({ kind: 'progressing', available: 0, isReplacing: true });
+    outcome.now = 'ready';
+    await shows({ kind: 'complete' });
+    await change({ spec: { paused: true, template: { metadata: { annotations: { next: '1' } } } } });
+    await shows({ kind: 'paused' });
+    await change({ spec: { paused: null } });
+    await shows({ kind: 'complete' });
+    await operator.testCluster.create({
+      ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } },
+      spec: { hard: { pods: '0' } },
+    });
+    await change({ spec: { template: { metadata: { annotations: { next: '2' } } } } });
+    await shows({ kind: 'progressing', refused: expect.stringContaining('exceeded quota') as never });
+    await kubelet.stop();
+  });
+
+  it('follows a StatefulSet to its partition, and knows that OnDelete replaces nothing', async () => {
+    const outcome: { now: Outcome } = { now: 'ready' };
+    const { kubelet, change, shows } = await world(
+      statefulSet,
+      { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } },
+      outcome,
+    );
+    await shows({ kind: 'complete' });
+    outcome.now = 'unready';
+    await change(nextImage);
+    await shows({ kind: 'progressing', available: 0 });
+    outcome.now = 'ready';
+    await shows({ kind: 'complete' });
+    await change({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } });
+    await shows({ kind: 'no-pods' });
+    await kubelet.stop();
+  });
+
+  it('follows a DaemonSet on its node', async () => {
+    const { testCluster } = operator;
+    // Without a kubelet, the node counts as unreachable after 40 seconds. Only the last test may have a node.
+    await testCluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+    await testCluster.setStatus(
+      { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
+      { conditions: [{ type: 'Ready', status: 'True' }] },
+    );
+    const outcome: { now: Outcome } = { now: 'ready' };
+    const { kubelet, change, shows } = await world(daemonSet, {}, outcome);
+    await shows({ kind: 'complete' });
+    outcome.now = 'unready';
+    await change(nextImage);
+    await shows({ kind: 'progressing', available: 0, wanted: 1 });
+    outcome.now = 'ready';
+    await shows({ kind: 'complete' });
+    await kubelet.stop();
+  });
+});
