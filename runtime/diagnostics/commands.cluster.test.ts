@@ -24,7 +24,9 @@ const { deployment } = workloadKinds;
 const secretValue = 'hunter2-hunter2';
 
 beforeAll(async () => {
-  operator = await startOperator({ settings: withoutNodes });
+  operator = await startOperator({
+    settings: { ...withoutNodes, name: 'own-name', injectorWebhook: { lumigoInjector: { image: { tag: 'own' } } } },
+  });
   const { testCluster, cluster } = operator;
   await runOperatorPods(operator);
   shop = await testCluster.namespace('shop');
@@ -59,6 +61,33 @@ const good = {
   ...{ definition: 'ok', manager: 'ok', leader: 'ok', certificate: 'ok' },
   ...{ webhook: 'ok', policies: 'ok', images: 'ok', nodes: 'ok', lumigoes: 'ok' },
 };
+
+describe('an editor of one namespace', () => {
+  it('gets an explanation there, by what the injected workload shows [F80]', async () => {
+    const { code, stdout, stderr } = await asEditor('explain', 'deployment/cart', '-n', shop);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Your account cannot read the operator.s settings\. .* come from Deployment\/cart;/);
+    expect(stdout).toMatch(/Next: +nothing changes/);
+    expect(stdout).not.toContain('Sends to');
+    const out = await asEditor('explain', 'deployment/out', '-n', shop);
+    expect(out.stdout).toMatch(/Decision: +the resource has the 'lumigo.auto-trace' label set to 'false'/);
+  });
+
+  it('gets a preview there [F80]', async () => {
+    const { code, stdout, stderr } = await asEditor('preview', '-n', shop);
+    expect(code).toBe(0);
+    expect(stderr).toContain("Your account cannot read the operator's settings");
+    expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo' is active`);
+    expect(stdout).toMatch(/Deployment\/cart +untouched/);
+  });
+
+  it('gets a sentence about its rights elsewhere [F80]', async () => {
+    const all = await asEditor('preview');
+    expect(all).toMatchObject({ code: 1, stderr: expect.stringContaining('name one namespace (-n NAMESPACE)') });
+    const { code, stderr } = await asEditor('explain', 'deployment/cart', '-n', 'default');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('forbidden') });
+  });
+});
 
 describe('lumigo check', () => {
   it('finds nothing wrong with an installation that works', async () => {
