@@ -41,7 +41,7 @@ export const variants: readonly Variant[] = [
 export const shortTests = [
   'infra/constructs/apply.cluster',
   'infra/guard/allowed.cluster',
-  'infra/guard/refused.cluster',
+  'infra/guard/guard.cluster',
   'infra/constructs/match-conditions.cluster',
   'runtime/kubernetes/watch/list-watch.cluster',
   'runtime/reconciler/lifecycle.cluster',

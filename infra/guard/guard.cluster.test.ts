@@ -1,11 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotations, environment, guardAnswer, injector, workloadKinds } from '../../runtime/contract.ts';
-import { inject } from '../../runtime/injection/inject.ts';
-import { remove } from '../../runtime/injection/remove.ts';
+import fc from 'fast-check';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import {
+  annotations,
+  environment,
+  guardAnswer,
+  injector,
+  workloadKinds,
+  workloads,
+  type WorkloadKind,
+} from '../../runtime/contract.ts';
+import { decide } from '../../runtime/injection/decide.ts';
+import { inject } from '../../runtime/injection/inject.ts';
+import { remove, uninstrument } from '../../runtime/injection/remove.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { fuzz } from '../../sandbox/testing/fuzz.ts';
+import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
 import { refusal, startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
-import { tracing } from '../../sandbox/testing/injection.ts';
+import { activePolicy, tracing } from '../../sandbox/testing/injection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
@@ -217,5 +230,132 @@ describe('the guard', () => {
     const other = await created(await testCluster.namespace('forged'));
     const changed = withTemplate(other, inApp((container) => ({ ...container, image: 'app:2' }))(clean(other)));
     expect(await refusal(write(cluster.client, other, changed))).toBeUndefined();
+  });
+});
+
+const CHANGES = 60;
+const counts = { refused: 0, invalid: 0 };
+
+let namespace: string;
+beforeAll(async () => {
+  namespace = await guarded.testCluster.namespace('refused');
+});
+afterAll(() => {
+  process.stderr.write(
+    `${counts.refused} foreign changes refused, ${counts.invalid} more are invalid; LUMIGO_FUZZ_SEED=${fuzz.seed} makes the same choices again\n`,
+  );
+});
+
+const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
+
+async function make(kind: WorkloadKind, index: number, template: Parameters<typeof inject>[0]): Promise<Workload> {
+  const name = `app-${index}`;
+  const labelled = { ...template.metadata, labels: { ...template.metadata?.labels, app: name } };
+  const result = inject({ ...template, metadata: labelled }, { ...guarded.injector, ...tracing });
+  const injected =
+    result.refused === undefined && index % 2 === 0 ? result.template : { ...template, metadata: labelled };
+  const plain = createWorkload(kind, namespace, name) as unknown as Workload;
+  const created = await guarded.testCluster.create(withTemplate(plain, injected) as never);
+  return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
+const content = ({ metadata, ...rest }: Workload) => {
+  const { managedFields: _fields, resourceVersion: _version, generation: _generation, ...kept } = metadata;
+  return JSON.parse(JSON.stringify({ ...rest, metadata: kept })) as object;
+};
+
+async function attack(kind: WorkloadKind, workload: Workload, pick: number): Promise<void> {
+  const { name, patch } = foreignChange(workload, pick);
+  const ref = { ...kind, namespace, name: workload.metadata.name ?? '' };
+  let after: object | undefined;
+  const write = guarded.manager.patch(ref, { kind: 'json', operations: patch }, { dryRun: true });
+  const answer = await refusal(write.then(({ object }) => (after = object)));
+  if (answer === undefined) {
+    const { apiVersion, kind: of } = workload;
+    const same = content({ ...(after as Workload), apiVersion, kind: of });
+    // The API server does not store some changes, such as an unknown field.
+    expect({ name, after: same }).toEqual({ name, after: content(workload) });
+  } else if (answer.includes(guardAnswer)) counts.refused += 1;
+  else counts.invalid += 1;
+}
+
+describe.each(changeable)('the guard over a %s', (_name, kind) => {
+  it('refuses each change that is not an injection, a removal or a note', async () => {
+    let count = 0;
+    const restartPolicy = kind.kind === 'CronJob' ? 'Never' : 'Always';
+    const picks = fc.array(fc.noBias(fc.nat()), { minLength: CHANGES, maxLength: CHANGES });
+    await fc.assert(
+      fc.asyncProperty(podTemplate({ restartPolicy }), picks, async (template, chosen) => {
+        count += 1;
+        const workload = await make(kind, count, template);
+        expect(toTemplate(workload)).toBeDefined();
+        for (const pick of chosen) await attack(kind, workload, pick);
+      }),
+      { ...fuzz, numRuns: 12, endOnFailure: true },
+    );
+    expect(counts.refused).toBeGreaterThan(400);
+  });
+});
+
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const own = [
+  { name: 'LD_PRELOAD', value: '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2' },
+  { name: 'LUMIGO_ENDPOINT', value: 'https://own.example.com/v1/traces' },
+  { name: 'LUMIGO_TRACER_TOKEN', valueFrom: { secretKeyRef: { name: 'own', key: 'token' } } },
+];
+const mount = { name: 'own', mountPath: '/opt/lumigo' };
+const volumes = [{ name: 'own', emptyDir: {} }];
+const app = (index: number, more: object = {}) => ({ name: `app-${index}`, image: 'app:1', ...more });
+const variables = (count: number, value = 'x') => many(count, (index) => ({ name: `VARIABLE_${index}`, value }));
+
+const pods: readonly (readonly [string, object])[] = [
+  ['thousands of variables', { containers: [app(0, { env: [...own, ...variables(1_900)] })] }],
+  ['long variables', { containers: [app(0, { env: [...own, ...variables(100, 'x'.repeat(2_400))] })] }],
+  [
+    'long values that the injection replaces',
+    { containers: [app(0, { env: [{ name: 'LUMIGO_ENDPOINT', value: 'x"'.repeat(15_000) }] })] },
+  ],
+  ['long libraries', { containers: [app(0, { env: [{ name: 'LD_PRELOAD', value: '/x.so:'.repeat(10_000) }] })] }],
+  ['dozens of containers', { containers: many(90, (index) => app(index)) }],
+  [
+    'dozens of containers with values that the injection replaces',
+    { volumes, containers: many(50, (index) => app(index, { env: own, volumeMounts: [mount] })) },
+  ],
+  [
+    'dozens of init containers',
+    { initContainers: many(150, (index) => app(index)), containers: [{ name: 'app', image: 'app:1' }] },
+  ],
+  [
+    'hundreds of volumes',
+    { volumes: many(900, (index) => ({ name: `v${index}`, emptyDir: {} })), containers: [app(0)] },
+  ],
+  [
+    'hundreds of mounts',
+    {
+      volumes,
+      containers: [app(0, { volumeMounts: many(900, (index) => ({ name: 'own', mountPath: `/m/${index}` })) })],
+    },
+  ],
+];
+
+/** The API server limits the cost of a policy, so the largest object must stay below the limit. */
+describe('the guard allows an injection, a change of it and its removal', () => {
+  it.each(pods)('with %s', async (_what, pod) => {
+    const { testCluster, manager, injector } = guarded;
+    const namespace = await testCluster.namespace('largest');
+    const decided = (workload: Workload, traces: boolean) => {
+      const policy = activePolicy({ ...tracing, traces });
+      const context = { operation: 'RECONCILE', by: 'controller', now: new Date().toISOString() } as const;
+      const decision = decide({ ...context, workload, policy, injector });
+      if (decision.kind !== 'inject') throw new Error(decision.message);
+      return decision.workload;
+    };
+    const object = await testCluster.create(createWorkload(deployment, namespace, 'app', { pod }));
+    const before = { ...object, apiVersion: deployment.apiVersion, kind: deployment.kind } as Workload;
+    const injected = await write(manager, before, decided(before, true));
+    const changed = await write(manager, injected, decided(injected, false));
+    const removed = await write(manager, changed, uninstrument(changed));
+    expect(removed['spec']).toEqual(before['spec']);
   });
 });
