@@ -17,6 +17,8 @@ export default {
   collectCoverageFrom: ['{runtime,infra}/**/*.ts'],
   // Tests against an API server wait for two thirds of their time. Six control planes at once are the most.
   maxWorkers: Math.min(6, 3 * availableParallelism()),
+  // All concurrent tests of a file start at once, because they mostly wait for pods.
+  maxConcurrency: 12,
   testSequencer: '<rootDir>/sandbox/testing/longest-first.js',
   projects: [
     {
