@@ -1,24 +1,16 @@
 import { toInjector } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
-import {
-  healthFor,
-  healthOfCluster,
-  noTally,
-  type InjectorHealth,
-  type NamespaceTally,
-} from '../rollout/injector-health.ts';
+import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
+import { healthFor, healthOfCluster, noTally } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation } from '../rollout/workload-state.ts';
+import { NamespaceSlots } from './namespace-slots.ts';
 import type { Installed } from './observations.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
-/** A broken injector affects at most this number of namespaces before the cluster halts. */
-const MAX_NAMESPACES = 4;
-/** Limits the delay that slow workloads cause for other namespaces. */
-const TURN_MS = 5 * 60_000;
 const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
 
 export class Rollouts {
@@ -91,37 +83,5 @@ export class Rollouts {
     if (cluster === this.cluster) return;
     this.cluster = cluster;
     for (const each of this.term.lumigoes.namespaces()) this.term.enqueue(each);
-  }
-}
-
-class NamespaceSlots {
-  /** By namespace, the start of its turn; undefined while it waits. */
-  private readonly namespaces = new Map<string, number | undefined>();
-
-  constructor(private readonly onSlot: (namespace: string) => void) {}
-
-  has(namespace: string): boolean {
-    return this.current().includes(namespace);
-  }
-
-  want(namespace: string, wants: boolean): void {
-    const before = this.current();
-    if (!wants) this.namespaces.delete(namespace);
-    else if (!this.namespaces.has(namespace)) this.namespaces.set(namespace, undefined);
-    for (const each of this.current()) if (!before.includes(each)) this.onSlot(each);
-  }
-
-  private current(): string[] {
-    const now = performance.now();
-    const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
-    for (const [namespace, since = now] of first())
-      if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {
-        this.namespaces.delete(namespace);
-        this.namespaces.set(namespace, undefined);
-      }
-    return first().map(([namespace, since = now]) => {
-      this.namespaces.set(namespace, since);
-      return namespace;
-    });
   }
 }

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { MAX_NAMESPACES, NamespaceSlots, TURN_MS } from './namespace-slots.ts';
+
+function slots() {
+  const [told, time] = [[] as string[], { now: 0 }];
+  const asked = new NamespaceSlots(
+    (namespace) => told.push(namespace),
+    () => time.now,
+  );
+  return { asked, told, time };
+}
+
+const holders = Array.from({ length: MAX_NAMESPACES }, (_, index) => `holder-${index}`);
+
+describe('the turns of namespaces', () => {
+  it('tells a namespace whose turn begins because another one needs none any more', () => {
+    const { asked, told } = slots();
+    for (const each of [...holders, 'next']) asked.want(each, true);
+    expect([told, asked.has('next')]).toEqual([holders, false]);
+    asked.want('holder-1', false);
+    expect([told, asked.has('next')]).toEqual([[...holders, 'next'], true]);
+  });
+
+  it('tells a namespace whose turn begins because those of others ended by time, when any namespace asks', () => {
+    const { asked, told, time } = slots();
+    for (const each of [...holders, 'next']) asked.want(each, true);
+    time.now = TURN_MS;
+    asked.has('any');
+    expect([told, asked.has('next'), asked.has('holder-3')]).toEqual([[...holders, 'next'], true, false]);
+  });
+
+  it('ends no turn while no other namespace waits', () => {
+    const { asked, time } = slots();
+    for (const each of holders) asked.want(each, true);
+    time.now = 10 * TURN_MS;
+    expect(holders.every((each) => asked.has(each))).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+/** A broken injector affects at most this number of namespaces before the cluster halts. */
+export const MAX_NAMESPACES = 4;
+/** Limits the delay that slow workloads cause for other namespaces. */
+export const TURN_MS = 5 * 60_000;
+
+/** The namespaces that may change workloads now, in the order in which they asked. */
+export class NamespaceSlots {
+  /** By namespace, the start of its turn; undefined while it waits. */
+  private readonly namespaces = new Map<string, number | undefined>();
+  private holders: readonly string[] = [];
+
+  constructor(
+    private readonly onSlot: (namespace: string) => void,
+    private readonly clock = () => performance.now(),
+  ) {}
+
+  has(namespace: string): boolean {
+    this.handOver();
+    return this.holders.includes(namespace);
+  }
+
+  want(namespace: string, wants: boolean): void {
+    if (!wants) this.namespaces.delete(namespace);
+    else if (!this.namespaces.has(namespace)) this.namespaces.set(namespace, undefined);
+    this.handOver();
+  }
+
+  /** A turn can also end by time, so each question may hand it over. */
+  private handOver(): void {
+    const [now, before] = [this.clock(), this.holders];
+    const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
+    for (const [namespace, since = now] of first())
+      if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {
+        this.namespaces.delete(namespace);
+        this.namespaces.set(namespace, undefined);
+      }
+    for (const [namespace, since = now] of first()) this.namespaces.set(namespace, since);
+    this.holders = first().map(([namespace]) => namespace);
+    for (const each of this.holders) if (!before.includes(each)) this.onSlot(each);
+  }
+}
