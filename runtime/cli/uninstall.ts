@@ -28,7 +28,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
       return release(client, protectedObjects(installed));
     }
     const deadline = Date.now() + flags.deadline * 1_000;
-    const act = (acting: Client) => uninstall({ client: acting, installed, deadline, print });
+    const act = (acting: Client) => uninstall({ client: acting, leases: client, installed, deadline, print });
     const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
     // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)

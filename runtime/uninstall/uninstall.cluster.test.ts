@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { protection, waitForProtected } from '../../sandbox/testing/protection.ts';
@@ -94,6 +95,21 @@ describe('uninstall', () => {
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
+    await operator.startManager();
+  });
+
+  it("succeeds from a user's machine although the manager's right to its Lease is gone", async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.instrumented('leaving');
+    await operator.killManager();
+    await expireLease();
+    // No finalizer protects it, so a removal of all objects deletes it long before the ClusterRole.
+    const bindings = installation.manifests.filter(({ kind }) => kind === 'RoleBinding');
+    for (const binding of bindings) await cluster.client.delete(toRef(binding));
+    const flags = ['--deadline', '60', '--kubeconfig', cluster.kubeconfig];
+    expect(await runCommand(['uninstall', ...flags], {})).toMatchObject({ code: 0, stderr: '' });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    for (const binding of bindings) await apply(cluster.client, binding);
     await operator.startManager();
   });
 

@@ -12,6 +12,8 @@ import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from
 
 interface UninstallOptions {
   readonly client: Client;
+  /** Default: `client`. The manager's right to its Lease may be deleted before its other rights. */
+  readonly leases?: Client;
   /** Undefined if no operator is left whose manager could answer. */
   readonly installed: Installed | undefined;
   /** Failed changes are retried until then (by Date.now). */
@@ -56,8 +58,6 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
 
 type Failures = Map<string, string>;
 
-const nothing: Removal = { removed: 0, problems: [], unclean: new Set() };
-
 class Cleaner {
   /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
@@ -96,10 +96,11 @@ class Cleaner {
   }
 
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
-    const { client, installed, deadline, until = deadline, isLast = false } = this.options;
-    if (installed !== undefined && !isLast && performance.now() > this.stepDownAt && (await isLed(client, installed))) {
-      if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted))) return nothing;
-      await stepDown(client, installed);
+    const { client, leases = client, installed, deadline, until = deadline, isLast = false } = this.options;
+    if (installed !== undefined && !isLast && performance.now() > this.stepDownAt && (await isLed(leases, installed))) {
+      if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted)))
+        return { removed: 0, problems: [], unclean: new Set() };
+      await stepDown(leases, installed);
       this.stepDownAt = performance.now() + HELD_MS / 2;
     }
     const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
