@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
+import { countSpans, post, spanId } from '../../sandbox/otlp-sink/sender.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -12,7 +13,7 @@ import { tokensFile } from './render.ts';
 
 let telemetry: TelemetryBench;
 beforeAll(async () => {
-  telemetry = await startTelemetry({ controllerManager: false, audit: true });
+  telemetry = await startTelemetry({ controllerManager: false, audit: true, config: { logLevel: 'debug' } });
 });
 afterAll(() => telemetry?.stop());
 
@@ -209,10 +210,14 @@ describe('the stored data', () => {
   it('has tokens only in files that no other user can read, and never in a log [D31, D34]', async () => {
     const { collector, activate, manager } = telemetry;
     await activate('secret', getToken(8));
-    const { folder, logFile } = collector();
-    await eventually(() => expect(readFileSync(tokensFile(folder), 'utf8').split('\n')).toContain(getToken(8)));
+    const { folder, logFile, url } = collector();
+    const send = (id: string) =>
+      post(`${url}/v1/traces`, countSpans({ 'service.name': 'looked-at' }, [id]), { token: getToken(8) });
+    await eventually(async () => expect((await send(spanId(0x8000))).status).toBe(200));
+    await eventually(() => expect(readFileSync(logFile, 'utf8')).toContain('looked-at'));
     for (const file of [tokensFile(folder), configurationFile({ telemetryProxyDirectory: folder })])
       expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    // At debug level the collector writes what its processors see.
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
   });
 

@@ -8,7 +8,7 @@ import {
   toClaimedPods,
   TOKENS,
 } from './render-claims.ts';
-import { fromHeader, hashToken, intoShard, oneToken, readToken } from './render-shards.ts';
+import { hashToken, intoShard, oneToken } from './render-shards.ts';
 import type { Components, ProxySettings } from './types.ts';
 
 /** A sender could learn about the workload of another pod by what it claims. */
@@ -76,9 +76,8 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
   const wait = isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
   return {
     'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
-    [fromHeader]: readToken,
-    'filter/one-token': oneToken,
     [intoShard]: hashToken,
+    'filter/one-token': oneToken,
     k8sattributes: find({ ...byAddress, ...wait }),
     // In the text of a statement, the collector would need minutes to parse it.
     'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },

@@ -4,6 +4,8 @@ import type { ProxySettings } from './types.ts';
 export const WORKLOAD = 'lumigo.k8s_operator.workload';
 /** The hash of the Authorization header. */
 export const TOKEN_HASH = 'lumigo.shard';
+/** Set if a request has several such headers: the collector accepts it by the first, and joins them by `;`. */
+export const SEVERAL = 'lumigo_several';
 /** The namespaces of all accepted tokens (token-namespaces.ts). */
 export const TOKENS = 'lumigo.tokens';
 /** The attributes from before a claim was believed. */
@@ -26,7 +28,7 @@ const move = (from: string, to: string): string[] => [copy(from, to, `${at(from)
 
 /** The proxy adds no attribute that a sender sets itself. So the claims are set aside before, and restored afterwards. */
 export const setClaimsAside: readonly string[] = [
-  remove(`(${[WORKLOAD, TOKEN_HASH, TOKENS, BEFORE_CLAIM].map(escape).join('|')}|${escape(claimed(''))}.*)`),
+  remove(`(${[WORKLOAD, TOKEN_HASH, SEVERAL, TOKENS, BEFORE_CLAIM].map(escape).join('|')}|${escape(claimed(''))}.*)`),
   ...proving.flatMap((key) => move(key, claimed(key))),
 ];
 

@@ -1,5 +1,5 @@
 import { lumigo, pods, workloads, type WorkloadKind } from '../contract.ts';
-import { fromHeader, intoShard, getShardRouter } from './render-shards.ts';
+import { intoShard, getShardRouter } from './render-shards.ts';
 import { renderNodes } from './render-nodes.ts';
 import {
   loopExporter,
@@ -45,7 +45,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
           `${signal}/loop`,
           {
             receivers: ['otlp/loop'],
-            processors: [fromHeader, intoShard, 'batch'],
+            processors: [intoShard, 'batch'],
             exporters: [getShardRouter(signal)],
           },
         ]),

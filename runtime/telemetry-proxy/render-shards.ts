@@ -1,6 +1,6 @@
 import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
-import { TOKEN_HASH } from './render-claims.ts';
+import { SEVERAL, TOKEN_HASH } from './render-claims.ts';
 import { getCounters } from './render-counts.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
@@ -12,14 +12,17 @@ const shards = '0123456789abcdef';
 
 /** After this processor, only `batch` may join requests, because it keeps tokens apart. */
 export const intoShard = 'resource/into-shard';
-export const fromHeader = 'resource/from-header';
-export const hashToken = { attributes: [{ key: TOKEN_HASH, action: 'hash' }] };
-export const readToken = {
-  attributes: [{ key: TOKEN_HASH, action: 'upsert', from_context: 'metadata.authorization' }],
-};
 
-/** The collector accepts a request by its first header, and joins several by `;`. Its exporter would repeat it for ever. */
-const hasSeveral = `IsMatch(resource.attributes["${TOKEN_HASH}"], ";")`;
+/** All in one processor, because every other one writes what it sees into its log at debug level. */
+export const hashToken = {
+  attributes: [
+    { key: TOKEN_HASH, action: 'upsert', from_context: 'metadata.authorization' },
+    { key: TOKEN_HASH, action: 'extract', pattern: `(?P<${SEVERAL}>;)` },
+    { key: TOKEN_HASH, action: 'hash' },
+  ],
+};
+/** Its exporter would repeat such a request for ever. */
+const hasSeveral = `resource.attributes["${SEVERAL}"] != nil`;
 export const oneToken = {
   error_mode: 'propagate',
   ...{ traces: { span: [hasSeveral] }, metrics: { metric: [hasSeveral] }, logs: { log_record: [hasSeveral] } },
