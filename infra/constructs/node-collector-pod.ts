@@ -76,7 +76,8 @@ function collector(settings: Settings): JsonObject {
       { name: configuration, mountPath: mounts.nodeCollectorConfiguration, readOnly: true },
       { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
       { name: state, mountPath: mounts.nodeCollectorState },
-      ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
+      accountVolume,
+    ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
       ...(metrics.enabled ? [accountMount] : []),
     ],
   };
@@ -117,7 +118,6 @@ function volumes(settings: Settings): JsonObject[] {
         : { emptyDir: {} }),
     },
     ...(logs.enabled ? [{ name: podLogs, hostPath: { path: mounts.podLogs, type: 'Directory' } }] : []),
-    ...(metrics.enabled ? [accountVolume] : []),
     ...(metrics.enabled && !metrics.essentialOnly
       ? hostFolders.map((folder) => ({ name: folder, hostPath: { path: `/${folder}`, type: 'Directory' } }))
       : []),

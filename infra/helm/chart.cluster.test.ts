@@ -1,13 +1,12 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
-import { runToEnd } from '../../sandbox/run.ts';
 import { getProblems } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from './installation-texts.ts';
@@ -126,8 +125,12 @@ const nodeSamples: Readonly<Record<string, unknown>> = {
 const nodeCompanions = Object.fromEntries(
   Object.keys(nodeSamples)
     .filter((path) => !path.endsWith('.enabled'))
-    .map((path) => [path, { 'clusterCollection.metrics.enabled': true, 'clusterCollection.logs.enabled': true }]),
+    .map((path) => [path, { [`clusterCollection.${isOfLogs(path) ? 'logs' : 'metrics'}.enabled`]: true }]),
 );
+
+function isOfLogs(path: string): boolean {
+  return path.startsWith('clusterCollection.logs') || path === 'logFileCollector.stateDirectory';
+}
 
 const samples: Readonly<Record<string, unknown>> = {
   ...nodeSamples,
@@ -256,6 +259,8 @@ const companions: Readonly<Record<string, object>> = {
   ),
 };
 
+const GROUP = 12;
+
 const nested = (path: string, value: unknown): object =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
 
@@ -268,6 +273,29 @@ const merged = (a: object, b: object): object => {
   }
   return result;
 };
+
+/** Returns values with the samples of these paths, and what they need to have an effect. */
+const together = (paths: readonly string[]): object =>
+  paths
+    .flatMap((path) => Object.entries({ ...companions[path], [path]: samples[path] }))
+    .reduce((sum, [path, value]) => merged(sum, nested(path, value)), {});
+
+/** Each setting is in three groups, with other settings in each. One that contradicts the group is in the next one. */
+function dealGroups(): { number: number; paths: string[] }[] {
+  const decks = fc.sample(fc.shuffledSubarray(Object.keys(samples), { minLength: Object.keys(samples).length }), {
+    numRuns: 3,
+    seed: 33,
+  });
+  const dealt: string[][] = [];
+  for (const path of decks.flat()) {
+    const group = dealt
+      .slice(-4)
+      .find((paths) => paths.length < GROUP && getProblems(together([...paths, path])).length === 0);
+    if (group === undefined) dealt.push([path]);
+    else group.push(path);
+  }
+  return dealt.map((paths, number) => ({ number, paths }));
+}
 
 function rendered() {
   const { stdout: text } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system');
@@ -295,13 +323,15 @@ describe('the Helm chart', () => {
     expect(chartTemplates().unused).toEqual([]);
   });
 
-  it.each(Object.entries(samples))('renders %s as the constructs do', (path, value) => {
-    const all = { ...companions[path], [path]: value };
-    const flags = Object.entries(all).flatMap(([each, set]) => ['--set-json', `${each}=${JSON.stringify(set)}`]);
-    const given = Object.entries(all).reduce((sum, [each, set]) => merged(sum, nested(each, set)), {});
-    const expected = synth(given);
-    expect(template(...flags)).toEqual(expected);
-    if (path !== 'controllerManager.telemetryProxy.image.tag') expect(expected).not.toEqual(byDefault);
+  it('has samples that have an effect, but for one that is the default with another image', () => {
+    const idle = Object.keys(samples).filter((path) => isDeepStrictEqual(synth(together([path])), byDefault));
+    expect(idle).toEqual(['controllerManager.telemetryProxy.image.tag']);
+  });
+
+  // The chart merges renderings of single settings, so any few of them together could be merged wrongly.
+  it.each(dealGroups())('renders group $number as the constructs do: $paths', ({ paths }) => {
+    const given = together(paths);
+    expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
   it.each(['delivery', 'operator', 'cert-manager', 'external'])(
@@ -448,24 +478,6 @@ describe('the Helm chart', () => {
     const [one, other] = [run('template', 'lumigo', chart, ...flags), run('template', 'lumigo', chart, ...flags)];
     expect(one.stdout).toBe(other.stdout);
     expect(one.stdout).not.toContain('PRIVATE KEY');
-  });
-
-  it('is published by `npm run chart`, with an index from which helm installs it', async () => {
-    const folder = join(values, 'repository');
-    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/helm/chart-files.ts', folder], {
-      encoding: 'utf8',
-    });
-    expect(stdout.trim().split('\n')).toHaveLength(3);
-    const server = createServer((request, response) => {
-      response.end(readFileSync(join(folder, basename(request.url ?? ''))));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const asked = ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`];
-    const shown = await runToEnd(helm, asked);
-    server.close();
-    expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(parseAllDocuments(shown.stdout)[0]?.toJS()).toMatchObject({ name: 'lumigo-operator', type: 'application' });
   });
 
   it('explains every value in its README, and the next steps in its notes', () => {

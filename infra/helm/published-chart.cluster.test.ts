@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { runToEnd } from '../../sandbox/run.ts';
 import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -11,6 +14,7 @@ import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts
 /** Helm prints the notes only on installation, so the test renders them into an object. */
 let helm = '';
 const chart = createTemporaryFolder();
+const published = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   writeChart(chart);
@@ -26,6 +30,26 @@ function notes(...values: readonly string[]): string {
 }
 
 const image = 'controllerManager.manager.image.repository';
+
+describe('the chart repository', () => {
+  it('is published by `npm run chart`, with an index from which helm installs it', async () => {
+    const folder = join(published, 'repository');
+    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/helm/chart-files.ts', folder], {
+      encoding: 'utf8',
+    });
+    expect(stdout.trim().split('\n')).toHaveLength(3);
+    const server = createServer((request, response) => {
+      response.end(readFileSync(join(folder, basename(request.url ?? ''))));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const asked = ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`];
+    const shown = await runToEnd(helm, asked);
+    server.close();
+    expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(parse(shown.stdout)).toMatchObject({ name: 'lumigo-operator', type: 'application' });
+  });
+});
 
 describe('the notes of a release', () => {
   it('say what to do about an unpublished image, and nothing about any other [F52]', () => {
