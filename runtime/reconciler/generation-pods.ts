@@ -29,8 +29,8 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
 }
 
 /** The jobs of a CronJob have its name and the time. */
-const isOf = ({ metadata }: Workload, { ownerReferences = [] }: Metadata): boolean =>
-  ownerReferences.some(({ uid, name }) => uid === metadata.uid || name.replace(/-\d+$/, '') === metadata.name);
+const isOf = ({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
+  ownerReferences.some((o) => o.uid === uid || `Cron${o.kind} ${o.name.replace(/-\d+$/, '')}` === `${kind} ${name}`);
 
 /** Lists injected pods of a StatefulSet that are not ready. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {

@@ -32,6 +32,12 @@ describe('telemetryAfter()', () => {
     ['nothing yet before its pods run', { state: { kind: 'queued' } as WorkloadState }, active, nothingYet],
     ['nothing since its pods run', { state: verified }, active, { kind: 'NothingYet', since: now.iso }],
     ['no time for a CronJob', { kind: workloadKinds.cronJob, state: verified }, active, nothingYet],
+    [
+      'the time also for a ReplicaSet',
+      { kind: workloadKinds.replicaSet, state: verified },
+      active,
+      { kind: 'NothingYet', since: now.iso },
+    ],
     ['the same time while they run', { state: verified, telemetry: since }, active, since],
     [
       'the same time in a later rollout',

@@ -39,7 +39,7 @@ const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSetting
 
 /** The time begins when its pods run with the injection, and does not begin again. Nothing tells when a CronJob runs. */
 function getSilence({ telemetry = nothingYet, state, kind }: ObservedWorkload, { iso }: Now): Telemetry {
-  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.pods !== undefined;
+  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.kind !== 'CronJob';
   return begins ? { kind: 'NothingYet', since: iso } : telemetry;
 }
 

@@ -178,9 +178,13 @@ describe('a rollout', () => {
     const container = { name: 'app', image: 'app:1' };
     const { image } = toInjector(operator.installation.config);
     const volumeMounts = [{ name: injector.volume, mountPath: injector.mountPath }];
+    // An owner has the name of the CronJob, and is no Job of it.
+    const named = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'report' } };
+    const { uid } = (await testCluster.create(named)).metadata;
     await testCluster.create({
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: {
+        ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'report', uid }],
         ...{ namespace, name: 'other', labels: { app: 'other', [labels.autoTrace]: 'lumigo-operator.v1' } },
         annotations: { [annotations.injection]: '{}' },
       },
