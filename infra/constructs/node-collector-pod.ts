@@ -77,7 +77,7 @@ function collector(settings: Settings): JsonObject {
       { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
       { name: state, mountPath: mounts.nodeCollectorState },
       accountVolume,
-    ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
+      ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
       ...(metrics.enabled ? [accountMount] : []),
     ],
   };
