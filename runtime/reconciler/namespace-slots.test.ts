@@ -13,7 +13,7 @@ function slots() {
 const holders = Array.from({ length: MAX_NAMESPACES }, (_, index) => `holder-${index}`);
 
 describe('the turns of namespaces', () => {
-  it('tells a namespace whose turn begins because another one needs none any more', () => {
+  it('tells the next namespace if another one needs its turn no more', () => {
     const { asked, told } = slots();
     for (const each of [...holders, 'next']) asked.want(each, true);
     expect([told, asked.has('next')]).toEqual([holders, false]);
@@ -21,7 +21,7 @@ describe('the turns of namespaces', () => {
     expect([told, asked.has('next')]).toEqual([[...holders, 'next'], true]);
   });
 
-  it('tells a namespace whose turn begins because those of others ended by time, when any namespace asks', () => {
+  it('tells the next namespace if a turn ends by time while any namespace asks', () => {
     const { asked, told, time } = slots();
     for (const each of [...holders, 'next']) asked.want(each, true);
     time.now = TURN_MS;
