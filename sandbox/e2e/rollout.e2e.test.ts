@@ -15,7 +15,7 @@ jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 60 } });
+  nodeTest = await NodeTest.start({ rollout: { soakSeconds: 2, deadlineSeconds: 60 } });
   view = new RolloutView(nodeTest);
 });
 afterEach(stopFollowing);
