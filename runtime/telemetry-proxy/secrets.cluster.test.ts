@@ -55,9 +55,9 @@ const waitForError = (namespace: string, reason: string, timeoutMs: number) =>
     { timeoutMs },
   );
 
-async function requestsPerMinute(): Promise<number> {
+async function requestsIn(seconds: number): Promise<number> {
   const before = requests();
-  await sleep(60_000);
+  await sleep(seconds * 1_000);
   return requests() - before;
 }
 
@@ -70,7 +70,8 @@ describe('with one Lumigo', () => {
   });
 
   it('two replicas read its Secret at most four times a minute [F9]', async () => {
-    expect(await requestsPerMinute()).toBeLessThanOrEqual(4);
+    // Readings every 15 s are at most two in this time. At twice the rate they are at least three.
+    expect(await requestsIn(28)).toBeLessThanOrEqual(2);
   });
 
   it('a replaced token takes effect on both in 15 s, and the former one stays accepted [F9]', async () => {
@@ -97,8 +98,8 @@ describe('with one Lumigo', () => {
   });
 });
 
-describe('with 60 Lumigo resources, and as many workloads with a Secret of their own', () => {
-  const COUNT = 60;
+describe('with 20 Lumigo resources, and as many workloads with a Secret of their own', () => {
+  const COUNT = 20;
   let single = '';
   beforeAll(async () => {
     const { testCluster } = operator;
@@ -116,7 +117,7 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
   }, 120_000);
 
   it('two replicas together send at most one request a second [F9]', async () => {
-    expect(await requestsPerMinute()).toBeLessThanOrEqual(60);
+    expect(await requestsIn(20)).toBeLessThanOrEqual(20);
   });
 
   it('an awaited Secret is not delayed by the others [F9]', async () => {
