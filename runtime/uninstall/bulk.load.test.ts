@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCommand } from '../../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
+import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -21,6 +23,7 @@ const IN_FLIGHT = 16;
 const STOPPING_MS = 1_000;
 
 let operator: OperatorBench;
+let namespace: string;
 let network: TcpProxy | undefined;
 beforeAll(async () => {
   const through = async ({ server }: { readonly server: string }) => {
@@ -28,7 +31,10 @@ beforeAll(async () => {
     return `https://127.0.0.1:${network.port}`;
   };
   operator = await startOperator({ audit: true, through });
-});
+  await runOperatorPods(operator);
+  namespace = await instrumentMany();
+  await run('check --wait 60');
+}, 300_000);
 afterAll(async () => {
   await operator?.stop();
   await network?.close();
@@ -36,24 +42,42 @@ afterAll(async () => {
 
 const { deployment } = workloadKinds;
 
-async function instrumentMany(): Promise<{ namespace: string; count: () => Promise<number> }> {
-  const { testCluster, cluster } = operator;
-  const namespace = await instrumentedAndProtected(operator);
+async function instrumentMany(): Promise<string> {
+  const many = await instrumentedAndProtected(operator);
   const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
   await forEachConcurrent(
     12,
     names,
-    async (name) => void (await testCluster.create(createWorkload(deployment, namespace, name))),
+    async (name) => void (await operator.testCluster.create(createWorkload(deployment, many, name))),
   );
-  const count = async () => {
-    let found = 0;
-    for await (const { items } of cluster.client.pages({ ...deployment, namespace }))
-      found += items.filter((item) => JSON.stringify(item['spec']).includes('lumigo-injector')).length;
-    return found;
-  };
-  await eventually(async () => expect(await count()).toBe(WORKLOADS), { timeoutMs: 120_000, intervalMs: 500 });
-  return { namespace, count };
+  await eventually(async () => expect(await count(many)).toBe(WORKLOADS), { timeoutMs: 120_000, intervalMs: 500 });
+  return many;
 }
+
+async function count(within = namespace): Promise<number> {
+  let found = 0;
+  for await (const { items } of operator.cluster.client.pages({ ...deployment, namespace: within }))
+    found += items.filter((item) => JSON.stringify(item['spec']).includes('lumigo-injector')).length;
+  return found;
+}
+
+const run = (line: string) => {
+  const args = [...line.split(' '), '-n', namespace, '--kubeconfig', operator.cluster.kubeconfig];
+  return runCommand(args, { HOME: '/nonexistent' });
+};
+
+it.each([
+  ['explain deployment/app-7', 1.5],
+  ['check', 3],
+  ['status', 3],
+])('lumigo %s answers within %f s in a namespace with 300 workloads', async (line, maxSeconds) => {
+  const started = performance.now();
+  const { code, stderr } = await run(line);
+  const seconds = (performance.now() - started) / 1_000;
+  process.stderr.write(`      lumigo ${line}: ${seconds.toFixed(2)} s\n`);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(seconds).toBeLessThan(maxSeconds * Math.max(1, WORKLOADS / 300));
+});
 
 /** The probe's changes are left out. */
 const changes = (): AuditEntry[] =>
@@ -67,7 +91,6 @@ const getProcess = ({ user }: AuditEntry): string => String(user.extra?.['authen
 describe('a removal with many workloads', () => {
   it('is done by one of two replicas, many at a time, while the account has its rights [F42]', async () => {
     const { client } = operator.cluster;
-    const { namespace, count } = await instrumentMany();
     const late = await removeInstrumentation(client, ({ metadata }) => metadata.namespace === namespace, 0);
     expect(late.removed).toBe(0);
     expect(late.problems).toEqual([
