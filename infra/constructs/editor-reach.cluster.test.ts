@@ -23,11 +23,13 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { userRoles } from './user-roles.ts';
 
+let sink: OtlpSink;
 let operator: OperatorBench;
 let editor: Account;
 let [own, victim] = ['', ''];
@@ -35,7 +37,9 @@ const ownToken = getToken(0xbad);
 const { deployment } = workloadKinds;
 
 beforeAll(async () => {
-  operator = await startOperator({ settings: withoutNodes });
+  // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
+  sink = await OtlpSink.start();
+  operator = await startOperator({ settings: withoutNodes, config: { endpoint: sink.url } });
   const { testCluster, cluster } = operator;
   [own, victim] = [await testCluster.namespace('mallory'), await testCluster.namespace('shop')];
   editor = await accountIn(cluster, own, 'edit');
@@ -46,11 +50,13 @@ beforeAll(async () => {
   await testCluster.create(createWorkload(deployment, victim, 'cart'));
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
+  await eventually(async () => expect(await testCluster.condition(victim, 'Ready')).toMatchObject({ status: 'True' }));
   await waitForRest();
 });
 afterAll(async () => {
   editor?.close();
   await operator?.stop();
+  await sink?.close();
 });
 
 const roles = ['admin', 'edit', 'view'] as const;

@@ -98,7 +98,7 @@ describe("the operator's own certificate", () => {
 
   it('is trusted again within seconds after the webhook configuration was replaced [F29]', async () => {
     await replaceWebhookConfiguration();
-    await waitForTrust(3_000);
+    await waitForTrust(10_000);
   });
 
   it('is issued by the operator, and no manifest has a private key [D40]', async () => {

@@ -94,6 +94,7 @@ describe('the cache of credentials [F9]', () => {
     await testCluster.secret(namespace, getToken(2));
     clock.now += 2_000;
     cache.want('a', [source('token', { revision: '2', announced: 'another' })]);
+    await waitForReads(3);
     await waitForValue({ token: getToken(2) });
     expect(reads).toBe(3);
   });
@@ -137,6 +138,8 @@ describe('the cache of credentials [F9]', () => {
     await waitForValue({ token: getToken(1) });
     const server = cluster.pids()['apiserver'] ?? 0;
     process.kill(server, 'SIGKILL');
+    // A dying process keeps its sockets open, so requests to it hang.
+    await eventually(() => expect(cluster.client.get({ ...secret, namespace })).rejects.toThrow('ECONNREFUSED'));
     const unknown = { namespace, name: 'unknown', key: 'token' };
     clock.now += 1_000;
     cache.want('b', [unknown]);

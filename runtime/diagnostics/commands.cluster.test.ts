@@ -89,6 +89,10 @@ describe('an editor of one namespace', () => {
   });
 });
 
+/** A short wait could end before the operator has written the first status. */
+const reports = (namespace: string, reason: string): Promise<void> =>
+  eventually(async () => expect(await operator.testCluster.condition(namespace, 'Ready')).toMatchObject({ reason }));
+
 describe('lumigo check', () => {
   it('finds nothing wrong with an installation that works', async () => {
     // Kubernetes may still count the operator's pods.
@@ -152,6 +156,7 @@ describe('lumigo check', () => {
         initContainerStatuses: [{ ...waiting, ready: false, restartCount: 0, imageID: '' }],
       },
     );
+    await reports(broken, 'SecretNotFound');
     const { code, stdout } = await asAdministrator('check', '-n', broken, '--wait', '2');
     expect(code).toBe(1);
     expect(stdout).toMatch(/images +failed +Pod broken-.*\/waits: ImagePullBackOff of none:1\n +→ See docs/);
@@ -169,6 +174,7 @@ describe('lumigo check --wait', () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('waiting');
     await testCluster.lumigo(namespace);
+    await reports(namespace, 'SecretNotFound');
     const started = performance.now();
     const { code, stdout, stderr } = await checkNamespace(namespace, '--wait', '3');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('1 of 9 checks failed') });

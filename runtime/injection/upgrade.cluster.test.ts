@@ -133,9 +133,12 @@ describe('a release that injects one variable more [F13]', () => {
     const { testCluster } = operator;
     const before = await seen();
     for (const [kind, name] of all) {
-      const { metadata } = await testCluster.get(kind, shop, name);
-      const clean = { ...createManifest(shop, [kind, name]), metadata: removeInjectionStatus(metadata) };
-      await testCluster.client.update({ ...kind, namespace: shop, name }, clean as Parameters<Client['update']>[1]);
+      // A controller may write the status between the two requests.
+      await eventually(async () => {
+        const { metadata } = await testCluster.get(kind, shop, name);
+        const clean = { ...createManifest(shop, [kind, name]), metadata: removeInjectionStatus(metadata) };
+        await testCluster.client.update({ ...kind, namespace: shop, name }, clean as Parameters<Client['update']>[1]);
+      });
     }
     expect(await seen()).toEqual(before);
     await waitForEvents(['LumigoAddedInstrumentation']);

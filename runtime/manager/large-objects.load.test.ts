@@ -114,7 +114,9 @@ describe('the manager, with the heap of its container', () => {
     const namespace = await operator.testCluster.namespace('large');
     const peak = await peakDuring('75 workloads', async () => {
       await store(large(namespace));
-      await operator.testCluster.activate(namespace);
+      await operator.testCluster.secret(namespace);
+      await operator.testCluster.lumigo(namespace);
+      await eventually(() => operator.testCluster.waitForActive(namespace), patience);
     });
     expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
   });
@@ -122,6 +124,11 @@ describe('the manager, with the heap of its container', () => {
   it('refuses a second Lumigo whose review has more than 1 MiB [F66]', async () => {
     const namespace = await operator.testCluster.namespace('second');
     await operator.testCluster.lumigo(namespace);
+    // The leader that writes the status is also the webhook.
+    await eventually(
+      async () => expect((await operator.testCluster.readLumigo(namespace)).status).toBeDefined(),
+      patience,
+    );
     await expect(operator.testCluster.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
       "There is already a Lumigo resource in the '",
     );

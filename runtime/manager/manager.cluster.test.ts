@@ -9,8 +9,11 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloadKinds, workloads } from '../contract.ts';
+import { getLease } from '../installation/installation.ts';
+import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
@@ -42,7 +45,8 @@ const waitForReachable = (namespace: string, expected: object): Promise<void> =>
     async () => {
       expect(await operator.testCluster.condition(namespace, 'WebhookReachable')).toMatchObject(expected);
     },
-    { timeoutMs: 30_000 },
+    // After the first look, the webhook is probed once a minute.
+    { timeoutMs: 75_000 },
   );
 
 async function restart(): Promise<void> {
@@ -79,7 +83,7 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const namespace = await testCluster.namespace('shop');
     const defined = performance.now();
     await testCluster.activate(namespace);
-    expect(performance.now() - defined).toBeLessThan(10_000);
+    expect(performance.now() - defined).toBeLessThan(30_000);
     await testCluster.waitForWebhook(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
@@ -165,14 +169,16 @@ describe('the manager', () => {
   it('releases the Lease when it is stopped, and its successor acts within seconds', async () => {
     const { testCluster } = operator;
     const standby = await operator.startAnother();
+    const leader = operator.manager().name;
     await operator.stopManager();
+    // Without the release, the Lease would name the former leader for 15 seconds.
+    const lease = { ...kinds.leases, ...getLease(installedAs(operator.installation)) };
+    const { spec } = (await operator.cluster.client.get(lease)) as Lease;
+    expect(spec?.holderIdentity).not.toBe(leader);
     const namespace = await testCluster.namespace('successor');
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    const started = Date.now();
     await testCluster.activate(namespace);
     await testCluster.waitForInstrumented(deployment, namespace, 'app');
-    // Without the release, the Lease would last for 15 seconds.
-    expect(Date.now() - started).toBeLessThan(14_000);
     await operator.startManager();
     await standby.stop();
   });

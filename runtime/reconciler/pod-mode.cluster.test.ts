@@ -160,6 +160,7 @@ describe('in Pod mode', () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('changed');
     await testCluster.activate(namespace);
+    await testCluster.waitForWebhook(namespace);
     const manifest = createWorkload(deployment, namespace, 'shop');
     await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true]));

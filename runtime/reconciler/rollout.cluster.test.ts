@@ -15,7 +15,7 @@ let proxy: ApiProxy;
 const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
-    settings: { rollout: { soakSeconds: 1, deadlineSeconds: 15 } },
+    settings: { rollout: { soakSeconds: 1, deadlineSeconds: 30 } },
     through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
@@ -213,7 +213,7 @@ describe('a rollout', () => {
     const stage = await stages.make(operator, 'slow', deployments('a'));
     await stage.activate();
     await stage.waitForReverted('a', 'NotReady');
-    expect((await stage.getRevert('a'))?.evidence).toContain('within 15 seconds');
+    expect((await stage.getRevert('a'))?.evidence).toContain('within 30 seconds');
   });
 
   it('applies an update in the same way, and keeps other injections if the first one fails', async () => {

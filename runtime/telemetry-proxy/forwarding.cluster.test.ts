@@ -133,7 +133,7 @@ describe('senders', () => {
     await eventually(async () => expect((await send(getToken(4), ids(1))).status).toBe(200));
     await testCluster.secret(namespace, getToken(5));
     // The Secret is read every 15 seconds, and a reload may be in progress.
-    await eventually(async () => expect((await send(getToken(5), ids(1))).status).toBe(200), { timeoutMs: 20_000 });
+    await eventually(async () => expect((await send(getToken(5), ids(1))).status).toBe(200), { timeoutMs: 40_000 });
     await waitForSettled();
     expect((await send(getToken(4), ids(1))).status).toBe(200);
     await testCluster.deleteLumigo(namespace);

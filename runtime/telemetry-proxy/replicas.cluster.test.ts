@@ -88,16 +88,19 @@ describe('a configuration that the collector refuses', () => {
     squatter = await eventually(() => listen(collector.loopPort));
     const restarts = collector.restarts();
     await switchEvents(good, true);
-    await eventually(async () => {
-      const conditions = (await testCluster.readLumigo(good)).status?.conditions ?? [];
-      expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({
-        status: 'False',
-        reason: 'ReloadFailed',
-        message: expect.stringContaining('the collector exited while it loaded its configuration'),
-      });
-    });
-    expect((await testCluster.events(good, 'lumigo')).map(({ reason }) => reason)).toContain(
-      'LumigoCannotCollectTelemetry',
+    await eventually(
+      async () =>
+        expect(await testCluster.condition(good, 'TelemetryProxyReady')).toMatchObject({
+          status: 'False',
+          reason: 'ReloadFailed',
+          message: expect.stringContaining('the collector exited while it loaded its configuration'),
+        }),
+      { timeoutMs: 60_000 },
+    );
+    await eventually(async () =>
+      expect((await testCluster.events(good, 'lumigo')).map(({ reason }) => reason)).toContain(
+        'LumigoCannotCollectTelemetry',
+      ),
     );
     expect(await reloads()).toBeGreaterThan(before);
     await eventually(() => expect(collector.restarts()).toBeGreaterThan(restarts));

@@ -27,7 +27,7 @@ const secretRef = (namespace: string, name = 'lumigo-credentials') => ({
 });
 
 /** A change takes this long from one replica's status to the other's file, in addition to the interval of reading. */
-const CARRIED_MS = 5_000;
+const CARRIED_MS = 10_000;
 /** A Secret that a `Lumigo` waits for is read at least this often. */
 const AWAITED_MS = 5_000;
 
@@ -55,9 +55,9 @@ const waitForError = (namespace: string, reason: string, timeoutMs: number) =>
     { timeoutMs },
   );
 
-async function requestsIn(seconds: number): Promise<number> {
+async function requestsPerMinute(): Promise<number> {
   const before = requests();
-  await sleep(seconds * 1_000);
+  await sleep(60_000);
   return requests() - before;
 }
 
@@ -70,8 +70,7 @@ describe('with one Lumigo', () => {
   });
 
   it('two replicas read its Secret at most four times a minute [F9]', async () => {
-    // Readings every 15 s are at most two in this time. At twice the rate they are at least three.
-    expect(await requestsIn(28)).toBeLessThanOrEqual(2);
+    expect(await requestsPerMinute()).toBeLessThanOrEqual(4);
   });
 
   it('a replaced token takes effect on both in 15 s, and the former one stays accepted [F9]', async () => {
@@ -98,8 +97,8 @@ describe('with one Lumigo', () => {
   });
 });
 
-describe('with 20 Lumigo resources, and as many workloads with a Secret of their own', () => {
-  const COUNT = 20;
+describe('with 60 Lumigo resources, and as many workloads with a Secret of their own', () => {
+  const COUNT = 60;
   let single = '';
   beforeAll(async () => {
     const { testCluster } = operator;
@@ -117,7 +116,7 @@ describe('with 20 Lumigo resources, and as many workloads with a Secret of their
   }, 120_000);
 
   it('two replicas together send at most one request a second [F9]', async () => {
-    expect(await requestsIn(20)).toBeLessThanOrEqual(20);
+    expect(await requestsPerMinute()).toBeLessThanOrEqual(60);
   });
 
   it('an awaited Secret is not delayed by the others [F9]', async () => {

@@ -110,11 +110,11 @@ describe('a sender that does not finish its request', () => {
 
   it.each([
     // Go closes a connection without a request after 5 s, and then the reload takes its time.
-    ['HTTP, silent', http, '', 8_000],
-    ['HTTP, within the headers', http, head, 8_000],
-    ['HTTP, within the body', http, `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`, 15_000],
-    ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 30_000],
-    ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 8_000],
+    ['HTTP, silent', http, '', 15_000],
+    ['HTTP, within the headers', http, head, 15_000],
+    ['HTTP, within the body', http, `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`, 18_000],
+    ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 45_000],
+    ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 15_000],
   ])('does not prevent the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
     const { collector, testCluster, waitForSettled } = telemetry;
     const before = await waitForSettled();

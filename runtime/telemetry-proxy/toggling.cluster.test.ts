@@ -85,8 +85,9 @@ describe('a namespace whose collection ends while the collector is not reloaded'
     await toggle(ended, false);
     await eventually(() => expect(countCuts()).toBe(cuts + 1));
     const names = Array.from({ length: 20 }, (_, index) => `after-${index}`);
-    for (const name of names)
-      for (const namespace of [ended, kept]) await testCluster.create(getEvent(namespace, name));
+    await Promise.all(
+      names.flatMap((name) => [ended, kept].map((namespace) => testCluster.create(getEvent(namespace, name)))),
+    );
     expect(await reloads()).toBe(before + 1);
     await eventually(() => expect(getEvents(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
     expect(getEvents(ended).filter((name) => names.includes(name))).toEqual([]);

@@ -60,6 +60,7 @@ export const isHalted = (reverts: readonly (Revert | undefined)[]): boolean =>
 /** Judges each next state by the known facts and the outcomes of the pods. Each sentence is a violation. */
 export class RolloutJudge {
   private memories: ReadonlyMap<string, Memory> = new Map();
+  private lookedAt: number | undefined;
   private readonly uids = new Set<string>();
   /** Workloads that ran with their injection since the `Lumigo` exists, with the pod template of each. */
   readonly proven = new Set<string>();
@@ -75,7 +76,10 @@ export class RolloutJudge {
 
   observe(all: readonly Seen[], pods: readonly HandledPod[], now = Date.now()): void {
     const before = this.memories;
-    this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, now)]));
+    // What is new may have begun just after the last look.
+    const from = this.lookedAt ?? now;
+    this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, { now, from })]));
+    this.lookedAt = now;
     for (const seen of all) this.judge(seen, before.get(seen.name), all, now);
     for (const { uid } of pods) this.uids.add(uid);
   }
@@ -87,7 +91,7 @@ export class RolloutJudge {
         : [],
     );
 
-  private remember(seen: Seen, pods: readonly HandledPod[], now: number): Memory {
+  private remember(seen: Seen, pods: readonly HandledPod[], { now, from }: Record<'now' | 'from', number>): Memory {
     const before = this.memories.get(seen.name);
     const own = pods.filter(({ app }) => app === seen.name);
     const injected = own.filter(({ injector }) => injector !== undefined);
@@ -96,7 +100,7 @@ export class RolloutJudge {
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
     const common = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
     if (newest.length === 0) return { ...kept, ...common };
-    return { ...common, ...readiness(newest, injected.length === own.length, kept, now) };
+    return { ...common, ...readiness(newest, injected.length === own.length, kept, from) };
   }
 
   private revertedAt(seen: Seen, before: Memory | undefined, now: number): number | undefined {
@@ -164,8 +168,8 @@ export class RolloutJudge {
 }
 
 /** Returns since when some, none and all of the newest pods are ready. */
-function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, now: number) {
-  const since = (is: boolean, from: number | undefined) => (is ? (from ?? now) : undefined);
+function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, from: number) {
+  const since = (is: boolean, known: number | undefined) => (is ? (known ?? from) : undefined);
   return {
     some: since(!newest.every(isReady), kept?.some),
     none: since(!newest.some(isReady), kept?.none),

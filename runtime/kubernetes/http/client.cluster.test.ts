@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { forEachConcurrent } from '../../async/for-each-concurrent.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
 import { ApiError, isConflict, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
@@ -175,7 +176,7 @@ describe('lists', () => {
     const labels = { test: 'pages' };
     const create = (index: number) =>
       client.create(configMaps, { ...configMap(`page-${index}`), metadata: { name: `page-${index}`, labels } });
-    await Promise.all(Array.from({ length: count }, (_, index) => create(index)));
+    await forEachConcurrent(8, [...Array(count).keys()], async (index) => void (await create(index)));
   });
 
   const names = async (limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> => {

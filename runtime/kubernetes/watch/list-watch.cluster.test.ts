@@ -10,7 +10,7 @@ import { type Etcd, etcdAt, type StoredObject } from '../../../sandbox/testing/e
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
-import { listAll, type Client, type KubernetesObject } from '../http/client.ts';
+import { createClient, listAll, type Client, type KubernetesObject } from '../http/client.ts';
 import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
@@ -96,11 +96,14 @@ const present = async (): Promise<string[]> => {
   return found.sort();
 };
 
+/** After a restart of the API server that takes long, a watch waits for up to 30 s. */
+const RECONNECTED = { timeoutMs: 45_000 };
+
 const agree = (...watches: readonly Watched[]): Promise<void> =>
   eventually(async () => {
     const truth = await present();
     for (const each of watches) expect(each.holds()).toEqual(truth);
-  });
+  }, RECONNECTED);
 
 describe('a connected list-watch', () => {
   it('reports every object, and then every change', async () => {
@@ -196,7 +199,10 @@ describe('an interrupted list-watch', () => {
     for (const each of given) await apply(client, each);
     const limited = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { as });
     await put(name);
-    const watched = watch({ transport: limited, fieldSelector: `metadata.name=${name}` });
+    // The API server grants a right a moment after it stores the role.
+    const fieldSelector = `metadata.name=${name}`;
+    await eventually(() => createClient(limited).pages(configMaps, { fieldSelector, limit: 1 }).next());
+    const watched = watch({ transport: limited, fieldSelector });
     await watched.synced;
     await put(name, 'blue');
     await eventually(() => expect(watched.told.slice(-1)).toEqual([`+${name}`]));
@@ -272,7 +278,7 @@ describe('a resource version that the server no longer has', () => {
     await etcd.compact();
     await cluster.restartApiServer();
     proxy.block(false);
-    await eventually(() => expect(watched.restarts).toContain('expired'));
+    await eventually(() => expect(watched.restarts).toContain('expired'), RECONNECTED);
     await agree(watched);
     const after = watched.told.slice(watched.told.indexOf('synced') + 1);
     expect(after).toContain('-goes');
