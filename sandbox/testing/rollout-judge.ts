@@ -76,7 +76,7 @@ export class RolloutJudge {
 
   observe(all: readonly Seen[], pods: readonly HandledPod[], now = Date.now()): void {
     const before = this.memories;
-    // What is new may have begun just after the last look.
+    // A new state may have begun just after the last look.
     const from = this.lookedAt ?? now;
     this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, { now, from })]));
     this.lookedAt = now;

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 const namespace = 'default';
-/** A stall of the API server of some 2 s ends no term. */
+/** A stall of the API server of about 2 s ends no term. */
 const times = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 1_000 };
 const lasts = times.leaseDurationMs;
 
