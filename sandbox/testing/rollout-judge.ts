@@ -120,15 +120,11 @@ export class RolloutJudge {
   }
 
   private judgeClean(seen: Seen, before: Memory | undefined, now: number): void {
-    this.judgeTemplate(seen);
+    const { templates } = this.known.get(seen.name) ?? {};
+    if (templates?.includes(seen.template) === false)
+      this.violated(`${seen.name}: ${seen.template} was ${templates.join()}`);
     if (before?.seen.isInjected === true && seen.revert !== undefined)
       this.reverted(seen.name, seen.revert, before, now);
-  }
-
-  private judgeTemplate({ name, template }: Seen): void {
-    const templates = this.known.get(name)?.templates;
-    if (templates === undefined || templates.includes(template)) return;
-    this.violated(`${name}: ${template} was ${templates.join()}`);
   }
 
   private violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
