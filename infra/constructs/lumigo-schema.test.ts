@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { noTelemetry } from '../../runtime/reconciler/plan-telemetry.ts';
 import { noRollout } from '../../runtime/reconciler/plan-rollout.ts';
+import { noProgress } from '../../runtime/reconciler/plan-workloads.ts';
 import { getStatus } from '../../runtime/reconciler/conditions.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
 
@@ -11,7 +12,7 @@ it('describes each condition type that the operator writes, and no other [F82]',
   const input = {
     metadata: {},
     needed: ['PodPolicyInstalled'],
-    progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 1, tooLarge: 0, older: 0 },
+    progress: { ...noProgress, elsewhere: 1 },
     summary: { ...noRollout, left: 1 },
     received: { ...noTelemetry, received: 1 },
     report: undefined,

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { noTelemetry } from './plan-telemetry.ts';
 import { noRollout } from './plan-rollout.ts';
+import { noProgress } from './plan-workloads.ts';
 import { findDifference, getStatus, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
   metadata: { generation: 2 },
   problem: undefined,
-  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
+  progress: noProgress,
   summary: noRollout,
   received: noTelemetry,
   report: undefined,

@@ -34,6 +34,8 @@ export interface ObservedWorkload extends Facts {
 export interface Facts {
   /** The policy under which a check found nothing left to do. Any change of the workload clears it. */
   readonly checkedUnder?: NamespacePolicy | undefined;
+  /** The last such policy. A change by another writer does not clear it. */
+  readonly checkedBefore?: NamespacePolicy | undefined;
   /** A change in progress. The injection status identifies its echo in the watch. */
   readonly inFlight?: { readonly injectionStatus?: string | undefined } | undefined;
   readonly failure?: Failure | undefined;

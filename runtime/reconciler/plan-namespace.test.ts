@@ -149,6 +149,20 @@ describe('a Lumigo', () => {
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
   });
 
+  it('has no status written because a user changed a workload, unless its injection fails [D23]', () => {
+    const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
+    const { policy } = seen;
+    const [first] = plan({ ...seen, workloads: [instrumented('a', { checkedUnder: policy })] }).lumigoes;
+    const status = first?.kind === 'write-status' ? first.status : {};
+    const told = [known(lumigo({}, status), { listed: [entry('a')], listedAt: 1_000 })];
+    const after = (facts: Partial<ObservedWorkload>) =>
+      actions({ ...seen, lumigoes: told, workloads: [instrumented('a', facts)] }, 60_000);
+    expect(after({ checkedBefore: policy })).toEqual([]);
+    expect(after({})).toEqual(['write-status']);
+    const failure = { policy, count: 1, refusedSince: 0, retryAt: 90_000, problem: 'denied' };
+    expect(after({ checkedBefore: policy, failure })).toEqual(['write-status']);
+  });
+
   it('has its status written at most once a second, also if another writer overwrites it [F71]', () => {
     const seen = observed([known(lumigo())]);
     const [first] = plan(seen).lumigoes;

@@ -79,7 +79,8 @@ function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isLi
   const { listed = [], listedAt } = lumigo;
   const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
   // A removal needs the list at once. Otherwise it waits for changes and events.
-  const isWorthIt = isListDue || workloads.progress.pending + observed.pendingEvents === 0;
+  const { pending, rechecked } = workloads.progress;
+  const isWorthIt = isListDue || pending + rechecked + observed.pendingEvents === 0;
   if (lumigo !== effective || !isWorthIt) return asListed;
   const instrumented = listInstrumented(observed.workloads);
   const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);

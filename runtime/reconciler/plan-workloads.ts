@@ -5,13 +5,8 @@ import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
 export type Progress = Readonly<typeof noProgress>;
 export const noProgress = {
-  pending: 0,
-  failed: 0,
-  contested: 0,
-  instrumented: 0,
-  elsewhere: 0,
-  tooLarge: 0,
-  older: 0,
+  ...{ pending: 0, failed: 0, contested: 0, rechecked: 0 },
+  ...{ instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
 };
 
 export interface WorkloadsPlan {
@@ -71,7 +66,9 @@ function count(
   if (tooLarge && checkedUnder === policy) progress.tooLarge += 1;
 }
 
-function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): 'pending' | 'failed' | 'contested' {
+/** `rechecked`: a user changed it, and most often there is nothing to do. No status says that it waits. */
+function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): keyof Progress {
   if (workload.failure?.policy === policy) return 'failed';
-  return isContested(workload, policy) ? 'contested' : 'pending';
+  if (isContested(workload, policy)) return 'contested';
+  return workload.checkedBefore === policy ? 'rechecked' : 'pending';
 }

@@ -92,7 +92,10 @@ describe('the workload store', () => {
       write: { touchedAt: undefined },
     });
     store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }));
-    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ checkedUnder: undefined, write: { touchedAt: 7 } });
+    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({
+      ...{ checkedUnder: undefined, checkedBefore: policy },
+      write: { touchedAt: 7 },
+    });
   });
 
   it('distinguishes a deleted workload from a new one of the same name', () => {

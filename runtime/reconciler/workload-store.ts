@@ -99,6 +99,7 @@ export class WorkloadStore {
       ...known,
       ...shown,
       checkedUnder: undefined,
+      checkedBefore: known.checkedUnder ?? known.checkedBefore,
       write: touched,
       instrumentedVersion: findVersion(shown, known),
     };
