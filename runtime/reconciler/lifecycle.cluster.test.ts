@@ -255,7 +255,7 @@ describe('the status', () => {
     await testCluster.merge(deployment, namespace, 'app', { spec: { template } });
     // Two status intervals are enough for any write.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect((await testCluster.readLumigo(namespace)).status).toEqual(before.status);
+    expect(await testCluster.readLumigo(namespace)).toEqual(before);
   });
 });
 
