@@ -76,7 +76,6 @@ function collector(settings: Settings): JsonObject {
       { name: configuration, mountPath: mounts.nodeCollectorConfiguration, readOnly: true },
       { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
       { name: state, mountPath: mounts.nodeCollectorState },
-      accountVolume,
       ...(logs.enabled ? [{ name: podLogs, mountPath: mounts.podLogs, readOnly: true }] : []),
       ...(metrics.enabled ? [accountMount] : []),
     ],
@@ -117,6 +116,7 @@ function volumes(settings: Settings): JsonObject[] {
         ? { hostPath: { path: logFileCollector.stateDirectory, type: 'DirectoryOrCreate' } }
         : { emptyDir: {} }),
     },
+    accountVolume,
     ...(logs.enabled ? [{ name: podLogs, hostPath: { path: mounts.podLogs, type: 'Directory' } }] : []),
     ...(metrics.enabled && !metrics.essentialOnly
       ? hostFolders.map((folder) => ({ name: folder, hostPath: { path: `/${folder}`, type: 'Directory' } }))
