@@ -70,7 +70,20 @@ describe('the node collector', () => {
     const onNode = new Set(volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name));
     const written = containers[0]?.volumeMounts?.filter(({ name, readOnly }) => onNode.has(name) && readOnly !== true);
     expect(written?.map(({ name }) => name)).toEqual(['state']);
+    expect(containers[0]?.volumeMounts?.map(({ name }) => name)).not.toContain('account');
   });
+
+  const all = { metrics: { enabled: true, essentialOnly: false } };
+  it.each([logs, metrics, all, { ...logs, ...metrics }, { ...logs, ...all }])(
+    'mounts volumes of its pod: %j',
+    (what) => {
+      const { containers, volumes } = podOf(what);
+      const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+      // A volume that no container mounts is the account without metrics.
+      expect(volumes.map(({ name }) => name)).toEqual(expect.arrayContaining(mounted.map(({ name }) => name)));
+      expect(new Set(mounted.flatMap(Object.keys))).toEqual(new Set(['name', 'mountPath', 'readOnly']));
+    },
+  );
 
   it('reads essential metrics without root and without any folder of the node', () => {
     const pod = podOf(metrics);
