@@ -91,7 +91,7 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
   const pending = new Set<Promise<void>>();
-  let [next, acknowledged, repeated, failure] = [1, 0, 0, undefined as Error | undefined];
+  let [next, acknowledged, repeated, refused, failure] = [1, 0, 0, 0, undefined as Error | undefined];
   const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
     const started = Date.now();
     while (failure === undefined) {
@@ -103,6 +103,7 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
       if (![0, 429, 502, 503, 504].includes(status)) failure = new Error(`the proxy answered ${status}`);
       if (Date.now() - started > GIVE_UP_MS) failure = new Error(`the proxy took nothing for ${GIVE_UP_MS / 1_000} s`);
       repeated += 1;
+      if (status !== 0) refused += 1;
       await sleep(100);
     }
     acknowledged += ids.length;
@@ -122,6 +123,8 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
     /** Milliseconds until each request was acknowledged, repetitions included. */
     latencies,
     repeated: (): number => repeated,
+    /** Without those whose connection the server had closed because it was idle. */
+    refused: (): number => refused,
     async stop(): Promise<void> {
       clearInterval(timer);
       await Promise.all(pending);
