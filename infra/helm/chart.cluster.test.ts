@@ -439,7 +439,11 @@ describe('the Helm chart', () => {
   });
 
   const withdrawn = Object.keys(withdrawnSettings).map((path) => [path, nested(path, { configMap: 'mine' })] as const);
-  it.each([...Object.entries(contradictory), ...withdrawn])(
+  const ofDashboard = [
+    'ownLabels, on a dashboard',
+    nested('metrics.dashboard.labels', { 'app.kubernetes.io/name': 'x' }),
+  ] as const;
+  it.each([...Object.entries(contradictory), ofDashboard, ...withdrawn])(
     'refuses what the constructs refuse, with the same sentence: %s',
     (_rule, settings) => {
       const flags = ['--namespace', 'lumigo-system', ...writeValues(settings)];

@@ -35,10 +35,11 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
       fail(sentences.monitoredButExcluded('%v', '%v'), '$index', '$each.namespace'),
     ),
   ),
-  ownLabels: each(
-    '$key, $_ := $given.podLabels',
-    when(`has $key ${list(reservedLabels)}`, fail(sentences.ownLabels('%v'), '$key')),
-  ),
+  ownLabels: Object.entries(reservedLabels)
+    .map(([path, keys]) =>
+      each(`$key, $_ := $given.${path}`, when(`has $key ${list(keys)}`, fail(sentences.ownLabels(path, '%v'), '$key'))),
+    )
+    .join(''),
   sharedQueue: when(
     'and (gt (int $given.controllerManager.replicas) 1) $given.controllerManager.telemetryProxy.queue.claimName',
     fail(sentences.sharedQueue('%v'), '$given.controllerManager.replicas'),

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import { labels, podModeKubernetes } from '../../runtime/contract.ts';
 import type { Delivery } from '../constructs/runtime-environment.ts';
 import { collectorImage } from './controller-manager.ts';
+import { stringMap } from './leaves.ts';
+import { at } from './original-values.ts';
 import { settingsSchema, type Settings } from './schema.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -9,9 +11,16 @@ type Given = Readonly<Record<string, unknown>>;
 /** Namespaces that every cluster has and that others use too. */
 const shared = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-export const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
-  .map((key) => `app.kubernetes.io/${key}`)
-  .concat(labels.autoTrace, 'control-plane');
+const ofEachObject = ['name', 'instance', 'component', 'part-of', 'version'].map((key) => `app.kubernetes.io/${key}`);
+
+/** The settings that add labels, with the keys that the operator sets there. */
+export const reservedLabels: Readonly<Record<string, readonly string[]>> = {
+  podLabels: [...ofEachObject, labels.autoTrace, 'control-plane'],
+  'metrics.serviceMonitor.labels': ofEachObject,
+  'metrics.prometheusRule.labels': ofEachObject,
+  'metrics.silentWorkloadsRule.labels': ofEachObject,
+  'metrics.dashboard.labels': ofEachObject,
+};
 
 /** The chart has the same refusals, with verbs of Go's `printf` as arguments (helm/refusals.ts). */
 export const sentences = {
@@ -22,7 +31,7 @@ export const sentences = {
     `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented. Remove the entry`,
   monitoredButExcluded: (index: Message, name: Message) =>
     `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes. Remove it from one of the two`,
-  ownLabels: (key: Message) => `podLabels sets ${key}, which the operator sets itself. Remove it`,
+  ownLabels: (path: Message, key: Message) => `${path} sets ${key}, which the operator sets itself. Remove it`,
   sharedQueue: (replicas: Message) =>
     `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1, but it is ${replicas}. Pods cannot share a queue`,
   otherTag: (tag: Message) =>
@@ -97,9 +106,10 @@ function* foreignNamespace({ namespace, createNamespace }: Given) {
     yield `namespace is "${String(namespace)}", which other programs use too. Set createNamespace to false, or choose another namespace`;
 }
 
-function* ownLabels({ podLabels }: Given) {
-  for (const key of Object.keys(part(shape.podLabels, podLabels) ?? {}))
-    if (reservedLabels.includes(key)) yield sentences.ownLabels(key);
+function* ownLabels(given: Given) {
+  for (const [path, reserved] of Object.entries(reservedLabels))
+    for (const key of Object.keys(part(stringMap(), at(given, path)) ?? {}))
+      if (reserved.includes(key)) yield sentences.ownLabels(path, key);
 }
 
 function* sharedQueue({ controllerManager }: Given) {

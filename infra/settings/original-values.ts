@@ -89,7 +89,7 @@ export const originalValues: readonly OriginalValue[] = [
   acts('fullnameOverride', 'name'),
 ];
 
-const at = (given: unknown, path: string): unknown =>
+export const at = (given: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isPlainObject(value) ? value[key] : undefined), given);
 
 /** Returns true unless a value is empty. Empty values cause no warning. */

@@ -115,6 +115,7 @@ describe('problems', () => {
         debug: true,
         nodeSelector: { global: { gpu: false } },
         podLabels: { 'lumigo.auto-trace': 'true' },
+        metrics: { serviceMonitor: { labels: { 'app.kubernetes.io/name': 'x', release: 'prometheus' } } },
       }),
     ).toEqual([
       'name must consist of lower-case letters, digits and -, begin with a letter and not end with -, but is "Lumigo"',
@@ -123,7 +124,8 @@ describe('problems', () => {
       'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
       'debug must be a map of enabled, but is true',
       'nodeSelector.global.gpu must be a text (in YAML: put it in quotes), but is false',
-      sentences.ownLabels('lumigo.auto-trace'),
+      sentences.ownLabels('podLabels', 'lumigo.auto-trace'),
+      sentences.ownLabels('metrics.serviceMonitor.labels', 'app.kubernetes.io/name'),
     ]);
   });
 
