@@ -63,11 +63,16 @@ describe('uninstall', () => {
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 
-  it('is not stopped by a Deployment that has the labels of a manager, nor by a list that fails once', async () => {
+  it('is not stopped by a forged manager, an object too large to read, or a list that fails once', async () => {
     const { testCluster, cluster, installation } = operator;
     const elsewhere = await testCluster.namespace('elsewhere');
     const manager = { 'app.kubernetes.io/part-of': 'lumigo', 'app.kubernetes.io/component': 'controller-manager' };
     await testCluster.create(createWorkload(deployment, elsewhere, 'forged', { labels: manager }));
+    // Each `<` has six characters in the API server's JSON.
+    const containers = [{ name: 'app', image: 'app:1', args: ['<'.repeat(1_000_000)] }];
+    const large = { labels: { [labels.autoTrace]: 'any' }, pod: { containers } };
+    const manifest = createWorkload(deployment, elsewhere, 'large', large);
+    await cluster.client.create({ ...deployment, namespace: elsewhere }, manifest, { metadataOnly: true });
     const namespace = await testCluster.instrumented('leaving');
     const proxy = await startApiProxy(cluster);
     let lists = 0;
@@ -76,7 +81,7 @@ describe('uninstall', () => {
     const through = { ...cluster, server: proxy.server };
     const { code, stdout } = await runInContainer(through, installation, ['uninstall', '--deadline', '60']);
     await proxy.close();
-    await cluster.client.delete({ ...deployment, namespace: elsewhere, name: 'forged' });
+    for (const name of ['forged', 'large']) await cluster.client.delete({ ...deployment, namespace: elsewhere, name });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('The last attempt failed: ') });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });

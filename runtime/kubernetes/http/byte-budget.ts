@@ -4,8 +4,10 @@ export const bounds = {
   freeBytes: 64 * 1024,
   /** Longer lines are skipped. The largest review that is parsed has the same limit. */
   lineBytes: 1024 * 1024,
-  /** An object in etcd has at most 1.5 MB, and up to about three times that as JSON. */
+  /** An object in etcd has at most 1.5 MB, and usually up to three times that as JSON. With many `<` it has six times that. */
   answerBytes: 4 * 1024 * 1024,
+  /** The part of a list before its items: a version and a token with the name of the last object. */
+  headBytes: 8 * 1024,
   /** After a larger page, the next one has fewer objects. */
   pageBytes: 1024 * 1024,
   inFlightBytes: 8 * 1024 * 1024,

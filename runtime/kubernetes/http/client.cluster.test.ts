@@ -13,13 +13,18 @@ let transport: Transport;
 let client: Client;
 let authorization: () => Promise<string>;
 const requests: RequestInfo[] = [];
+const skipped: string[] = [];
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
   transport = createTransport(
     { server: new URL(cluster.server), ca: cluster.ca, authorization: () => authorization() },
-    { userAgent: 'test', onRequest: (info) => requests.push(info) },
+    {
+      userAgent: 'test',
+      onRequest: (info) => requests.push(info),
+      onSkipped: (resource) => skipped.push(resource),
+    },
   );
   client = createClient(transport);
 });
@@ -192,6 +197,29 @@ describe('lists', () => {
     const before = requests.length;
     expect(new Set(await names(500)).size).toBe(count);
     expect(requests.slice(before).map(({ verb }) => verb)).toEqual(['list', 'list', 'list']);
+  });
+
+  // Each `<` of an object has six characters in JSON: \u003c.
+  const large = '<'.repeat(900_000);
+  const owner = { apiVersion: 'v1', kind: 'Pod', uid: 'x', name: large };
+  it.each([
+    ['data', { ...configMap('data-b', { large }) }],
+    ['metadata', { ...configMap('metadata-b'), metadata: { name: 'metadata-b', ownerReferences: [owner] } }],
+  ])('pass over an object whose %s are too large to read', async (what, object) => {
+    const labels = { test: what };
+    const before = skipped.length;
+    for (const each of [configMap(`${what}-a`), object, configMap(`${what}-c`)])
+      await client
+        .create(configMaps, { ...each, metadata: { ...each.metadata, labels } }, { metadataOnly: true })
+        .catch(() => undefined);
+    const found: string[] = [];
+    const options = { labelSelector: `test=${what}`, metadataOnly: what === 'metadata' };
+    for await (const { items, resourceVersion } of client.pages(configMaps, options)) {
+      expect(resourceVersion).toMatch(/^\d+$/);
+      found.push(...items.map(({ metadata }) => metadata.name));
+    }
+    expect(found).toEqual([`${what}-a`, `${what}-c`]);
+    expect(skipped.slice(before)).toEqual(['configmaps']);
   });
 
   it('continue if the server no longer has their resource version', async () => {

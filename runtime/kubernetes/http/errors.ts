@@ -49,7 +49,12 @@ export class ConnectionError extends Error {
 export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
 
-  constructor(path: string, maxBytes: number) {
+  constructor(
+    path: string,
+    readonly maxBytes: number,
+    /** The answer's first bytes as text. */
+    readonly head: string,
+  ) {
     super(`The answer to GET ${path} exceeds the limit of ${maxBytes} bytes; make the object smaller`);
   }
 }

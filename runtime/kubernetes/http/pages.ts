@@ -33,7 +33,7 @@ interface ListBody {
 
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Throws as Transport.request does, and AnswerTooLargeError if one object or a page above `maxBytes` is too large. */
+/** Passes over an object that is too large. Throws as Transport.request does, and AnswerTooLargeError for a page above `maxBytes`. */
 export async function* listPages(
   transport: Transport,
   ref: ResourceRef,
@@ -76,9 +76,22 @@ async function readPage(
     const answer = await transport.request({ method: 'GET', path, query, accept, signal, pool, timeoutMs, maxBytes });
     return { page: answer.body as ListBody, bytes: answer.bytes };
   } catch (error) {
-    if (error instanceof AnswerTooLargeError && maxBytes === undefined && page.limit > 1) return 'too large';
-    return { page: resumed(error, options), bytes: 0 };
+    if (!(error instanceof AnswerTooLargeError) || maxBytes !== undefined)
+      return { page: resumed(error, options), bytes: 0 };
+    if (page.limit > 1) return 'too large';
+    transport.skipped(resourcePath(ref), error.maxBytes);
+    return { page: withoutItems(error), bytes: error.maxBytes };
   }
+}
+
+/**
+ * A tenant must not end the lists of others by the size of an object. The API server writes a list's metadata before its
+ * items. That of custom resources is last, but they are stored as JSON, so they are smaller than the limit.
+ */
+function withoutItems(error: AnswerTooLargeError): ListBody {
+  const end = error.head.indexOf('"items":[');
+  if (end < 0 || !error.head.slice(0, end).includes('"metadata":')) throw error;
+  return JSON.parse(`${error.head.slice(0, end)}"items":[]}`) as ListBody;
 }
 
 /** The items of a list have no type, unlike those of a stream. */

@@ -35,7 +35,8 @@ export class Whole {
   private add(piece: Buffer): void {
     this.length += piece.length;
     if (this.length > this.maxBytes) {
-      this.message.destroy(new AnswerTooLargeError(this.path, this.maxBytes));
+      const head = Buffer.concat(this.pieces, bounds.headBytes).toString();
+      this.message.destroy(new AnswerTooLargeError(this.path, this.maxBytes, head));
       return;
     }
     this.pieces.push(piece);

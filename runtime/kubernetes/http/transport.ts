@@ -65,6 +65,8 @@ export interface Transport {
   request(request: ApiRequest): Promise<ApiAnswer>;
   /** Reads JSON lines until the server ends the answer. A stream that breaks off throws a ConnectionError. */
   stream(request: StreamRequest): Promise<void>;
+  /** Counts and reports an object that was not read because of its size. */
+  skipped(path: string, bytes: number): void;
   close(): void;
 }
 
@@ -92,11 +94,12 @@ export function createTransport(connection: Connection, options: TransportOption
       answer.releaseTimeout();
       onOpen?.();
       const onLongLine = (bytes: number): void => {
-        skipped(requestKind('GET', request.path, true).resource, bytes);
+        skipped(request.path, bytes);
         onSkipped?.();
       };
       for await (const line of toLines(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
     },
+    skipped,
     close() {
       pools.work.destroy();
       pools.standing.destroy();
@@ -158,12 +161,12 @@ const openBy =
 
 function skippedReporter({ onSkipped, logger }: TransportOptions) {
   const reported = new Set<string>();
-  return (resource: string, bytes: number): void => {
+  return (path: string, bytes: number): void => {
+    const { resource } = requestKind('GET', path, true);
     onSkipped?.(resource);
     const level = reported.has(resource) ? 'debug' : 'warn';
     reported.add(resource);
-    const hint =
-      'make its labels and annotations smaller; more objects of this kind are counted in metrics and logged at debug level';
+    const hint = 'make it smaller; more objects of this kind are counted in metrics and logged at debug level';
     logger?.[level]({ resource, bytes, hint }, 'skipped an object that is too large to read');
   };
 }
@@ -175,6 +178,7 @@ export const withBounds = (
 ): Transport => ({
   request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
   stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
+  skipped: transport.skipped,
   close: () => undefined,
 });
 
