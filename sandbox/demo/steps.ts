@@ -3,9 +3,9 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { getPolicy } from '../../runtime/injection/policy.ts';
 import { parseInjectionStatus } from '../../runtime/injection/injection-status.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { findKind, toTemplate } from '../../runtime/injection/workload.ts';
 import { isInstrumented } from '../lumigo.ts';
+import { injector } from '../testing/injection.ts';
 import type { TestCluster } from '../testing/test-cluster.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getBytes } from '../testing/workloads.ts';
@@ -67,19 +67,10 @@ function describe({ metadata }: Workload): string {
 }
 
 /** Only the decision is used. Nothing is written with these settings. */
-const anyInjector: InjectorSettings = {
-  version: 'demo',
-  image: 'demo',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://demo',
-  platform: 'kubernetes',
-};
-
 async function reasonFor(testCluster: TestCluster, workload: Workload): Promise<string> {
   const policy = getPolicy([await testCluster.readLumigo(demoNamespace)]);
   const now = new Date().toISOString();
-  return decide({ workload, operation: 'RECONCILE', policy, injector: anyInjector, now, by: 'controller' }).message;
+  return decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller' }).message;
 }
 
 /** The manager must release its finalizer. */

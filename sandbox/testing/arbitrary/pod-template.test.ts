@@ -2,24 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations, labels } from '../../../runtime/contract.ts';
 import { inject } from '../../../runtime/injection/inject.ts';
+import { settings } from '../injection.ts';
 import { podTemplate } from './pod-template.ts';
 import type { Container, EnvVar, PodTemplate } from '../../../runtime/api/objects.ts';
-import type { InjectionSettings } from '../../../runtime/injection/types.ts';
 
 /** The laws are about generated templates only, so each shape must be among them. */
 
-const settings: InjectionSettings = {
-  version: '1.0.0',
-  image: 'autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-  secretName: 's',
-  secretKey: 'k',
-  traces: true,
-  logs: false,
-};
 const found = fc.sample(podTemplate({ unknownFields: true }), { seed: 7, numRuns: 2_000 });
 
 const anyContainer = (is: (container: Container) => boolean) => (template: PodTemplate) =>
