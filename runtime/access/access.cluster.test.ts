@@ -10,7 +10,7 @@ import { post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
@@ -71,8 +71,7 @@ async function breakPod(): Promise<void> {
   const namespace = await testCluster.namespace('broken');
   await testCluster.activate(namespace);
   await testCluster.waitForWebhook(namespace);
-  const db = createWorkload(workloadKinds.statefulSet, namespace, 'db');
-  await testCluster.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
+  await createRunning(testCluster, namespace, 'db', { kind: workloadKinds.statefulSet, spec: { replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
   await eventually(async () =>
     testCluster.setStatus(pod, podStatus('no-injector-image', await cluster.client.get(pod))),
@@ -141,8 +140,7 @@ describe('the permissions of the operator', () => {
     for (const kind of workloads) await testCluster.create(createWorkload(kind, namespace, `new-${kind.plural}`));
     for (const kind of workloads.filter(({ mutable }) => mutable))
       await testCluster.waitForInstrumented(kind, namespace, `old-${kind.plural}`);
-    const busy = createWorkload(deployment, namespace, 'busy');
-    await testCluster.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
+    await createRunning(testCluster, namespace, 'busy', { spec: { replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('list pods.'));
     // Its pods never run, so the rollout would wait for it.
     await cluster.client.delete({ ...deployment, namespace, name: 'busy' });

@@ -21,6 +21,7 @@ describe('a label selector', () => {
     ['no value in the list of NotIn', expression('app', 'NotIn', 'cart'), false],
     ['a present label', expression('tier', 'Exists'), true],
     ['no missing label by Exists', expression('team', 'Exists'), false],
+    ['no present label by DoesNotExist', expression('tier', 'DoesNotExist'), false],
     ['a missing label by DoesNotExist', expression('team', 'DoesNotExist'), true],
     ['no property that every object inherits', expression('constructor', 'Exists'), false],
     ['nothing by an unknown operator', expression('app', 'Like', 'c*'), false],

@@ -110,7 +110,10 @@ describe('the cache of credentials [F9]', () => {
     expect(cache.get(source())).toBeUndefined();
   });
 
-  it('keeps the value of a Secret that is absent for a moment because a tool replaces it', async () => {
+  it.each([
+    ['keeps the value of a Secret that is absent for a moment because a tool replaces it', true],
+    ['reports a Secret as absent if it stays absent', false],
+  ])('%s', async (_title, isReplaced) => {
     await testCluster.secret(namespace, getToken(1));
     cache.want('a', [source()]);
     await waitForValue({ token: getToken(1) });
@@ -118,18 +121,8 @@ describe('the cache of credentials [F9]', () => {
     pass(15_000);
     await waitForReads(2);
     expect(cache.get(source())).toMatchObject({ token: getToken(1) });
-    await testCluster.secret(namespace, getToken(2));
-    await waitWhilePassing({ token: getToken(2) });
-  });
-
-  it('reports a Secret as absent if it stays absent', async () => {
-    await testCluster.secret(namespace, getToken(1));
-    cache.want('a', [source()]);
-    await waitForValue({ token: getToken(1) });
-    await cluster.client.delete({ ...secret, namespace });
-    pass(15_000);
-    await waitForReads(2);
-    await waitWhilePassing({ problem: { reason: 'SecretNotFound' } });
+    if (isReplaced) await testCluster.secret(namespace, getToken(2));
+    await waitWhilePassing(isReplaced ? { token: getToken(2) } : { problem: { reason: 'SecretNotFound' } });
   });
 
   it('keeps its values while the API server is down, and says which it never read', async () => {

@@ -7,22 +7,12 @@ const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
 
 describe('entryOf [F54]', () => {
   const shop = { name: 'shop', labels: { team: 'a', tier: 'web' } };
-  const expression = (key: string, operator: string, ...values: string[]): MonitoredEntry => ({
-    selector: { matchExpressions: [{ key, operator, values }] },
-  });
 
   it.each<[string, MonitoredEntry, boolean]>([
     ['its name', { namespace: 'shop' }, true],
     ["another's name", { namespace: 'bank' }, false],
     ['its labels', { selector: { matchLabels: { team: 'a', tier: 'web' } } }, true],
     ['one label that it has, and one that it has not', { selector: { matchLabels: { team: 'a', tier: 'db' } } }, false],
-    ['a value among several', expression('team', 'In', 'a', 'b'), true],
-    ['values that it has not', expression('team', 'In', 'b'), false],
-    ['a value that it must not have', expression('team', 'NotIn', 'a'), false],
-    ['a label that it has not, which has not that value', expression('zone', 'NotIn', 'a'), true],
-    ['a label that it has', expression('team', 'Exists'), true],
-    ['a label that it must not have', expression('team', 'DoesNotExist'), false],
-    ['an operator that there is not', expression('team', 'Like', 'a'), false],
     ['no label at all', { selector: {} }, true],
     ['neither a name nor a selector', {}, false],
   ])('finds a namespace by %s: %j, %s', (_case, entry, found) => {

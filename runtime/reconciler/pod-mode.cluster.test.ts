@@ -9,7 +9,7 @@ import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
-import { mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createRunning, mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, pods, suffixes, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
@@ -58,8 +58,7 @@ describe('in Pod mode', () => {
     expect(isInstrumented(await testCluster.create(getPod(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(
       false,
     );
-    const manifest = createWorkload(deployment, namespace, 'shop');
-    await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
+    await createRunning(testCluster, namespace, 'shop');
     await eventually(async () => {
       const made = (await podsIn(namespace)).filter(({ metadata }) => metadata.labels?.['app'] === 'shop');
       expect(made.map(isInstrumented)).toEqual([true, true]);
@@ -161,8 +160,7 @@ describe('in Pod mode', () => {
     const namespace = await testCluster.namespace('changed');
     await testCluster.activate(namespace);
     await testCluster.waitForWebhook(namespace);
-    const manifest = createWorkload(deployment, namespace, 'shop');
-    await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
+    await createRunning(testCluster, namespace, 'shop', { spec: { replicas: 1 } });
     await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true]));
     await testCluster.changeLumigo(namespace, { spec: podMode });
     await testCluster.waitForInstrumented(deployment, namespace, 'shop', false);

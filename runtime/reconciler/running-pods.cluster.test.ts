@@ -5,7 +5,7 @@ import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
 import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createRunning } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import { getCompletion, type Completion } from '../rollout/completion.ts';
 
@@ -110,8 +110,7 @@ async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }
   const { testCluster } = operator;
   const namespace = await testCluster.namespace('completion');
   const kubelet = new KubeletByHand(testCluster, namespace, () => outcome.now);
-  const manifest = createWorkload(kind, namespace, 'app');
-  await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...spec } });
+  await createRunning(testCluster, namespace, 'app', { kind, spec });
   const read = () => testCluster.get(kind, namespace, 'app');
   return {
     namespace,

@@ -9,7 +9,7 @@ import { post, repeatAttributes, spanId, countSpans } from '../../sandbox/otlp-s
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { podAt } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
 
@@ -178,8 +178,7 @@ describe('a workload', () => {
 describe('a silent workload', () => {
   it('is in the condition and in lumigo explain, until its injection is removed', async () => {
     const { testCluster } = telemetry;
-    const running = createWorkload(deployment, bank, 'quiet');
-    await testCluster.create({ ...running, spec: { ...(running['spec'] as object), replicas: 1 } });
+    await createRunning(testCluster, bank, 'quiet', { spec: { replicas: 1 } });
     await testCluster.waitForInstrumented(deployment, bank, 'quiet');
     const { generation: observedGeneration } = (await testCluster.get(deployment, bank, 'quiet')).metadata;
     const one = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
