@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTemporaryFolder } from './testing/temporary-folder.ts';
 
 // npm takes a second or two each time, and more on a busy machine.
 jest.setTimeout(60_000);
 
+const folders = createTemporaryFolder();
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-install-'));
+  folder = mkdtempSync(join(folders, 'install-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function pin(version: string): void {
   const source = join(folder, 'source', 'package');

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { alertRules } from './alerts.ts';
 
 /** Prometheus' own evaluation of the rules. Each series is from the time 0 on, with a value each minute. */
@@ -110,6 +110,7 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 let promtool = '';
+const folder = createTemporaryFolder();
 beforeAll(async () => {
   ({ promtool = '' } = await ensureBinaries(['promtool']));
 }, 600_000);
@@ -122,7 +123,6 @@ const rendered = (text: string, labels: Labels): string =>
 
 /** Returns what `promtool test rules` prints if the alert does not fire as expected, with and without its cause. */
 function judge(rule: ReturnType<typeof alertRules>[number], { fires, as, quiet }: Case): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lumigo-alerts-'));
   const { labels, annotations } = rule;
   const texts = Object.entries(annotations).map(([key, text]) => [key, rendered(text, { ...as, ...labels })]);
   const firing = [{ exp_labels: { ...as, ...labels }, exp_annotations: Object.fromEntries(texts) as Labels }];
@@ -136,17 +136,11 @@ function judge(rule: ReturnType<typeof alertRules>[number], { fires, as, quiet }
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     alert_rule_test: [{ eval_time: `${END_MINUTES}m`, alertname: rule.alert, exp_alerts }],
   }));
-  try {
-    writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
-    writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
-    const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'tests.json'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    return status === 0 ? '' : stdout + stderr;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
+  writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
+  const options = { cwd: folder, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'tests.json'], options);
+  return status === 0 ? '' : stdout + stderr;
 }
 
 const nothing: Case = { fires: {}, as: {}, quiet: {} };

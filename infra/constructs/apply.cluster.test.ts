@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
@@ -12,6 +11,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { apply, getCollection } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -97,9 +97,10 @@ describe('the manifests', () => {
 });
 
 describe('the chart', () => {
+  const chart = createTemporaryFolder();
+
   it('is accepted as strictly, whatever is enabled, and changes nothing a second time', async () => {
     const { helm = '' } = await ensureBinaries(['helm']);
-    const chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
     writeChart(chart);
     const values = {
       updater: { repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
@@ -110,7 +111,6 @@ describe('the chart', () => {
     writeFileSync(join(chart, 'own.json'), JSON.stringify(values));
     const flags = ['--namespace', namespace, '--values', join(chart, 'own.json')];
     const { stdout } = spawnSync(helm, ['template', 'other', chart, ...flags], { encoding: 'utf8' });
-    rmSync(chart, { recursive: true });
     const objects = parseAllDocuments(stdout)
       .map((document) => document.toJS() as Manifest | null)
       .filter((each) => each !== null);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply, applyDefinition } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeFiles } from '../helm/write-files.ts';
 import { parsePublisher } from '../settings/publisher.ts';
@@ -26,12 +26,10 @@ const files = bundleFiles(settings, acme);
 const find = (kind: string): string => Object.keys(files).find((path) => path.startsWith(`manifests/${kind}.`)) ?? '';
 
 let verify = '';
-let work = '';
+const work = createTemporaryFolder();
 beforeAll(async () => {
   verify = (await ensureBinaries(['operator-verify']))['operator-verify'] ?? '';
-  work = mkdtempSync(join(tmpdir(), 'lumigo-olm-'));
 });
-afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Returns the messages of operator-framework's validators, which exit with 0 also after an error. */
 function validate(given: Readonly<Record<string, string>>): readonly string[] {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runtime } from '@pulumi/pulumi';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
@@ -10,6 +9,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { apply } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from '../helm/chart.ts';
@@ -34,10 +34,9 @@ const definitions = () => [
 
 let cluster: ControlPlane;
 let tools: Readonly<Record<string, string>>;
-let work = '';
+const work = createTemporaryFolder();
 beforeAll(async () => {
   tools = await ensureBinaries(['helm', 'kubectl', 'hclfmt']);
-  work = mkdtempSync(join(tmpdir(), 'lumigo-examples-'));
   writeChart(join(work, 'chart'));
   cluster = await startControlPlane({ controllerManager: false });
   for (const definition of definitions()) await apply(cluster.client, definition);
@@ -45,10 +44,7 @@ beforeAll(async () => {
   for (const name of ['my-namespace', 'shop', 'argocd', 'flux-system'])
     await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 });
-afterAll(async () => {
-  await cluster?.stop();
-  rmSync(work, { recursive: true, force: true });
-});
+afterAll(() => cluster?.stop());
 
 interface Given {
   readonly input?: string;

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { bundle, bundlePath, ensureBundle } from './bundle.ts';
 
 describe('the bundle', () => {
-  let file = '';
-  beforeAll(async () => {
-    file = join(mkdtempSync(join(tmpdir(), 'lumigo-bundle-')), 'main.js');
-    await bundle(file);
-  }, 30_000);
-  afterAll(() => rmSync(join(file, '..'), { recursive: true }));
+  const file = join(createTemporaryFolder(), 'main.js');
+  beforeAll(() => bundle(file), 30_000);
 
   const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: 'utf8' });
 

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { parsePublisher } from '../settings/publisher.ts';
 import { changelogSection } from './changelog.ts';
 import { verifyChecksums, writeChecksums } from './checksums.ts';
@@ -61,13 +61,11 @@ describe('the text of a release', () => {
 });
 
 describe('the checksums of a release', () => {
-  let folder = '';
+  const folder = createTemporaryFolder();
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'lumigo-checksums-'));
     for (const name of ['a.tgz', 'b.yaml']) writeFileSync(join(folder, name), name);
     writeChecksums(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('are those of sha256sum', async () => {
     expect(await program('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder })).toBe('a.tgz: OK\nb.yaml: OK\n');

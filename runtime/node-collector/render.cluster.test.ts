@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { namePattern, metricPattern } from '../../infra/settings/leaves.ts';
 import { mounts } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
@@ -13,13 +13,11 @@ import { serialize } from './common-parts.ts';
 import { renderNodeCollector } from './render.ts';
 
 let otelcol = '';
-let folder = '';
+const folder = createTemporaryFolder();
 beforeAll(async () => {
   otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-node-'));
   writeFileSync(join(folder, 'token'), 'token');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function validate(config: NodeCollectorConfig, address: string): string {
   const file = join(folder, 'collector.json');

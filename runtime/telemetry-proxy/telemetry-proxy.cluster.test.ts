@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { stringify } from 'yaml';
@@ -12,6 +11,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { forward, plainly, send, type Sender } from '../../sandbox/testing/forwarded.ts';
 import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { accountFiles, workloadKinds } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
@@ -343,16 +343,14 @@ const getReady = async (namespace: string) => (await telemetry.testCluster.condi
 describe('helm install --wait of a chart with a Lumigo', () => {
   /** Helm 4 waits for custom resources by kstatus. Helm 3 does not wait for them. */
   let helm: string;
-  let chart: string;
+  const chart = createTemporaryFolder();
   beforeAll(async () => {
     helm = (await ensureBinaries(['helm-4']))['helm-4'] ?? '';
-    chart = mkdtempSync(join(tmpdir(), 'lumigo-app-'));
     writeFileSync(join(chart, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'app', version: '1.0.0' }));
     mkdirSync(join(chart, 'templates'));
     const { metadata, ...lumigo } = getLumigo('any');
     writeFileSync(join(chart, 'templates', 'lumigo.yaml'), stringify({ ...lumigo, metadata: { name: metadata.name } }));
   });
-  afterAll(() => rmSync(chart, { recursive: true, force: true }));
 
   function install(namespace: string, timeout = '60s') {
     const flags = [

@@ -11,9 +11,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { absent, cutOffAfter, drip, stallAfter, startMirror, well, type Answer } from '../testing/mirror.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import type { Archive } from './archives.ts';
 import { PublishedPrograms, type Sources } from './published.ts';
 
@@ -23,6 +23,7 @@ jest.setTimeout(30_000);
 const patience = { stallMs: 10_000, totalMs: 20_000, retries: 2, pauseMs: 10 };
 const impatience = { ...patience, stallMs: 300, totalMs: 1_000 };
 const file = 'tools-v1.tar.gz';
+const folders = createTemporaryFolder();
 let folder: string;
 let content: Buffer;
 let archive: Archive;
@@ -30,13 +31,12 @@ const open: { stop(): Promise<void> }[] = [];
 const said: string[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lumigo-published-'));
+  folder = mkdtempSync(join(folders, 'published-'));
   content = getArchive({ hello: '#!/bin/sh\necho hello\n', world: '#!/bin/sh\necho world\n' });
   archive = { file, url: `https://mirror.invalid/${file}`, programs: ['hello', 'world'], checksum: sha512(content) };
   said.length = 0;
 });
 afterEach(async () => {
-  rmSync(folder, { recursive: true, force: true });
   for (const each of open.splice(0)) await each.stop();
 });
 

@@ -1,17 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
 import { inCluster } from './credentials.ts';
 
-let directory: string;
+const directory = createTemporaryFolder();
 const write = (name: string, text: string) => writeFile(join(directory, name), text);
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'credentials-'));
   await write('ca.crt', 'CA');
   await write('namespace', 'lumigo-system\n');
 });
-afterAll(() => rm(directory, { recursive: true }));
 
 const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '6443' };
 

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
 import { fromKubeconfig } from './kubeconfig.ts';
 
 const kubeconfig = {
@@ -30,13 +30,9 @@ const kubeconfig = {
 };
 
 describe('fromKubeconfig', () => {
-  let directory: string;
+  const directory = createTemporaryFolder();
   const path = () => join(directory, 'config');
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
-    await writeFile(path(), JSON.stringify(kubeconfig));
-  });
-  afterAll(() => rm(directory, { recursive: true }));
+  beforeAll(() => writeFile(path(), JSON.stringify(kubeconfig)));
 
   it('says that a file without a current context has none [F83]', async () => {
     const file = join(directory, 'no-context');
