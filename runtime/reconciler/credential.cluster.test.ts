@@ -151,7 +151,7 @@ const optIn = { [labels.autoTrace]: 'true' };
 const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
 const done = (change: string): string => `Lumigo${change}Instrumentation`;
-const [added, updated, removed] = [done('Added'), done('Updated'), done('Removed')];
+const added = done('Added');
 const [cannotAdd, cannotUpdate, cannotRemove] = [done('CannotAdd'), done('CannotUpdate'), done('CannotRemove')];
 
 const create = (namespace: string, options: WorkloadOptions = {}, kind: WorkloadKind = deployment) =>
@@ -185,15 +185,6 @@ interface Situation {
 }
 
 const situations: Readonly<Record<string, Situation>> = {
-  'is created under a Lumigo': { events: [added], arrange: instrumented },
-  'is injected when its Lumigo gets other settings': {
-    events: [added, updated],
-    arrange: (namespace) => instrumented(namespace).then(() => enableLogs(namespace)),
-  },
-  'is injected and opts out': {
-    events: [added, removed],
-    arrange: (namespace) => instrumented(namespace).then(() => label(namespace, optOut)),
-  },
   'opts in without a Lumigo and cannot be injected': {
     events: [cannotAdd],
     arrange: (namespace) => create(namespace, { ...refusing, labels: optIn }),
@@ -201,6 +192,25 @@ const situations: Readonly<Record<string, Situation>> = {
   'is an existing Job that opts in without a Lumigo': {
     events: [cannotAdd],
     arrange: (namespace) => create(namespace, {}, job).then(() => label(namespace, optIn, job)),
+  },
+  'is an existing Job, beside one that opts out': {
+    events: [cannotAdd],
+    arrange: async (namespace) => {
+      await create(namespace, {}, job);
+      await operator.testCluster.create(createWorkload(job, namespace, 'quiet', { labels: optOut }));
+      await operator.testCluster.activate(namespace);
+    },
+  },
+  'is an injected Job when its Lumigo is deleted': {
+    events: [added, cannotRemove],
+    arrange: async (namespace) => {
+      const { testCluster } = operator;
+      await testCluster.activate(namespace);
+      await testCluster.waitForWebhook(namespace);
+      await create(namespace, {}, job);
+      await eventually(async () => expect(await testCluster.events(namespace, 'app')).toHaveLength(1));
+      await testCluster.deleteLumigo(namespace);
+    },
   },
   'is injected and too large to renew': {
     events: [added, cannotUpdate],
@@ -227,7 +237,8 @@ it.each(Object.entries(situations))(
     const namespace = await testCluster.namespace('reasons');
     await row.arrange(namespace);
     await eventually(async () => {
-      const events = await testCluster.events(namespace, 'app');
+      const all = await testCluster.events(namespace);
+      const events = all.filter(({ involvedObject }) => involvedObject.kind !== 'Lumigo');
       expect(events.map(({ reason }) => reason).sort()).toEqual(row.events.toSorted());
     });
   },
