@@ -4,7 +4,6 @@ import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { injector, labels, workloadKinds } from '../contract.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 let operator: OperatorBench;
@@ -54,56 +53,6 @@ describe('while the webhook is down', () => {
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await operator.startManager();
     await testCluster.waitForInstrumented(deployment, namespace, 'app');
-  });
-});
-
-describe('a manager that is killed', () => {
-  it('loses nothing and duplicates no event in the middle of 200 workloads', async () => {
-    const { testCluster } = operator;
-    const namespace = await testCluster.namespace('killed');
-    const names = Array.from({ length: 200 }, (_, index) => `app-${index}`);
-    await Promise.all(names.map((name) => testCluster.create(createWorkload(deployment, namespace, name))));
-    await testCluster.secret(namespace);
-    await testCluster.lumigo(namespace);
-    const instrumented = async () => {
-      let count = 0;
-      for await (const { items } of testCluster.client.pages({ ...deployment, namespace }, { metadataOnly: true }))
-        count += items.filter(({ metadata }) => metadata.labels?.['lumigo.auto-trace'] !== undefined).length;
-      return count;
-    };
-    await eventually(async () => expect(await instrumented()).toBeGreaterThan(30), { intervalMs: 5 });
-    await operator.killManager();
-    const atDeath = await instrumented();
-    expect(atDeath).toBeLessThan(200);
-    await operator.startManager();
-    await eventually(async () => expect(await instrumented()).toBe(200), { timeoutMs: 60_000 });
-    await eventually(async () => {
-      const told = new Map<string, number>();
-      for await (const { items } of testCluster.client.pages({ ...kinds.events, namespace }))
-        for (const event of items as unknown as { reason: string; involvedObject: { name: string } }[])
-          if (event.reason === 'LumigoAddedInstrumentation')
-            told.set(event.involvedObject.name, (told.get(event.involvedObject.name) ?? 0) + 1);
-      expect(told.size).toBe(200);
-      expect([...told.values()].every((times) => times === 1)).toBe(true);
-    });
-    await eventually(async () =>
-      expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(200),
-    );
-  });
-
-  it('is replaced by its standby within the duration of the Lease', async () => {
-    const { testCluster } = operator;
-    const namespace = await testCluster.namespace('heir');
-    const standby = await operator.startAnother();
-    await operator.killManager();
-    const killed = Date.now();
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    await testCluster.secret(namespace);
-    await testCluster.lumigo(namespace);
-    await eventually(() => testCluster.waitForInstrumented(deployment, namespace, 'app'), { timeoutMs: 40_000 });
-    expect(Date.now() - killed).toBeLessThan(40_000);
-    await operator.startManager();
-    await standby.stop();
   });
 });
 
