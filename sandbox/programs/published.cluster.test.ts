@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { startControlPlane } from '../control-plane/control-plane.ts';
 import { startMirror } from '../testing/mirror.ts';
 import { runScript } from '../run.ts';
 import { ensureBinaries } from './build.ts';
 import { PublishedPrograms } from './published.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
 const names = ['etcd', 'kube-apiserver'] as const;
 const file = 'envtest-of-the-test.tar.gz';
-const before = process.env['KUBEBUILDER_ASSETS'];
 const folder = createTemporaryFolder();
 let fetched: string;
 
@@ -37,20 +34,7 @@ beforeAll(async () => {
   fetched = dirname((await programs.fetch('etcd', () => undefined)) ?? '');
   await mirror.stop();
 });
-afterAll(() => {
-  if (before === undefined) delete process.env['KUBEBUILDER_ASSETS'];
-  else process.env['KUBEBUILDER_ASSETS'] = before;
-});
-
 describe('etcd and kube-apiserver from a mirror', () => {
-  it('run a control plane', async () => {
-    process.env['KUBEBUILDER_ASSETS'] = fetched;
-    const cluster = await startControlPlane({ controllerManager: false });
-    const found = await cluster.client.get({ ...kinds.namespaces, name: 'default' });
-    expect(found.metadata.name).toBe('default');
-    await cluster.stop();
-  });
-
   it('suffice for the demo beside Node.js, which ends by itself without a terminal', async () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
