@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { ask } from '../node/ask.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
@@ -6,10 +5,11 @@ import { apply } from '../manager/apply.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { getAddress, isReady, getPods, type NodeWithOperator, type PodView } from '../node/operator.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
+import { eventually } from '../testing/eventually.ts';
 import type { Printer } from './printer.ts';
 import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
 
-const PATIENCE_MS = 60_000;
+const patience = { timeoutMs: 60_000, intervalMs: 500 };
 const apps = ['front', 'stock'] as const;
 
 export interface NodeDemo {
@@ -48,16 +48,17 @@ async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
   const url = await getAddress(system.node.client, demoNamespace, 'front');
   const traces = new TracePrinter(printer);
   let count = 0;
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
+  const printNew = async (): Promise<void> => {
     await ask(url).catch(() => undefined);
     const received = await system.sink.received();
     for (const each of received.slice(count)) traces.print(each);
     count = received.length;
-    if (apps.every((app) => traces.countSpans(app) >= SHOWN_SPANS)) break;
-  }
+    if (apps.some((app) => traces.countSpans(app) < SHOWN_SPANS)) throw new Error('some spans are missing');
+  };
+  await eventually(printNew, patience).catch(() => undefined);
   printer.step(traces.sum());
   const silent = apps.filter((app) => traces.countSpans(app) === 0);
-  return silent.map((app) => `no span of '${app}' arrived within ${PATIENCE_MS / 1_000} s`);
+  return silent.map((app) => `no span of '${app}' arrived within ${patience.timeoutMs / 1_000} s`);
 }
 
 const SHOWN_SPANS = 3;
@@ -117,13 +118,12 @@ export async function untraceShop({ system: { node }, printer }: NodeDemo): Prom
   return [];
 }
 
-async function waitForPods(node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
+const waitForPods = (node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> =>
+  eventually(async () => {
     const pods = await getPods(node, demoNamespace);
-    if (pods.length === apps.length && pods.every((pod) => isReady(pod) && fits(pod)))
-      return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  }
-  throw new Error('the pods of the shop did not reach the expected state');
-}
+    if (pods.length !== apps.length || !pods.every((pod) => isReady(pod) && fits(pod)))
+      throw new Error('the pods of the shop did not reach the expected state');
+    return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }, patience);
 
 const getName = ({ metadata }: PodView): string => metadata.name;

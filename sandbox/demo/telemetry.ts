@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { collectedObject, type CollectedObject, type OtlpSink } from '../otlp-sink/sink.ts';
+import { eventually } from '../testing/eventually.ts';
 import type { DemoCluster } from './cluster.ts';
 import type { Printer } from './printer.ts';
 import { demoNamespace } from './workloads.ts';
 
 const TOGETHER_MS = 1_000;
-const PATIENCE_MS = 20_000;
 
 export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void } {
   const versions = new Map<string, number>();
@@ -39,13 +38,13 @@ function describeObject({ object: { involvedObject } }: CollectedObject): string
 export async function waitForCollected({ sink, manager }: DemoCluster): Promise<string[]> {
   // The collector is still being built, and joins later.
   if (manager.collector === undefined) return [];
-  const deadline = Date.now() + PATIENCE_MS;
-  for (; Date.now() < deadline; await sleep(100)) {
-    const ours = sink.objects.filter(({ namespace }) => namespace === demoNamespace);
-    const kinds = new Set(ours.map(({ resource }) => resource));
-    const foreign = sink.objects.filter(({ namespace }) => namespace !== demoNamespace);
-    if (foreign.length > 0) return [`objects of namespace '${foreign[0]?.namespace}' were sent, but it has no Lumigo`];
-    if (kinds.has('events') && kinds.has('deployments')) return [];
-  }
-  return [`no Kubernetes events and objects of '${demoNamespace}' arrived within ${PATIENCE_MS / 1_000} s`];
+  const complaint = `no Kubernetes events and objects of '${demoNamespace}' arrived`;
+  const judge = (): string[] => {
+    const foreign = sink.objects.find(({ namespace }) => namespace !== demoNamespace);
+    if (foreign !== undefined) return [`objects of namespace '${foreign.namespace}' were sent, but it has no Lumigo`];
+    const kinds = new Set(sink.objects.map(({ resource }) => resource));
+    if (!kinds.has('events') || !kinds.has('deployments')) throw new Error(complaint);
+    return [];
+  };
+  return eventually(judge, { complaint, intervalMs: 100 }).catch((error: Error) => [error.message]);
 }

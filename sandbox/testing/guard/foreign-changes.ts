@@ -1,6 +1,7 @@
 import { environment, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
 import { isPlainObject } from '../../../runtime/json/values.ts';
 import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
+import { pointerStep } from '../../../runtime/injection/patch.ts';
 import { tracerSettings } from '../../../runtime/injection/tracer-settings.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
 import { getKind } from './guarded-cluster.ts';
@@ -12,8 +13,7 @@ export interface ForeignChange {
 
 type Place = readonly [path: readonly string[], value: unknown];
 
-const pointer = (path: readonly string[]): string =>
-  path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointer = (path: readonly string[]): string => path.map((step) => `/${pointerStep(step)}`).join('');
 
 const ownNames = new Set<unknown>([...variables.map(({ name }) => name), names.container, names.volume]);
 const ownKeys = [labels.autoTrace, labels.rollout, 'safe-to-evict-local-volumes', `${lumigo.group}/`];
