@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { basename, join } from 'node:path';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
+import { serveFolder } from '../../sandbox/chart-repository/serve-folder.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { runToEnd } from '../../sandbox/run.ts';
 import { suspended } from '../settings/updater-state.ts';
@@ -38,13 +37,8 @@ describe('the chart repository', () => {
       encoding: 'utf8',
     });
     expect(stdout.trim().split('\n')).toHaveLength(3);
-    const server = createServer((request, response) => {
-      response.end(readFileSync(join(folder, basename(request.url ?? ''))));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const asked = ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`];
-    const shown = await runToEnd(helm, asked);
+    const server = await serveFolder(folder);
+    const shown = await runToEnd(helm, ['show', 'chart', 'lumigo-operator', '--repo', server.url]);
     server.close();
     expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
     expect(parse(shown.stdout)).toMatchObject({ name: 'lumigo-operator', type: 'application' });

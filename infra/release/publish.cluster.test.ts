@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
 import { parse } from 'yaml';
+import { serveFolder } from '../../sandbox/chart-repository/serve-folder.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
@@ -15,6 +13,7 @@ import { program } from './program.ts';
 import { provenance } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+import { makeChartKey } from '../../sandbox/testing/charts.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** The chart is signed with the test's keys, because only a GitHub workflow can sign without keys. */
@@ -24,7 +23,7 @@ const TAMPERED = '6.9.0';
 const folder = createTemporaryFolder();
 let cluster: ControlPlane;
 let registry: Registry;
-let repository: Server;
+let repository: Awaited<ReturnType<typeof serveFolder>>;
 let release: Release;
 let key: ChartKey;
 let signer: Signer;
@@ -45,16 +44,9 @@ beforeAll(async () => {
   [cluster, registry] = await Promise.all([startControlPlane({ controllerManager: false }), startRegistry()]);
   process.env['KUBECONFIG'] = cluster.kubeconfig;
   mkdirSync(charts());
-  repository = createServer((request, response) => {
-    try {
-      response.end(readFileSync(join(charts(), basename(request.url ?? ''))));
-    } catch {
-      response.writeHead(404).end();
-    }
-  }).listen(0, '127.0.0.1');
-  await once(repository, 'listening');
-  release = getRelease(registry.host, `http://127.0.0.1:${(repository.address() as AddressInfo).port}`);
-  key = await chartKey('release');
+  repository = await serveFolder(charts());
+  release = getRelease(registry.host, repository.url);
+  key = makeChartKey(folder, 'release');
   [signer, stranger] = await Promise.all([keyPair('release'), keyPair('stranger')]);
   await packageChart(release, charts(), key);
   await writeIndex(release, charts(), index());
@@ -76,18 +68,6 @@ function getRelease(host: string, chartIndex: string): Release {
   return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };
 }
 
-async function chartKey(name: string): Promise<ChartKey> {
-  const home = join(folder, `gnupg-${name}`);
-  mkdirSync(home, { mode: 0o700 });
-  const gpg = (...args: readonly string[]) =>
-    program('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);
-  await gpg('--quick-gen-key', name, 'rsa2048', 'sign', 'never');
-  const keyring = join(folder, `${name}.gpg`);
-  await gpg('--output', keyring, '--export-secret-keys');
-  await gpg('--output', join(folder, `${name}.public.gpg`), '--export');
-  return { name, keyring };
-}
-
 async function keyPair(name: string): Promise<Signer> {
   const prefix = join(folder, `cosign-${name}`);
   const password = 'of the test';
@@ -102,7 +82,7 @@ const shell = (script: string) => runToEnd('sh', ['-euc', script]);
 const install = (chart: string, ...flags: readonly string[]) =>
   shell(`helm install lumigo ${chart} --namespace lumigo-system --create-namespace ${flags.join(' ')}`);
 
-const getKeyring = (name: string): string => join(folder, `${name}.public.gpg`);
+const getKeyring = (name: string): string => join(folder, `${name}.gpg`);
 
 async function installed(): Promise<unknown> {
   const chart = await program('helm', ['list', '--all-namespaces', '--all', '--output', 'json']);
@@ -151,8 +131,8 @@ describe('a chart that is not trusted or not available', () => {
     ],
     [
       'that another key signed',
-      async () => {
-        await chartKey('stranger');
+      () => {
+        makeChartKey(folder, 'stranger');
         return `oci://${release.chart} --version ${VERSION} --verify --keyring ${getKeyring('stranger')}`;
       },
       /signature/,

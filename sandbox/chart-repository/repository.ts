@@ -9,7 +9,6 @@ import { run } from '../run.ts';
 import { eventually } from '../testing/eventually.ts';
 
 const PORT = 8879;
-const READY_MS = 20_000;
 
 export class ChartRepository {
   readonly url: string;
@@ -30,8 +29,7 @@ export class ChartRepository {
     const args = [this.folder, this.node.slot.nodeAddress, String(PORT)];
     const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
     this.running = running;
-    const complaint = 'the chart repository did not answer';
-    await eventually(() => fetch(this.url), { complaint, timeoutMs: READY_MS, processes: [running] });
+    await eventually(() => fetch(this.url), { complaint: 'the chart repository did not answer', processes: [running] });
   }
 
   async stop(): Promise<void> {

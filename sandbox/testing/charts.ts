@@ -1,9 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serveFolder } from '../chart-repository/serve-folder.ts';
 import { run } from '../run.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
@@ -16,17 +14,9 @@ export async function startCharts() {
   for (const each of [folder, bin]) mkdirSync(each);
   const { helm = '' } = await ensureBinaries(['helm']);
   symlinkSync(helm, join(bin, 'helm'));
-  const server = createServer((request, response) => {
-    try {
-      response.end(readFileSync(join(folder, request.url ?? '')));
-    } catch {
-      response.writeHead(404).end();
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const secretKey = (name: string) => join(work, `${name}.secret.gpg`);
+  const server = await serveFolder(folder);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     bin,
     folder,
     /** Packs a version and signs it with a key of `makeKey`. Returns the archive. */
@@ -35,22 +25,14 @@ export async function startCharts() {
       mkdirSync(join(chart, 'templates'), { recursive: true });
       writeFileSync(join(chart, 'Chart.yaml'), `apiVersion: v2\nname: lumigo-operator\nversion: ${version}\n`);
       writeFileSync(join(chart, 'templates', 'installed.yaml'), installed(version));
-      const signature = signedBy === undefined ? [] : ['--sign', '--key', signedBy, '--keyring', secretKey(signedBy)];
+      const keyring = join(work, `${signedBy}.secret.gpg`);
+      const signature = signedBy === undefined ? [] : ['--sign', '--key', signedBy, '--keyring', keyring];
       run(helm, ['package', chart, '--destination', folder, ...signature]);
       run(helm, ['repo', 'index', folder]);
       return join(folder, `lumigo-operator-${version}.tgz`);
     },
-    makeKey(name: string): string {
-      const home = join(work, `gnupg-${name}`);
-      mkdirSync(home, { mode: 0o700 });
-      const gpg = (...args: readonly string[]) =>
-        run('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);
-      gpg('--quick-gen-key', name, 'rsa2048', 'sign', 'never');
-      gpg('--output', join(work, `${name}.gpg`), '--export');
-      gpg('--output', secretKey(name), '--export-secret-keys');
-      return join(work, `${name}.gpg`);
-    },
-    stop: (): void => void server.close(),
+    makeKey: (name: string): string => makeChartKey(work, name).publicKeyring,
+    stop: server.close,
     remove(): void {
       server.close();
       rmSync(work, { recursive: true, force: true });
@@ -60,3 +42,16 @@ export async function startCharts() {
 
 const installed = (version: string): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: installed }\ndata: { version: "${version}" }\n`;
+
+/** Makes a key that signs charts, and keyrings with its public and its secret part. */
+export function makeChartKey(folder: string, name: string) {
+  const file = (end: string) => join(folder, `${name}.${end}`);
+  const [home, publicKeyring, keyring] = [file('gnupg'), file('gpg'), file('secret.gpg')];
+  mkdirSync(home, { mode: 0o700 });
+  const gpg = (...args: readonly string[]) =>
+    run('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);
+  gpg('--quick-gen-key', name, 'rsa2048', 'sign', 'never');
+  gpg('--output', publicKeyring, '--export');
+  gpg('--output', keyring, '--export-secret-keys');
+  return { name, publicKeyring, keyring };
+}
