@@ -72,8 +72,7 @@ async function startLater(more: Changes = {}): Promise<void> {
   later = await startManager(cluster, installation, { name: 'later', program, webhookPort, config });
 }
 
-const getReasons = async (name: string) =>
-  (await operator.testCluster.events(shop, name)).map(({ reason }) => reason).sort();
+const getReasons = (name: string) => operator.testCluster.reasons(shop, name);
 
 const waitForEvents = (reasons: readonly string[]) =>
   eventually(async () => {

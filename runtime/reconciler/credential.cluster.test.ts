@@ -108,9 +108,7 @@ describe('a workload that the API server refuses to change', () => {
     await testCluster.activate(namespace);
     await testCluster.waitForInstrumented(deployment, namespace, 'willing');
     await eventually(async () =>
-      expect((await testCluster.events(namespace, 'stubborn')).map(({ reason }) => reason)).toEqual([
-        'LumigoCannotAddInstrumentation',
-      ]),
+      expect(await testCluster.reasons(namespace, 'stubborn')).toEqual(['LumigoCannotAddInstrumentation']),
     );
     await relent();
     await testCluster.waitForInstrumented(deployment, namespace, 'stubborn');
@@ -118,9 +116,7 @@ describe('a workload that the API server refuses to change', () => {
     await testCluster.deleteLumigo(namespace);
     expect(await testCluster.isInstrumented(deployment, namespace, 'willing')).toBe(false);
     expect(await testCluster.label(deployment, namespace, 'stubborn')).toMatch(/^lumigo-operator/);
-    expect((await testCluster.events(namespace, 'stubborn')).map(({ reason }) => reason)).toContain(
-      'LumigoCannotRemoveInstrumentation',
-    );
+    expect(await testCluster.reasons(namespace, 'stubborn')).toContain('LumigoCannotRemoveInstrumentation');
     await again();
     await testCluster.merge(deployment, namespace, 'stubborn', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },

@@ -88,7 +88,7 @@ describe('workloads that exist before the Lumigo', () => {
     expect(after.metadata.labels).toEqual(created.metadata.labels);
     expect(Object.keys(after.metadata.annotations ?? {}).filter((key) => key.includes('lumigo'))).toEqual([]);
     await eventually(async () =>
-      expect((await testCluster.events(namespace, 'old')).map(({ reason }) => reason).sort()).toEqual([
+      expect(await testCluster.reasons(namespace, 'old')).toEqual([
         'LumigoAddedInstrumentation',
         'LumigoRemovedInstrumentation',
       ]),
@@ -184,7 +184,7 @@ describe('changing a Lumigo', () => {
       expect((await variable(namespace, 'LUMIGO_ENABLE_TRACES'))?.value).toBe('false');
     });
     await eventually(async () =>
-      expect((await testCluster.events(namespace, 'app')).map(({ reason }) => reason).sort()).toEqual([
+      expect(await testCluster.reasons(namespace, 'app')).toEqual([
         'LumigoAddedInstrumentation',
         'LumigoUpdatedInstrumentation',
       ]),

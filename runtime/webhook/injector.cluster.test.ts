@@ -68,9 +68,7 @@ describe('a workload that is created after the Lumigo', () => {
       await testCluster.create(createWorkload(kind, outside, name));
       await testCluster.create(createWorkload(kind, shop, name));
       const told = async (reason: string) =>
-        eventually(async () =>
-          expect((await testCluster.events(shop, name)).map((event) => event.reason)).toContain(reason),
-        );
+        eventually(async () => expect(await testCluster.reasons(shop, name)).toContain(reason));
       await told('LumigoAddedInstrumentation');
       await testCluster.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
       expect(await testCluster.toTemplate(kind, shop, name)).toEqual(await testCluster.toTemplate(kind, outside, name));
@@ -80,7 +78,7 @@ describe('a workload that is created after the Lumigo', () => {
       await testCluster.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: null } } });
       expect(await testCluster.isInstrumented(kind, shop, name)).toBe(true);
       await eventually(async () => {
-        const reasons = (await testCluster.events(shop, name)).map(({ reason }) => reason).sort();
+        const reasons = await testCluster.reasons(shop, name);
         expect(reasons).toEqual([
           'LumigoAddedInstrumentation',
           'LumigoAddedInstrumentation',

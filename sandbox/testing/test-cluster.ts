@@ -135,6 +135,9 @@ export class TestCluster {
     return (found as unknown as EventView[]).filter(({ reason }) => reason.startsWith('Lumigo'));
   }
 
+  reasons = async (namespace: string, name: string): Promise<string[]> =>
+    (await this.events(namespace, name)).map(({ reason }) => reason).sort();
+
   async label(kind: WorkloadKind, namespace: string, name: string): Promise<string | undefined> {
     return (await this.get(kind, namespace, name)).metadata.labels?.[labels.autoTrace];
   }
