@@ -20,6 +20,8 @@ interface RotationOptions extends Watching {
 const VALID_DAYS = 365;
 /** A watch may miss a change, or a clock may be set. */
 const IDLE_MS = 3_600_000;
+/** A watch misses a deletion before its first list. */
+const FIRST_IDLE_MS = 5_000;
 
 /** Keeps a valid certificate in the Secret. Each replica announces it before serving it (serve-certificate.ts). */
 export async function rotateCertificates(options: RotationOptions): Promise<void> {
@@ -36,8 +38,10 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
   };
   const changes = watchChanges([store.pairRef], options);
   const failure = 'cannot check or renew the webhook certificate, retrying';
-  for (; !signal.aborted; await changes.wait(IDLE_MS, signal))
+  for (let idleMs = FIRST_IDLE_MS; !signal.aborted; idleMs = IDLE_MS) {
     await retrying(check, { signal, logger, failure, firstMs, maxMs: firstMs });
+    await changes.wait(idleMs, signal);
+  }
 }
 
 /** A missing Secret may be about to come back, because Pulumi deletes and creates one whose content changes. */
