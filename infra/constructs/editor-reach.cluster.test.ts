@@ -48,7 +48,7 @@ beforeAll(async () => {
   await testCluster.create(createWorkload(deployment, victim, 'cart'));
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
-  await eventually(async () => expect(await testCluster.condition(victim, 'Ready')).toMatchObject({ status: 'True' }));
+  await testCluster.waitForCondition(victim, 'Ready', { status: 'True' });
   await waitForRest();
 });
 afterAll(async () => {

@@ -123,7 +123,7 @@ describe('the policy for pods', () => {
     expect(counts.injected).toBeGreaterThan(PODS / 3);
     expect(counts.skipped).toBeGreaterThan(PODS / 20);
     expect(counts.invalid).toBeLessThan(PODS / 10);
-  }, 240_000);
+  }, 600_000);
 
   it.each([
     ['one container with 2,000 variables', 1, 2_000],

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   tools = await ensureBinaries(['helm', 'kubectl', 'hclfmt']);
   writeChart(join(work, 'chart'));
   cluster = await startControlPlane({ controllerManager: false });
-  for (const definition of definitions()) await apply(cluster.client, definition);
+  for (const definition of definitions()) await applyDefinition(cluster.client, definition);
   kubectl(['wait', '--for=condition=Established', 'crd', '--all']);
   for (const name of ['my-namespace', 'shop', 'argocd', 'flux-system'])
     await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

@@ -76,7 +76,8 @@ async function breakPod(): Promise<void> {
   await eventually(async () =>
     testCluster.setStatus(pod, podStatus('no-injector-image', await cluster.client.get(pod))),
   );
-  await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
+  const evicted = () => expect(ownRequests().map(asked)).toContain('create pods/eviction.');
+  await eventually(evicted, { timeoutMs: 60_000 });
 }
 
 /** Its pod has the address of the senders of this machine. */

@@ -42,7 +42,7 @@ const waitForServedUntil = (atLeast: number): Promise<void> =>
       const until = await operator.metric('lumigo_operator_webhook_certificate_expiry_timestamp_seconds');
       expect(until * 1_000).toBeGreaterThan(atLeast);
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 60_000 },
   );
 
 const requests = (): number =>

@@ -126,7 +126,7 @@ describe('a replica', () => {
       expect(await Promise.all(authorities.map(isTrusted))).toEqual(authorities.map(() => true));
       if (round === 'first') await cluster.client.delete(store.pairRef);
     }
-  }, 30_000);
+  });
 
   it('announces its authority when the webhook configuration is created last', async () => {
     await given();

@@ -91,7 +91,7 @@ describe('an editor of one namespace', () => {
 
 /** A short wait could end before the operator has written the first status. */
 const reports = (namespace: string, reason: string): Promise<void> =>
-  eventually(async () => expect(await operator.testCluster.condition(namespace, 'Ready')).toMatchObject({ reason }));
+  operator.testCluster.waitForCondition(namespace, 'Ready', { reason });
 
 describe('lumigo check', () => {
   it('finds nothing wrong with an installation that works', async () => {

@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 const lease = (namespace: string) => ({ ...kinds.leases, namespace, name });
-const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
+const spec = (holderIdentity: string, leaseDurationSeconds: number) => ({
   ...{ holderIdentity, leaseDurationSeconds },
   renewTime: `${new Date().toISOString().slice(0, -1)}000Z`,
 });
 
 const renew = (namespace: string, holder = 'original-0') =>
-  cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
+  cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder, 10) } });
 
 function waitIn(namespace: string) {
   let over = false;
@@ -42,7 +42,7 @@ function waitIn(namespace: string) {
   return { isOver: () => over, said: () => said, checks: () => checks };
 }
 
-async function led(seconds = 3): Promise<string> {
+async function led(seconds: number): Promise<string> {
   const namespace = await testCluster.namespace('taken-over');
   await testCluster.create({
     apiVersion: 'coordination.k8s.io/v1',
@@ -55,7 +55,7 @@ async function led(seconds = 3): Promise<string> {
 
 describe('a namespace with an original operator [F51]', () => {
   it('lets this operator wait while the Lease is renewed, and begin when it has expired', async () => {
-    const namespace = await led();
+    const namespace = await led(10);
     const waiting = waitIn(namespace);
     for (let round = 0; round < 5; round += 1) {
       await renew(namespace);

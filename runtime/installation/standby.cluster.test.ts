@@ -92,9 +92,7 @@ describe('a second installation', () => {
       expect((await testCluster.readLumigo(shop)).status?.instrumentedResources).toHaveLength(2),
     );
     // Without an answer about the token, the status changes once more after 30 s.
-    await eventually(async () => expect(await testCluster.condition(shop, 'Ready')).toMatchObject({ status: 'True' }), {
-      timeoutMs: 60_000,
-    });
+    await testCluster.waitForCondition(shop, 'Ready', { status: 'True' });
     await sleep(2_000);
     const ref = { ...lumigo, namespace: shop, name: 'lumigo' };
     const before = (await cluster.client.get(ref)).metadata.resourceVersion;

@@ -40,15 +40,6 @@ function servedSerial(): Promise<string> {
   });
 }
 
-const waitForReachable = (namespace: string, expected: object): Promise<void> =>
-  eventually(
-    async () => {
-      expect(await operator.testCluster.condition(namespace, 'WebhookReachable')).toMatchObject(expected);
-    },
-    // After the first look, the webhook is probed once a minute.
-    { timeoutMs: 75_000 },
-  );
-
 async function restart(): Promise<void> {
   await operator.stopManager();
   await operator.startManager();
@@ -142,7 +133,7 @@ describe('the manager', () => {
     const namespace = await testCluster.namespace('probed');
     await testCluster.activate(namespace);
     await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
-    await waitForReachable(namespace, { status: 'True' });
+    await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True' });
   });
 
   it('reports the age of its data, for each kind that it watches', async () => {
@@ -161,8 +152,9 @@ describe('the manager', () => {
     await operator.stopManager();
     await withoutWebhook(async () => {
       await operator.startManager();
-      const message = expect.stringContaining('Check that the MutatingWebhookConfiguration exists');
-      await waitForReachable(namespace, { status: 'False', reason: 'ProbeFailed', message });
+      await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
+      const { message } = (await testCluster.condition(namespace, 'WebhookReachable')) ?? {};
+      expect(message).toContain('Check that the MutatingWebhookConfiguration exists');
     });
   });
 
@@ -196,13 +188,16 @@ describe('the probe of the webhook', () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('excluded');
     await testCluster.activate(namespace);
-    await waitForReachable(namespace, { status: 'True', message: 'The API server reaches the injector webhook' });
+    await testCluster.waitForCondition(namespace, 'WebhookReachable', {
+      status: 'True',
+      message: 'The API server reaches the injector webhook',
+    });
     const mend = await breakInjector();
     await restart();
-    await waitForReachable(namespace, { status: 'False', reason: 'ProbeFailed' });
+    await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
     await mend();
     await restart();
-    await waitForReachable(namespace, { status: 'True' });
+    await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True' });
   });
 });
 

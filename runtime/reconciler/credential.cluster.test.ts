@@ -14,33 +14,27 @@ afterAll(() => operator?.stop());
 
 const { deployment, job } = workloadKinds;
 
-const waitForReason = (namespace: string, type: string, reason: string, name = 'lumigo') =>
-  eventually(async () => {
-    const { status } = await operator.testCluster.readLumigo(namespace, name);
-    expect(status?.conditions?.find((condition) => condition.type === type)).toMatchObject({ reason });
-  });
-
 describe('the Secret of a Lumigo', () => {
   it('has a reason for each problem, and prevents injections until it is valid', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('secrets');
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await testCluster.lumigo(namespace);
-    await waitForReason(namespace, 'Error', 'SecretNotFound');
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
     await testCluster.create({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name: 'lumigo-credentials' },
       stringData: { other: 'x' },
     });
-    await waitForReason(namespace, 'Error', 'SecretKeyNotFound');
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretKeyNotFound' });
     await testCluster.secret(namespace, `${validToken}\n`);
-    await waitForReason(namespace, 'Error', 'TokenMalformed');
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'TokenMalformed' });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await testCluster.create(createWorkload(deployment, namespace, 'while-inactive'));
     expect(await testCluster.isInstrumented(deployment, namespace, 'while-inactive')).toBe(false);
     await testCluster.secret(namespace);
-    await waitForReason(namespace, 'Active', 'Ready');
+    await testCluster.waitForCondition(namespace, 'Active', { reason: 'Ready' });
     await testCluster.waitForInstrumented(deployment, namespace, 'app');
     await testCluster.waitForInstrumented(deployment, namespace, 'while-inactive');
     const status = JSON.stringify((await testCluster.readLumigo(namespace)).status);
@@ -66,11 +60,11 @@ describe('two Lumigo resources', () => {
     const namespace = await testCluster.instrumented('two');
     await nextSecond();
     await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
-    await waitForReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
-    await waitForReason(namespace, 'Active', 'Ready');
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'DuplicateLumigo' }, 'younger');
+    await testCluster.waitForCondition(namespace, 'Active', { reason: 'Ready' });
     const before = await testCluster.get(deployment, namespace, 'app');
     await testCluster.deleteLumigo(namespace, 'younger');
-    await waitForReason(namespace, 'Active', 'Ready');
+    await testCluster.waitForCondition(namespace, 'Active', { reason: 'Ready' });
     const { generation, labels } = (await testCluster.get(deployment, namespace, 'app')).metadata;
     expect({ generation, labels }).toEqual({ generation: before.metadata.generation, labels: before.metadata.labels });
   });
@@ -81,7 +75,7 @@ describe('two Lumigo resources', () => {
     const before = await testCluster.toTemplate(deployment, namespace, 'app');
     await nextSecond();
     await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));
-    await waitForReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'DuplicateLumigo' }, 'younger');
     await testCluster.deleteLumigo(namespace);
     await testCluster.waitForActive(namespace, 'younger');
     expect(await testCluster.toTemplate(deployment, namespace, 'app')).toEqual(before);
@@ -93,7 +87,7 @@ describe('an excluded namespace', () => {
     const { testCluster } = operator;
     await testCluster.secret('kube-public');
     await testCluster.lumigo('kube-public');
-    await waitForReason('kube-public', 'Error', 'NamespaceExcluded');
+    await testCluster.waitForCondition('kube-public', 'Error', { reason: 'NamespaceExcluded' });
     await testCluster.deleteLumigo('kube-public');
   });
 });

@@ -73,11 +73,7 @@ describe('in Pod mode', () => {
     const { testCluster, cluster } = operator;
     const namespace = await testCluster.namespace('ready');
     await testCluster.activate(namespace, podMode);
-    const readyIs = (expected: object) =>
-      eventually(async () => expect(await testCluster.condition(namespace, 'Ready')).toMatchObject(expected), {
-        timeoutMs: 75_000,
-      });
-    await readyIs({ status: 'True' });
+    await testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });
     const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
     const ref = {
       ...{ ...admission, plural: 'mutatingadmissionpolicybindings' },
@@ -85,7 +81,7 @@ describe('in Pod mode', () => {
     };
     const { metadata, ...binding } = await cluster.client.get(ref);
     await cluster.client.delete(ref);
-    await readyIs({ status: 'False', reason: 'PodPolicyMissing' });
+    await testCluster.waitForCondition(namespace, 'Ready', { status: 'False', reason: 'PodPolicyMissing' });
     const { name, labels: own } = metadata;
     await testCluster.create({ ...binding, metadata: { name, labels: own } } as Manifest);
     await waitForInjecting(namespace);
@@ -208,5 +204,5 @@ describe('the status in Pod mode', () => {
       { timeoutMs: 90_000 },
     );
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
-  }, 120_000);
+  });
 });

@@ -115,7 +115,7 @@ describe('metrics with `metrics.secure` [F25]', () => {
       "'system:serviceaccount:default:curious' cannot read metrics; bind it to a ClusterRole with {nonResourceURLs: [/metrics], verbs: [get]}\n",
     ]);
     await allow('curious');
-    await eventually(async () => expect((await get(token)).status).toBe(200), { timeoutMs: 15_000 });
+    await eventually(async () => expect((await get(token)).status).toBe(200), { timeoutMs: 30_000 });
   });
 
   it.each([

@@ -113,7 +113,7 @@ describe('with 60 Lumigo resources, and as many workloads with a Secret of their
     }
     for (let index = 0; index < COUNT; index += 1)
       for (const base of [100, 200]) await waitForAdmission(getToken(base + index), true, 30_000);
-  }, 120_000);
+  });
 
   it('two replicas together send at most one request a second [F9]', async () => {
     expect(await requestsPerMinute()).toBeLessThanOrEqual(60);

@@ -294,14 +294,6 @@ describe("the collector's token [F26]", () => {
   });
 });
 
-async function getCondition(namespace: string, type: string) {
-  const { status } = await telemetry.testCluster.readLumigo(namespace);
-  return status?.conditions?.find((condition) => condition.type === type);
-}
-
-const waitForValue = (namespace: string, type: string, expected: object, timeoutMs = 30_000) =>
-  eventually(async () => expect(await getCondition(namespace, type)).toMatchObject(expected), { timeoutMs });
-
 const getEvents = async (namespace: string, reason: string) =>
   (await telemetry.testCluster.events(namespace, 'lumigo')).filter((event) => event.reason === reason);
 
@@ -314,15 +306,15 @@ async function everythingSaid(namespace: string): Promise<string> {
 
 describe('a token that Lumigo refuses [F29]', () => {
   it('is reported in the Lumigo that names it, until Lumigo accepts it', async () => {
-    const { activate, sink, metric } = telemetry;
+    const { activate, sink, metric, testCluster } = telemetry;
     sink.refused.add(getToken(2));
     const shop = await activate('shop', getToken(1));
     const bank = await activate('bank', getToken(2));
-    await waitForValue(bank, 'TokenAccepted', { status: 'False', reason: 'TokenRefused' });
+    await testCluster.waitForCondition(bank, 'TokenAccepted', { status: 'False', reason: 'TokenRefused' });
     expect(await metric('lumigo_operator_refused_tokens')).toBe(1);
     await eventually(async () => expect(await getEvents(bank, 'LumigoTokenRefused')).toHaveLength(1));
-    await waitForValue(shop, 'TokenAccepted', { status: 'True', reason: 'Accepted' });
-    expect(await getCondition(bank, 'Active')).toMatchObject({ status: 'True' });
+    await testCluster.waitForCondition(shop, 'TokenAccepted', { status: 'True', reason: 'Accepted' });
+    expect(await testCluster.condition(bank, 'Active')).toMatchObject({ status: 'True' });
 
     const before = sink.answered[401] ?? 0;
     // An SDK also retries without an answer, because a reload closes connections.
@@ -331,11 +323,11 @@ describe('a token that Lumigo refuses [F29]', () => {
     expect(await everythingSaid(bank)).not.toContain(getToken(2));
 
     sink.refused.clear();
-    await waitForValue(bank, 'TokenAccepted', { status: 'True', reason: 'Accepted' }, 75_000);
+    await testCluster.waitForCondition(bank, 'TokenAccepted', { status: 'True', reason: 'Accepted' });
     expect(await metric('lumigo_operator_refused_tokens')).toBe(0);
     expect(await getEvents(bank, 'LumigoTokenRefused')).toHaveLength(1);
     expect(await getEvents(shop, 'LumigoTokenRefused')).toEqual([]);
-  }, 120_000);
+  });
 });
 
 const getReady = async (namespace: string) => (await telemetry.testCluster.condition(namespace, 'Ready'))?.status;

@@ -45,7 +45,7 @@ const waitForAllDeleted = (): Promise<void> =>
       const found = await Promise.all(held().map((ref) => operator.cluster.client.find(ref)));
       expect(found).toEqual([undefined, undefined, undefined]);
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 60_000 },
   );
 
 describe('an operator whose Deployment belongs to another one', () => {

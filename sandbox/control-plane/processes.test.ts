@@ -10,7 +10,7 @@ const askFor = (ports: readonly number[]): string =>
       '--input-type=module',
       '--eval',
       `import { freePorts } from './sandbox/control-plane/processes.ts';
-       const chosen = ${JSON.stringify(ports)}.map((port) => (port - 10_000 + 0.5) / 22_000);
+       const chosen = ${JSON.stringify(ports)}.map((port) => (port - 10_100 + 0.5) / 21_900);
        Math.random = () => chosen.shift() ?? 0.123_456;
        console.log(JSON.stringify(await freePorts(1)));`,
     ],

@@ -137,7 +137,7 @@ describe('helm', () => {
     await reinstall();
     kubectl('scale', 'deployment', manager, '-n', 'lumigo-system', '--replicas=0');
     const pods = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'];
-    kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=60s');
+    kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=120s');
     release('delete', 'lumigo', ...waiting);
     await waitForNothing();
     expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
@@ -155,7 +155,7 @@ describe('helm', () => {
   it('delete fails while a workload refuses changes, names it, and succeeds afterwards [F91]', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
     const relent = await refuseChanges(nodeTest.client, 'shop', { app: 'idle' });
-    expect(() => release('delete', 'lumigo', '--timeout', '40s')).toThrow('Deployment shop/idle stays instrumented');
+    expect(() => release('delete', 'lumigo', '--timeout', '75s')).toThrow('Deployment shop/idle stays instrumented');
     const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
     expect(events).toContain('LumigoCannotRemoveInstrumentation');
     expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector');

@@ -20,10 +20,15 @@ def text(path):
         return ''
 
 
+def is_run(pid, word):
+    # A script on a command line may have the word in its text.
+    return any(argument.startswith(word) for argument in text(f'/proc/{pid}/cmdline').split('\0'))
+
+
 def pid_of(word):
     own = {os.getpid(), os.getppid()}
     pids = (int(name) for name in os.listdir('/proc') if name.isdigit())
-    return next((pid for pid in pids if pid not in own and word in text(f'/proc/{pid}/cmdline')), None)
+    return next((pid for pid in pids if pid not in own and is_run(pid, word)), None)
 
 
 def door(attempt):

@@ -29,7 +29,7 @@ function applyWith(given: object): void {
   const file = join(folder, 'lumigo-operator.k8s.yaml');
   writeFileSync(file, manifests.map((manifest) => stringify(manifest)).join('---\n'));
   kubectl('apply', '--server-side', '-f', file);
-  kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', manager, '--timeout=120s');
+  kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', manager, '--timeout=240s');
 }
 
 interface Pod {
@@ -92,7 +92,7 @@ describe('in a restricted cluster the operator', () => {
   });
 
   it('and is removed as completely as elsewhere', async () => {
-    kubectl('delete', '--ignore-not-found', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
+    kubectl('delete', '--ignore-not-found', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=240s');
     for (const namespace of ['private', 'overlay'])
       await nodeTest.waitForRunning(namespace, 'front', { instrumented: false });
   });

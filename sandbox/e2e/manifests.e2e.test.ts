@@ -68,7 +68,7 @@ describe('the plain manifests', () => {
   });
 
   it('leave nothing, and no workload instrumented, when all are deleted at once [D42, D43]', async () => {
-    kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=120s');
+    kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=240s');
     expect(left()).toEqual([]);
     await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
     // The next test has no pods to wait for.
@@ -82,10 +82,10 @@ describe('the plain manifests', () => {
     await nodeTest.traced('shop');
     const isInjected = () => expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
     await eventually(isInjected, { timeoutMs: 60_000 });
-    kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
+    kubectl('delete', 'namespace', 'lumigo-system', '--timeout=240s');
     expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
     expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');
-    kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=60s');
+    kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=120s');
     expect(left()).toEqual([]);
   });
 });

@@ -47,8 +47,8 @@ export class NodeTest extends TestCluster {
   }
 
   /** Eight at once need several connections, and each reaches one of the replicas. */
-  override async waitForWebhook(namespace: string): Promise<void> {
-    await Promise.all(Array.from({ length: 8 }, () => super.waitForWebhook(namespace)));
+  override waitForWebhook(namespace: string): Promise<void> {
+    return super.waitForWebhook(namespace, 8);
   }
 
   pods(namespace: string, app: string): Promise<PodView[]> {
@@ -58,7 +58,7 @@ export class NodeTest extends TestCluster {
   async waitForRunning(
     namespace: string,
     app: string,
-    { instrumented = true, replicas = 1, timeoutMs = 90_000 } = {},
+    { instrumented = true, replicas = 1, timeoutMs = 180_000 } = {},
   ): Promise<PodView[]> {
     return eventually(
       async () => {

@@ -56,7 +56,7 @@ describe('in Pod mode', () => {
     const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
     kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
     const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
-    kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=60s');
+    kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=120s');
     await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     const [pod] = await nodeTest.waitForRunning(namespace, 'front');
     const url = await nodeTest.getAddress(namespace, 'front');

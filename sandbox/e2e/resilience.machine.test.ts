@@ -41,7 +41,7 @@ describe('programs that serve', () => {
   it('fail no request while the injection and its removal replace ten replicas', async () => {
     await nodeTest.apply(restrictedNamespace('busy'));
     // A careful team lets a pod serve until every node has noticed its end.
-    const env = [{ name: 'GRACE_MS', value: '3000' }];
+    const env = [{ name: 'GRACE_MS', value: '5000' }];
     await nodeTest.apply(deployment('busy', 'front', { replicas: 10, env }), service('busy', 'front'));
     await nodeTest.waitForRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 90_000 });
     const asking = askWithoutPause(await nodeTest.getAddress('busy', 'front'));

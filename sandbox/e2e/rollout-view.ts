@@ -9,7 +9,8 @@ import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
 import { toConfig } from '../manager/configuration.ts';
-import { getPods, waitForOperator } from '../node/operator.ts';
+import { isInstrumented } from '../lumigo.ts';
+import { getPods, isReady, waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { NodeTest } from './node-test.ts';
 
@@ -79,7 +80,13 @@ export class RolloutView {
   /** Waits for the revert. Then each pod must run without the injection within 30 s. */
   async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
     const { at } = await this.waitForReverted(namespace, name, cause, kind);
-    await this.nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 60_000 });
+    const wait = async () => {
+      const found = await this.nodeTest.pods(namespace, name);
+      const staying = found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const back = staying.filter((pod) => isReady(pod) && !isInstrumented(pod));
+      expect([staying.length, back.length]).toEqual([2, 2]);
+    };
+    await eventually(wait, { timeoutMs: 60_000, intervalMs: 200 });
     const seconds = (Date.now() - Date.parse(at)) / 1_000;
     expect(seconds).toBeLessThan(30);
     return `back after ${seconds.toFixed(1)} s`;

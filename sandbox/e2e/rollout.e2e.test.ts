@@ -24,7 +24,7 @@ afterAll(() => nodeTest?.stop());
 const podAddresses = async (namespace: string, app: string): Promise<string[]> =>
   (await nodeTest.pods(namespace, app)).filter(isReady).map(({ status }) => `http://${status?.podIP}:8080`);
 
-const exits = (url: string): Promise<unknown> => ask(url).catch(() => undefined);
+const exits = (url: string): Promise<unknown> => ask(url, 10_000).catch(() => undefined);
 
 /** Resolves with the services that must always answer, and with the outcome once a `Lumigo` resource exists. */
 interface Case {

@@ -29,7 +29,7 @@ const strictApp = (how: Behavior): string => `
     response.statusCode = request.url === '/healthz' && !ready() ? 503 : 200;
     response.end('served');
   }).listen(8080);
-  process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
+  process.on('SIGTERM', () => setTimeout(() => process.exit(0), 5000));`;
 
 export function strictDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
   const template = podTemplate(name, { image: nodeImage });

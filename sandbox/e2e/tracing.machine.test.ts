@@ -167,7 +167,7 @@ describe('programs without a line of tracing', () => {
     for (const { namespace, app, image, security } of apps)
       await nodeTest.apply(deployment(namespace, app, { ...security, image }), service(namespace, app));
     for (const { namespace, app } of apps) {
-      await nodeTest.waitForRunning(namespace, app, { timeoutMs: 90_000 });
+      await nodeTest.waitForRunning(namespace, app);
       await nodeTest.countSpans(await nodeTest.getAddress(namespace, app), of(namespace, app));
     }
   });
@@ -246,7 +246,8 @@ describe('programs without a line of tracing', () => {
     await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
     const [after] = await nodeTest.waitForRunning(namespace, 'front', { instrumented: false });
     expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
-    expect(await (await fetch(await nodeTest.getAddress(namespace, 'front'))).json()).toEqual({ shop: 'node' });
+    const url = await nodeTest.getAddress(namespace, 'front');
+    await eventually(async () => expect(await (await fetch(url)).json()).toEqual({ shop: 'node' }));
   });
 
   it.concurrent('send the events and objects of their namespace beside their spans, and of no other', async () => {
@@ -257,7 +258,8 @@ describe('programs without a line of tracing', () => {
         expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
         expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
       },
-      { timeoutMs: 90_000 },
+      // A reload may take 20 s, and the rest after it three times as long.
+      { timeoutMs: 200_000 },
     );
   });
 

@@ -8,7 +8,7 @@ import { askForLogs, beginInstrumenting } from './steps.ts';
 import type { FaultRun } from './fault-run.ts';
 
 /** The Lease expires within this time, so another replica has taken it. */
-const BEYOND_LEASE = { timeoutMs: 30_000 };
+const BEYOND_LEASE = { timeoutMs: 60_000 };
 const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
 /** A replica without the lead stands for election, and requests the token of its telemetry proxy. */
 const unled: ReadonlySet<string> = new Set(['leases', 'serviceaccounts/token']);

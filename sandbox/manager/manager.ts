@@ -31,7 +31,7 @@ export interface ManagerOptions {
 
 export type Manager = Awaited<ReturnType<typeof startManager>>;
 
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 const POLL_MS = 50;
 
 /** Runs the manager as a process with the token of its ServiceAccount, so that its RBAC limits it. */
@@ -131,7 +131,9 @@ const waitForReady = (running: Running, port: number): Promise<void> =>
     { complaint: 'the manager was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes: [running] },
   );
 
-const get = (port: number, path: string): Promise<Answer> => answerTo(request({ host: '127.0.0.1', port, path }).end());
+/** A connection that is kept alive may be closed by the manager at the moment of the next request. */
+const get = (port: number, path: string): Promise<Answer> =>
+  answerTo(request({ host: '127.0.0.1', port, path, agent: false }).end());
 
 /** Returns the sum of the series whose line has this text; 0 if there is none. */
 export function sumMetric(name: string, label: string, exposition: string): number {

@@ -34,7 +34,8 @@ export function podTemplate(name: string, options: AppOptions = {}) {
           ...(command === undefined
             ? {
                 ports: [{ containerPort: 8080 }],
-                readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
+                // On a busy machine a program is slow, and stays ready.
+                readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1, timeoutSeconds: 10 },
               }
             : { command }),
           env,

@@ -43,10 +43,11 @@ export function followAudit(auditLog: string): () => readonly AuditEntry[] {
   };
 }
 
+/** The last line may be written only in part. */
 const entriesIn = (text: string): readonly AuditEntry[] =>
   text
     .split('\n')
-    .filter((line) => line !== '')
+    .slice(0, -1)
     .map((line) => JSON.parse(line) as AuditEntry);
 
 type Account = 'manager' | 'telemetryProxy' | 'check';

@@ -15,4 +15,4 @@ export async function fuzzBySeed(shortSeconds: number, attempt: (seed: number) =
   for (let each = seed; each === seed || Date.now() < end; each += 1) await attempt(each);
 }
 
-export const fuzzTimeoutMs = seconds * 1_000 + 120_000;
+export const fuzzTimeoutMs = seconds * 1_000 + 300_000;

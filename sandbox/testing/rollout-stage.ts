@@ -91,8 +91,7 @@ export class RolloutStage {
   waitForCondition = (expected: Partial<Condition>): Promise<void> =>
     eventually(async () => expect(await this.rolledOut()).toMatchObject(expected), WAIT);
 
-  reasons = async (name: string): Promise<string[]> =>
-    (await this.testCluster.events(this.namespace, name)).map(({ reason }) => reason).sort();
+  reasons = (name: string): Promise<string[]> => this.testCluster.reasons(this.namespace, name);
 
   private getKind = (name: string): WorkloadKind => this.kinds.get(name) ?? deployment;
 

@@ -51,7 +51,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       await testCluster.activate(namespace, spec, token);
       return namespace;
     },
-    async waitForCollecting(namespace: string, timeoutMs = 20_000): Promise<number> {
+    async waitForCollecting(namespace: string, timeoutMs = 90_000): Promise<number> {
       const started = Date.now();
       await eventually(
         async () => {

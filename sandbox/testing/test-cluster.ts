@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
@@ -6,7 +7,7 @@ import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { hasCondition, isInstrumented, getLumigo } from '../lumigo.ts';
+import { isInstrumented, getLumigo } from '../lumigo.ts';
 import { apply, getCollection } from '../manager/apply.ts';
 import { waitForDeletion } from './destroy.ts';
 import { eventually } from './eventually.ts';
@@ -14,8 +15,8 @@ import { createWorkload } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 
-/** A replica that is ready may not lead yet. */
-const ELECTED = { timeoutMs: 60_000 };
+/** A replica that is ready may not lead yet. The webhook is probed once a minute, and so are tokens that were refused. */
+const WAIT = { timeoutMs: 100_000 };
 
 /** The shape is valid, but no Lumigo account has this token. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
@@ -97,18 +98,15 @@ export class TestCluster {
   }
 
   async waitForActive(namespace: string, name = 'lumigo'): Promise<void> {
-    await eventually(async () => {
-      const { status } = await this.readLumigo(namespace, name);
-      if (!hasCondition('Active', status))
-        throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
-    }, ELECTED);
+    await this.waitForCondition(namespace, 'Active', { status: 'True' }, name);
   }
 
   /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */
-  async waitForWebhook(namespace: string): Promise<void> {
+  async waitForWebhook(namespace: string, atOnce = 1): Promise<void> {
     const probe = createWorkload(deployment, namespace, 'webhook-probe');
     await eventually(async () => {
-      if (!isInstrumented(toTemplate(await this.dryRun(probe)))) throw new Error('the webhook injects nothing yet');
+      const probes = await Promise.all(Array.from({ length: atOnce }, () => this.dryRun(probe)));
+      if (!probes.every((each) => isInstrumented(toTemplate(each)))) throw new Error('the webhook injects nothing yet');
     });
   }
 
@@ -118,6 +116,14 @@ export class TestCluster {
 
   async condition(namespace: string, wanted: string, name = 'lumigo'): Promise<Condition | undefined> {
     return (await this.readLumigo(namespace, name)).status?.conditions?.find(({ type }) => type === wanted);
+  }
+
+  async waitForCondition(namespace: string, type: string, expected: Partial<Condition>, name?: string): Promise<void> {
+    await eventually(async () => {
+      const found = await this.condition(namespace, type, name);
+      if (!isDeepStrictEqual({ ...found, ...expected }, found))
+        throw new Error(`'${type}' of the Lumigo in ${namespace} is ${JSON.stringify(found)}`);
+    }, WAIT);
   }
 
   async changeLumigo(namespace: string, body: object, name = 'lumigo'): Promise<void> {

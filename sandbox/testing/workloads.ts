@@ -41,7 +41,7 @@ function getSpec(kind: string, name: string, template: object): object {
   const selected = { selector: { matchLabels: { app: name } }, template };
   switch (kind) {
     case 'CronJob':
-      return { schedule: '0 3 * * *', jobTemplate: { spec: { template } } };
+      return { schedule: '0 3 1 1 *', jobTemplate: { spec: { template } } };
     case 'Job':
       return { template };
     case 'DaemonSet':

@@ -32,6 +32,8 @@ afterEach(async () => {
 
 const namespace = 'default';
 /** A stall of the API server of about 2 s ends no term. */
+/** A late answer of the API server ends no term. */
+const patient = { leaseDurationMs: 70_000, renewDeadlineMs: 60_000, retryPeriodMs: 1_000 };
 const times = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 1_000 };
 const lasts = times.leaseDurationMs;
 
@@ -135,7 +137,7 @@ describe('two candidates', () => {
     await second.hasLooked(lasts / times.retryPeriodMs + 2);
     expect([first.terms.length, second.terms.length]).toEqual([1, 0]);
     await first.stop();
-    expect((await read()).spec).toMatchObject({ holderIdentity: '' });
+    expect(['', 'second']).toContain((await read()).spec?.holderIdentity);
     await leads(second);
     const [before, after] = [getTerm(first), getTerm(second)];
     expect(after.from).toBeGreaterThan(before.until);
@@ -179,6 +181,8 @@ describe('two candidates', () => {
     let failures = 0;
     const failing = stand('failing', {
       transport,
+      // The other candidate looks three times before this one stands again.
+      times: { leaseDurationMs: 12_000, renewDeadlineMs: 8_000, retryPeriodMs: 3_000 },
       onStartedLeading: () => {
         failures += 1;
         return Promise.reject(new Error('no'));
@@ -205,7 +209,7 @@ describe('one candidate', () => {
 
   it("renews with one request a period, and keeps other writers' fields of the Lease", async () => {
     const requests: string[] = [];
-    const leader = stand('modest', { transport: transportTo(new URL(cluster.server).port, requests) });
+    const leader = stand('modest', { transport: transportTo(new URL(cluster.server).port, requests), times: patient });
     await leads(leader);
     await eventually(() => expect(requests.length).toBeGreaterThanOrEqual(6), { intervalMs: 10 });
     const periods = (performance.now() - getTerm(leader).from) / times.retryPeriodMs;
@@ -223,7 +227,6 @@ describe('one candidate', () => {
   });
 
   it('outlasts an API server that is down for less than the renewal deadline', async () => {
-    const patient = { leaseDurationMs: 70_000, renewDeadlineMs: 60_000, retryPeriodMs: 1_000 };
     const leader = stand('patient', { times: patient });
     await leads(leader);
     await cluster.restartApiServer();
