@@ -132,13 +132,12 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
 }
 
-/** Applies the leader's report about the injector in the webhook. The reconciler has fresher knowledge. */
 function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
-  const { workload, old, operation, policy } = input;
-  const known = policy.kind === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
+  const { workload, old, policy, report } = input;
   const before = old && toTemplate(old);
   const isNew = before === undefined || !isInjected(before);
-  return (known && isNew ? blockedByReport(workload, known) : undefined) ?? skippedAfterRevert(input, template);
+  const known = policy.kind === 'active' && isNew ? report : undefined;
+  return (known && blockedByReport(workload, known)) ?? skippedAfterRevert(input, template);
 }
 
 function blockedByReport(workload: Workload, known: InjectorReport): Decision | undefined {

@@ -1,4 +1,5 @@
 import { annotations, labels } from '../contract.ts';
+import type { InjectorReport } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from './types.ts';
 
@@ -9,6 +10,8 @@ export interface DecisionInput {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
+  /** The leader's report about the injector, for the webhook. The reconciler has fresher knowledge. */
+  readonly report?: InjectorReport | undefined;
   readonly now: string;
   readonly by: 'webhook' | 'controller';
   /** Renews an injection of an older version even if nothing else asks for it. */

@@ -50,7 +50,7 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { kind: 'inactive', lumigo, reason: problem };
   const active = { lumigo, tracing, createdAt, injectExisting, ...(selector && { selector }) };
-  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, remove, ...getReport(status) };
+  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, remove };
 }
 
 function readSpec(spec: LumigoSpec) {
@@ -69,8 +69,6 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
   const variables = env === undefined ? {} : { env: getTracerVariables(env) };
   return { secretName, secretKey, traces, logs: logging?.enabled ?? false, ...variables };
 }
-
-const getReport = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });
 
 function whyInactive(status: LumigoStatus | undefined): string | undefined {
   if (holds(status, 'Active')) return undefined;

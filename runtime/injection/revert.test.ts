@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  active as policy,
   changed,
   decided as decide,
   injected,
@@ -105,7 +104,7 @@ describe('a reverted workload', () => {
 
 describe('the webhook', () => {
   const known = (health: 'failing' | 'unverified') =>
-    ({ operation: 'CREATE', by: 'webhook', policy: { ...policy, injector: { health, why: 'it crashed' } } }) as const;
+    ({ operation: 'CREATE', by: 'webhook', report: { health, why: 'it crashed' } }) as const;
   const job: Workload = { ...workload(), apiVersion: 'batch/v1', kind: 'Job' };
   const idle: Workload = { ...workload(), spec: { replicas: 0, template: template() } };
   it.each<[string, Workload, Partial<DecisionInput>, string]>([
@@ -114,7 +113,6 @@ describe('the webhook', () => {
     ['leaves a Job until the injector is verified [F67]', job, known('unverified'), 'injector-unverified'],
     ['and what has no replicas [F67]', idle, known('unverified'), 'injector-unverified'],
     ['injects what its pods can judge', workload(), known('unverified'), 'injected'],
-    ['leaves the decision to the reconciler', workload(), { policy: known('failing').policy }, 'injected'],
   ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
 
   it('keeps an existing injection while the injector fails', () => {

@@ -1,6 +1,5 @@
 import type { ConditionReason } from '../api/conditions.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
-import type { InjectorReport } from '../api/lumigo.ts';
 import type { EnvVar } from '../api/objects.ts';
 
 export interface InjectorSettings {
@@ -52,7 +51,6 @@ export type NamespacePolicy =
       readonly injectExisting: boolean;
       /** Removes the injections when the `Lumigo` is deleted. */
       readonly remove: boolean;
-      readonly injector?: InjectorReport;
     }
   /** Pods are injected at their creation, workloads are not (docs/use/pod-mode.md). */
   | {

@@ -32,6 +32,15 @@ describe('the store of Lumigo resources', () => {
     expect(store.policy('shop')).not.toBe(before);
   });
 
+  it('returns the same policy object if only status.injector changes', () => {
+    const store = new LumigoStore([]);
+    store.upsert(lumigo('1'));
+    const before = store.policy('shop');
+    store.upsert({ ...lumigo('2'), status: { conditions: [active], injector: { health: 'failing', why: 'crash' } } });
+    expect(store.policy('shop')).toBe(before);
+    expect(store.effective('shop')?.status?.injector?.health).toBe('failing');
+  });
+
   it('forgets a Lumigo in deletion once our finalizer is removed, even if others remain [F5]', () => {
     const store = new LumigoStore([]);
     store.upsert(lumigo('1', { ...going, finalizers: [contract.finalizer, 'example.com/other'] }));

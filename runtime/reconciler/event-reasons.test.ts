@@ -58,7 +58,7 @@ const revert = (workload: Workload): Decision => {
   return decision;
 };
 const known = (health: 'failing' | 'unverified'): Partial<DecisionInput> => ({
-  ...{ operation: 'CREATE', by: 'webhook', policy: { ...active, injector: { health, why: 'it crashed' } } },
+  ...{ operation: 'CREATE', by: 'webhook', report: { health, why: 'it crashed' } },
 });
 
 const ADDED = 'LumigoAddedInstrumentation';

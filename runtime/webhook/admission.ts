@@ -67,6 +67,7 @@ export class AdmissionServer {
       injector: toInjector(config),
       ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
       policy: (namespace: string) => lumigoes.policy(namespace),
+      report: (namespace: string) => lumigoes.effective(namespace)?.status?.injector,
       now: () => new Date().toISOString(),
     };
     /** A standby does not answer the probe either, which asks about the active installation's webhook. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const policy = () => {
     throw new Error('it was reviewed');
   };
-  const context = { injector: settings, ownUser: 'us', policy, now: () => '' };
+  const context = { injector: settings, ownUser: 'us', policy, report: () => undefined, now: () => '' };
   const injector: Review = (request) => (request.unread === undefined ? answer() : reviewWorkload(request, context));
   server = createServer(createApp({ injector, lumigoes: () => answer(), logger }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,7 @@
 import { decide, type Decision } from '../injection/decide.ts';
 import { isBlocked } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
+import type { InjectorReport } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
@@ -10,6 +11,7 @@ export interface InjectorContext {
   /** The operator's user. Its writes pass, because the reconciler has decided about them. */
   readonly ownUser: string;
   readonly policy: (namespace: string) => NamespacePolicy;
+  readonly report: (namespace: string) => InjectorReport | undefined;
   readonly now: () => string;
 }
 
@@ -26,17 +28,19 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
 }
 
-const decideAbout = (
+function decideAbout(
   workload: Workload,
-  request: AdmissionRequest,
-  { injector, policy, now }: InjectorContext,
-): Decision =>
-  decide({
+  { namespace = workload.metadata.namespace ?? '', operation, oldObject }: AdmissionRequest,
+  { injector, policy, report, now }: InjectorContext,
+): Decision {
+  return decide({
     ...{ workload, injector, now: now(), by: 'webhook' },
-    ...(request.oldObject && { old: request.oldObject }),
-    operation: request.operation === 'CREATE' ? 'CREATE' : 'UPDATE',
-    policy: policy(request.namespace ?? workload.metadata.namespace ?? ''),
+    ...(oldObject && { old: oldObject }),
+    operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE',
+    policy: policy(namespace),
+    report: report(namespace),
   });
+}
 
 function tooLarge(size: string): Answer {
   const message = `Lumigo: the resource is too large to be reviewed (${size}) and is not changed`;

@@ -23,6 +23,7 @@ const context = (policy: NamespacePolicy) => ({
   injector: settings,
   ownUser: 'us',
   policy: () => policy,
+  report: () => undefined,
   now: () => '',
 });
 const policies = fc.constantFrom(active, { kind: 'none' } as const);

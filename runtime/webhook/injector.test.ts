@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { active, injector, made } from '../../sandbox/testing/injection.ts';
+import type { InjectorReport } from '../api/lumigo.ts';
+import { reviewWorkload } from './injector.ts';
+
+const review = (operation: string, more: object = {}, report?: InjectorReport) =>
+  reviewWorkload(
+    { uid: 'u', namespace: 'shop', operation, ...more },
+    { injector, ownUser: 'us', policy: () => active, report: () => report, now: () => '2026-06-01T00:00:00.000Z' },
+  );
+
+describe('the review of a workload', () => {
+  it('injects a new workload, except while the leader reports a failing injector [F67]', () => {
+    expect(review('CREATE', { object: made() }).patch).toBeDefined();
+    const answer = review('CREATE', { object: made() }, { health: 'failing', why: 'it crashed' });
+    expect(answer).toMatchObject({ allowed: true, message: expect.stringContaining('the injector fails: it crashed') });
+    expect(answer.patch).toBeUndefined();
+  });
+});
