@@ -84,19 +84,24 @@ const untested = (state: OnProbation): OnProbation => ({
   ...{ kind: 'untested', ...kept(state), look: state.look, wakeAt: Infinity },
 });
 
-/** Without a change in the watch, the status was complete since then. */
 function complete(
   state: OnProbation,
   { completion, unchangedSince }: Status & { readonly completion: { readonly available: number } },
   now: number,
-  { soakMs }: JudgeSettings,
+  settings: JudgeSettings,
 ): WorkloadState {
   if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };
-  const since = state.kind === 'soaking' ? state.since : Math.min(now, Math.max(unchangedSince, state.progress.at));
+  const since = completeSince(state, unchangedSince, now, settings);
   const until = now + OVERDUE_MS;
-  if (since + soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
+  if (since + settings.soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
   const progress = further(state.progress, completion.available, since);
-  return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + soakMs };
+  return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + settings.soakMs };
+}
+
+/** Any change in the watch may have interrupted the soak. Endless changes must not delay its end forever. */
+function completeSince(state: OnProbation, unchangedSince: number, now: number, { deadlineMs }: JudgeSettings): number {
+  if (state.kind === 'soaking' && now - state.progress.at >= deadlineMs) return state.since;
+  return Math.min(now, Math.max(unchangedSince, state.kind === 'soaking' ? state.since : state.progress.at));
 }
 
 const further = (progress: Probation['progress'], available: number, at: number): Probation['progress'] =>

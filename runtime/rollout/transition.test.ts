@@ -167,6 +167,16 @@ const rows: readonly Row[] = [
     { kind: 'soaking', since: 9_000 },
   ],
   ['the soak ends', soaking, status(complete), 10_000, { kind: 'verified' }],
+  ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
+  ['but not after its end', soaking, touched, 9_000, soaking],
+  [
+    'the soak begins again after a change',
+    soaking,
+    status(complete, 4_000),
+    10_000,
+    { ...soaking, since: 4_000, wakeAt: 14_000 },
+  ],
+  ['but not after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
   [
     'a pod that becomes available is progress',
     looked,
@@ -314,22 +324,22 @@ function follow(steps: readonly (readonly [Observation, number])[]) {
   });
 }
 
-function flap(upMs: number, downMs: number, evidence: Evidence | undefined): number {
+function flap(upMs: number, downMs: number, evidence?: Evidence, pace = settings): { end: string; at: number } {
   const periodMs = upMs + downMs;
   const isUp = (now: number) => now % periodMs >= downMs;
   const changedAt = (now: number) => now - (isUp(now) ? (now % periodMs) - downMs : now % periodMs);
-  let { state } = transition(idle, injected(), 0, settings);
+  let { state } = transition(idle, injected(), 0, pace);
   for (let now = 1_000; now < hour; now += 1_000) {
-    if (changedAt(now) === now) ({ state } = transition(state, touched, now, settings));
-    if (transition(state, time, now, settings).action !== 'read') continue;
+    if (changedAt(now) === now) ({ state } = transition(state, touched, now, pace));
+    if (transition(state, time, now, pace).action !== 'read') continue;
     const shows = status(isUp(now) ? complete : progressing(0), changedAt(now));
-    const judged = transition(state, shows, now, settings);
+    const judged = transition(state, shows, now, pace);
     const { action } = judged;
     const seen = pods(isUp(now) ? undefined : evidence);
-    ({ state } = action === 'look-at-pods' ? transition(judged.state, seen, now, settings) : judged);
-    if (state.kind === 'reverting') return now;
+    ({ state } = action === 'look-at-pods' ? transition(judged.state, seen, now, pace) : judged);
+    if (state.kind === 'reverting' || state.kind === 'verified') return { end: state.kind, at: now };
   }
-  return Infinity;
+  return { end: state.kind, at: Infinity };
 }
 
 describe("a workload's state in any history", () => {
@@ -356,9 +366,18 @@ describe("a workload's state in any history", () => {
   ])('leads to a revert if the workload %s and is available for moments', (_title, evidence) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 150 }), (up, down) => {
-        expect(flap(up * 1_000, down * 1_000, evidence)).toBeLessThanOrEqual(
-          (evidence ? 1 : 2) * settings.deadlineMs + minute,
-        );
+        const { end, at } = flap(up * 1_000, down * 1_000, evidence);
+        expect(end).toBe('reverting');
+        expect(at).toBeLessThanOrEqual((evidence ? 1 : 2) * settings.deadlineMs + minute);
+      }),
+    );
+  });
+
+  it('does not verify a workload that is never complete for the soak', () => {
+    const pace = { ...settings, soakMs: minute };
+    fc.assert(
+      fc.property(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 6, max: 30 }), (up, down) => {
+        expect(flap(up * 1_000, down * 1_000, undefined, pace).end).not.toBe('verified');
       }),
     );
   });

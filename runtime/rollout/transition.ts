@@ -107,7 +107,7 @@ function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'],
 /** Returns when to read a workload after a change in the watch; undefined for no change of `wakeAt`. */
 function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): number | undefined {
   const isLate = state.kind === 'verified' && state.until > now;
-  if (state.kind === 'blocked' || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
+  if (state.kind === 'blocked' || state.kind === 'soaking' || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
   if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
   // When its status has rested, and at the latest after half of its deadline.
   const isEarly = state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2;
