@@ -21,7 +21,7 @@ export class WorkloadJudge {
   ) {}
 
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
-    if (this.term.config.rolloutStrategy === 'immediate') return;
+    if (this.term.config.rolloutStrategy === 'immediate') return this.awaitPods(before, result);
     if (this.isLeftForGood(before, result)) return void this.rollouts.see(before, { kind: 'clean' });
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
     if (result.kind === 'written') this.written(before, result);
@@ -29,6 +29,16 @@ export class WorkloadJudge {
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
     if ('workload' in result) this.overtaken(before, result.workload);
+  }
+
+  /** Nothing is judged. Telemetry is expected once the pods run. */
+  private awaitPods(before: ObservedWorkload, result: ChangeResult): void {
+    if (!('workload' in result)) return;
+    const known = { ...this.term.store.latest(before), judged: injectionStatusText(result.workload.metadata) };
+    const seen = observe(result.workload, known, this.rollouts.installed(before), Date.now());
+    const isNew = seen.kind === 'status' && seen.completion.kind !== 'no-pods' && known.state?.kind !== 'verified';
+    if (seen.kind === 'clean' || isNew) this.rollouts.see(before, seen);
+    this.overtaken(before, result.workload);
   }
 
   /** The watch was ahead of the reading, which then delayed the next one. */

@@ -31,7 +31,7 @@ export const mayHang = ({ kind }: Workload): boolean => kind === 'StatefulSet';
 
 export function observe(
   workload: Workload,
-  known: ObservedWorkload,
+  known: Pick<ObservedWorkload, 'judged' | 'changedAt'>,
   installed: Installed,
   epochMs: number,
 ): Observation {

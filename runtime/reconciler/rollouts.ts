@@ -4,7 +4,7 @@ import { setUnlessZero } from '../observability/metrics.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthOfCluster, noTally } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
-import { idle, type Action, type Observation } from '../rollout/workload-state.ts';
+import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import { NamespaceSlots } from './namespace-slots.ts';
 import type { Installed } from './observations.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
@@ -12,6 +12,8 @@ import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
+
+const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
 
 export class Rollouts {
   private readonly turns: NamespaceSlots;
@@ -56,8 +58,7 @@ export class Rollouts {
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
     const { state } = workload;
-    if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && state.kind !== 'untested'))
-      return false;
+    if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && !awaitsChange(state))) return false;
     store.update(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
     return store.latest(workload)?.state !== state;

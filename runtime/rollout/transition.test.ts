@@ -54,6 +54,7 @@ const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
+const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 } as const;
 const hanging: WorkloadState = { ...reverting, removedAt: 0, wakeAt: 5_000 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute };
@@ -118,7 +119,12 @@ const rows: readonly Row[] = [
     { ...rolling, ...progress(0, 5_000), wakeAt: 25_000 },
   ],
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
-  ['one that does not run is not judged [F63]', idle, still, 0, idle],
+  ['one that does not run is not judged [F63]', idle, still, 0, unready],
+  ['nor a paused one', idle, status({ kind: 'paused' }), 0, unready],
+  ['it is read after a change', unready, touched, 1_000, wake(unready, 6_000)],
+  ['and again', wake(unready, 6_000), time, 6_000, {}, 'read'],
+  ['it is still not judged', wake(unready, 6_000), status(progressing(0)), hour, unready],
+  ['and is verified once it runs', unready, status(complete), 6_000, { kind: 'verified', until: 6_000 }],
   ['a revert is known from its annotation', idle, before(4 * minute), 0, wake(found, 6 * minute)],
   ['a time in the future puts nothing off [F65]', idle, before(-9 * hour), 0, found],
   ['a forged age brings only its own retry forward [F65]', idle, before(9 * hour), 0, wake(found, 0)],

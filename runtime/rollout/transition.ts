@@ -80,6 +80,7 @@ const removedAt = (state: In<'reverting'>, now: number): WorkloadState => ({
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
 const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
+  unready: read,
   blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
   rolling: read,
   soaking: read,
@@ -93,7 +94,7 @@ function standing(state: WorkloadState, { completion, template, isCurrent }: Rea
   if (isOnProbation(state) || state.kind === 'reverting' || state.kind === 'reverted') return state;
   const kept = { progress: { available: 0, at: now }, template, isCurrent, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
-  return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : idle;
+  return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
 }
 
 function queuedAgain({ risk, attempt }: In<'blocked' | 'reverted'>): WorkloadState {
@@ -107,7 +108,8 @@ function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'],
 /** Returns when to read a workload after a change in the watch; undefined for no change of `wakeAt`. */
 function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): number | undefined {
   const isLate = state.kind === 'verified' && state.until > now;
-  if (state.kind === 'blocked' || state.kind === 'soaking' || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
+  const isAwaited = state.kind === 'blocked' || state.kind === 'unready' || state.kind === 'soaking';
+  if (isAwaited || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
   if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
   // When its status has rested, and at the latest after half of its deadline.
   const isEarly = state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2;
