@@ -38,16 +38,14 @@ function formatInjectionStatus({ change, at, by, tracing, keep, attempt, userLab
 /** Characters. The operator writes at most about 660. */
 const MAX_STATUS_LENGTH = 700;
 
-const REVERTED = 'reverted ';
-
-/** Returns the text of an injection status, or a digest of any other text, for caches and comparisons. */
+/** Returns the text of an injection status or a revert, or a digest of any other text, which has no limit. */
 export function injectionStatusText({ annotations: found }: Metadata): string | undefined {
   const text = found?.[annotations.instrumentation];
-  if (text === undefined || parseInjectionStatus(text) !== undefined) return text;
-  return parseRevert(text) === undefined ? digest(text) : REVERTED + digest(text);
+  const isOwn = text === undefined || parseInjectionStatus(text) !== undefined || isReverted(text);
+  return isOwn ? text : digest(text);
 }
 
-export const isReverted = (text: string | undefined): boolean => text?.startsWith(REVERTED) === true;
+export const isReverted = (text: string | undefined): boolean => parseRevert(text) !== undefined;
 
 export function parseInjectionStatus(text: string | undefined): InjectionStatus | undefined {
   const found = text === undefined || text.length > MAX_STATUS_LENGTH ? null : FORM.exec(text);

@@ -46,6 +46,7 @@ describe('the record of a revert', () => {
     expect(metadata.labels).toEqual({ [labels.rollout]: 'reverted' });
     expect(withoutRevert(metadata)).toEqual(workload().metadata);
     expect([getInjectionStatus(metadata), isReverted(injectionStatusText(metadata))]).toEqual([undefined, true]);
+    expect(parseRevert(injectionStatusText(metadata))).toEqual(revert);
   });
 
   it('accepts no other text', () => {

@@ -64,7 +64,6 @@ export class WorkloadChanger {
       if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
-      if (findRevert(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const metadata = await this.write(planned, seen, decision.workload);

@@ -39,7 +39,9 @@ const cart = {
 };
 
 it('reports that a revert removed the injection, and why [F81]', () => {
-  const event = reverted(cart, { cause: 'Crash', message: "container 'app': boom" });
+  const at = '2026-06-01T10:00:00.000Z';
+  const event = reverted(cart, { at, cause: 'Crash', attempt: 1, key: '', evidence: "container 'app': boom" });
+  expect(event.key).toBe(at);
   expect(event.message).toBe(
     "Removed Lumigo instrumentation because pods failed with it (Crash): container 'app': boom",
   );

@@ -4,7 +4,7 @@ import { parseInjectionStatus, type InjectionStatus } from '../injection/injecti
 import type { EventReason } from '../api/events.ts';
 import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { Evidence } from '../rollout/evidence.ts';
+import type { Revert } from '../injection/revert.ts';
 import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
@@ -46,16 +46,13 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
   return eventOn(workload, 'LumigoInstrumentationContested', message, workload.resourceVersion);
 }
 
-/** Its key is the time of the injection, so each injection has one such event. */
-export function reverted(workload: ObservedWorkload, evidence: Evidence): QueuedEvent {
-  const message = `Removed Lumigo instrumentation because pods failed with it (${evidence.cause}): ${evidence.message}`;
-  return eventOn(
+export const reverted = (workload: ObservedWorkload, { at, cause, evidence }: Revert): QueuedEvent =>
+  eventOn(
     workload,
     'LumigoRevertedInstrumentation',
-    message,
-    `${parseInjectionStatus(workload.injectionStatus)?.at}`,
+    `Removed Lumigo instrumentation because pods failed with it (${cause}): ${evidence}`,
+    at,
   );
-}
 
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
   eventOn({ kind: contract, ...metadata }, 'LumigoCannotCollectTelemetry', message, key);

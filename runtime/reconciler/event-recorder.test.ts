@@ -1,19 +1,18 @@
 import { expect, it } from '@jest/globals';
-import { pino } from 'pino';
-import { Counter } from 'prom-client';
 import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import { injectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { EventQueue } from '../kubernetes/resources/event-queue.ts';
+import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
+import type { ChangeResult } from './facts.ts';
+import type { ObservedWorkload } from './observed.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const since = '2026-06-01T10:00:00.000Z';
-const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
 const withInjectionStatus = (content: Pick<InjectionStatus, 'at' | 'change'>) =>
   observeWorkload(
@@ -21,12 +20,12 @@ const withInjectionStatus = (content: Pick<InjectionStatus, 'at' | 'change'>) =>
     injectionStatus({ namespace: 'shop', name: 'cart', uid: 'u' }, 'v1', { ...content, by: 'webhook', tracing }),
   );
 
-function countEvents(report: (recorder: EventRecorder) => void): number {
-  const metrics = { events: counter('posted'), eventsDropped: counter('dropped') };
-  const events = new EventQueue({ logger: pino({ enabled: false }), metrics, onDrained: () => undefined });
-  report(new EventRecorder({ events, since }));
-  return events.pending('shop');
+function getEvents(report: (recorder: EventRecorder) => void): QueuedEvent[] {
+  const added: QueuedEvent[] = [];
+  report(new EventRecorder({ events: { add: (event) => added.push(event) }, since }));
+  return added;
 }
+const countEvents = (report: (recorder: EventRecorder) => void): number => getEvents(report).length;
 
 it.each([
   [
@@ -43,6 +42,29 @@ it.each([
 const bare: Metadata = { namespace: 'shop', name: 'cart', uid: 'u' };
 const observed = (metadata: Metadata) => observeWorkload(workloadKinds.deployment, metadata);
 const revert = { at: since, cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it exits' } as const;
+const reverting = { kind: 'reverting', evidence: { cause: 'Crash', message: 'x' }, attempt: 1, wakeAt: 0 } as const;
+
+it.each([
+  ['reports a revert that no leader has reported, such as after a crash', since, 1],
+  ['skips a revert that an earlier leader has reported', '2026-06-01T09:59:59.999Z', 0],
+])('%s', (_what, at, reports) => {
+  const reverted = observed(withRevert(bare, { ...revert, at }));
+  expect(countEvents((recorder) => recorder.withInjectionStatus(reverted, policy))).toBe(reports);
+});
+
+it('reports a revert after its write, and not before', () => {
+  const before = { ...withInjectionStatus({ change: 'added', at: since }), state: reverting };
+  const after = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: withRevert(bare, revert) };
+  const written = { ...({ kind: 'written', change: 'removed' } as const), workload: after };
+  const decision = { kind: 'remove', tried: 'remove', code: 'removed', message: '', workload: after } as const;
+  const failed = { kind: 'failed', change: 'removed', problem: 'no', isRefused: true } as const;
+  const messages = (result: ChangeResult, now: ObservedWorkload) =>
+    getEvents((recorder) => recorder.result(now, before, policy, result)).map(({ message }) => message);
+  expect(messages({ ...written, decision }, observed(after.metadata))).toEqual([
+    'Removed Lumigo instrumentation because pods failed with it (Crash): it exits',
+  ]);
+  expect(messages(failed, before)).toEqual([expect.stringMatching(/^Cannot remove Lumigo instrumentation/)]);
+});
 
 it.each([
   ['reports a removal that only the watch has shown', withInjectionStatus({ change: 'added', at: since }), 1],

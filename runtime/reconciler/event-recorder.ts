@@ -1,22 +1,25 @@
 import { isBlocked } from '../injection/decision.ts';
-import { findRevert } from '../injection/revert.ts';
+import { findRevert, parseRevert } from '../injection/revert.ts';
 import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
+import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
 export class EventRecorder {
-  constructor(private readonly term: Pick<ReconcilerContext, 'events' | 'since'>) {}
+  constructor(private readonly term: Pick<ReconcilerContext, 'since'> & { readonly events: Pick<EventQueue, 'add'> }) {}
 
   withInjectionStatus(workload: ObservedWorkload, policy: NamespacePolicy): void {
+    const { since, events } = this.term;
+    const revert = parseRevert(workload.injectionStatus);
+    if (revert !== undefined && revert.at >= since) events.add(reverted(workload, revert));
     const injectionStatus = parseInjectionStatus(workload.injectionStatus);
-    if (injectionStatus === undefined || injectionStatus.change === 'adopted' || injectionStatus.at < this.term.since)
-      return;
-    this.term.events.add(changed(workload, policy, injectionStatus.change));
+    if (injectionStatus === undefined || injectionStatus.change === 'adopted' || injectionStatus.at < since) return;
+    events.add(changed(workload, policy, injectionStatus.change));
   }
 
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
@@ -28,12 +31,6 @@ export class EventRecorder {
 
   removed(before: ObservedWorkload, policy: NamespacePolicy): void {
     this.term.events.add(changed(before, policy, 'removed'));
-  }
-
-  /** Reports a revert before its write, because the evidence is deleted with the pods. */
-  async reverting(workload: ObservedWorkload): Promise<void> {
-    if (workload.state?.kind === 'reverting')
-      await this.term.events.postFirst(reverted(workload, workload.state.evidence));
   }
 
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
@@ -52,8 +49,9 @@ export class EventRecorder {
     policy: NamespacePolicy,
     { workload: after, change, decision }: Written,
   ): void {
-    // `reverting` has reported it.
-    if (change === 'none' || findRevert(after.metadata) !== undefined) return;
+    if (change === 'none') return;
+    const revert = findRevert(after.metadata);
+    if (revert !== undefined) return this.term.events.add(reverted(workload, revert));
     const exceptions = decision.kind === 'inject' ? decision.skipped : [];
     this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
     const repeats = workload.write?.repeats ?? 0;

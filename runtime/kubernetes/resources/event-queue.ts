@@ -56,15 +56,6 @@ export class EventQueue {
     void this.drain(namespace, queue);
   }
 
-  /** Posts an event before the change that deletes its cause, or queues it if that fails. Never rejects. */
-  async postFirst(event: QueuedEvent): Promise<void> {
-    if (this.term === undefined) return this.add(event);
-    await this.term.post(event).then(
-      () => this.options.metrics.events.inc({ reason: event.reason }),
-      () => this.add(event),
-    );
-  }
-
   /** Counts objects with waiting events; 0 if the namespace fails, because then no change waits for it. */
   pending(namespace: string): number {
     const queue = this.queues.get(namespace);
