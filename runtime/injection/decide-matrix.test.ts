@@ -59,7 +59,6 @@ interface Row {
 const usual: Readonly<Record<Operation, Row>> = {
   CREATE: { clean: skipped, instrumented: skipped },
   UPDATE: { clean: skipped, instrumented: inPlace },
-  DELETE: { clean: all('none deleted'), instrumented: all('none deleted') },
   RECONCILE: { clean: skipped, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
 };
 const jobs: Readonly<Record<Operation, Row>> = {
@@ -72,7 +71,7 @@ const jobs: Readonly<Record<Operation, Row>> = {
 };
 
 const cases = everyKind.flatMap(([name, kind]) =>
-  (['CREATE', 'UPDATE', 'DELETE', 'RECONCILE'] as const).map((operation) => [name, operation, kind] as const),
+  (['CREATE', 'UPDATE', 'RECONCILE'] as const).map((operation) => [name, operation, kind] as const),
 );
 
 describe('the decision [D1, D2, D3, D14]', () => {

@@ -56,7 +56,6 @@ describe('the decision about a workload', () => {
   const windows = { pod: { os: { name: 'windows' } } };
 
   it.each<readonly [string, Workload, Partial<DecisionInput>, string, RegExp | string]>([
-    ['a deletion', made(), { operation: 'DELETE' }, 'deleted', /The request deletes/],
     ['another kind', { ...made(), kind: 'Pod', apiVersion: 'v1' }, {}, 'other-kind', /v1 Pod/],
     ['D3: the update of a Job', made({}, job), { operation: 'UPDATE' }, 'job-update', /cannot change/],
     ['D3: what is being deleted', withMetadata(made(), { deletionTimestamp: now }), {}, 'deleting', /being deleted/],

@@ -7,7 +7,7 @@ export interface DecisionInput {
   readonly workload: Workload;
   /** The object before an UPDATE, if known. */
   readonly old?: Workload;
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
+  readonly operation: 'CREATE' | 'UPDATE' | 'RECONCILE';
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
   /** The leader's report about the injector, for the webhook. The reconciler has fresher knowledge. */
@@ -57,7 +57,6 @@ export const isBlocked = ({ kind, tried }: Decision): boolean => kind === 'none'
 export const changeFor = { add: 'added', update: 'updated', remove: 'removed', nothing: 'none' } as const;
 
 const messages = {
-  deleted: () => 'The request deletes the resource; resource will not be mutated',
   deleting: () => 'The resource is being deleted; it will not be mutated',
   'other-kind': (_namespace: string, kind: string) =>
     `Resources of type ${kind} are not instrumented; resource will not be mutated`,

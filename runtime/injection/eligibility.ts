@@ -11,7 +11,6 @@ export function ineligible({
   operation,
 }: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
   const { apiVersion, kind, metadata } = workload;
-  if (operation === 'DELETE') return none('deleted', workload);
   if (findKind(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
   if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);
   if (kind === 'Job' && operation === 'UPDATE') return none('job-update', workload);

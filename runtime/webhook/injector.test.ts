@@ -16,4 +16,9 @@ describe('the review of a workload', () => {
     expect(answer).toMatchObject({ allowed: true, message: expect.stringContaining('the injector fails: it crashed') });
     expect(answer.patch).toBeUndefined();
   });
+
+  it('says that a request deletes the resource', () => {
+    const message = 'The request deletes the resource; resource will not be mutated';
+    expect(review('DELETE', { oldObject: made() })).toEqual({ allowed: true, code: 200, message, warnings: [] });
+  });
 });

@@ -17,9 +17,10 @@ export interface InjectorContext {
 
 /** Returns the answer to a review. It always allows, because failurePolicy Ignore does not cover a refusal. */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
-  const { object: workload, userInfo, dryRun, unread } = request;
+  const { object: workload, userInfo, dryRun, unread, operation } = request;
   if (userInfo?.username === context.ownUser)
     return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
+  if (operation === 'DELETE') return allowed('The request deletes the resource; resource will not be mutated');
   if (unread !== undefined) return tooLarge(unread);
   if (workload === undefined)
     return allowed('The request has no object of the form that an API server sends; nothing will be mutated');
