@@ -43,12 +43,12 @@ interface Verdict {
 type Verdicts = Map<string, Verdict>;
 
 const MINUTE_MS = 60_000;
-const pause = { quietMs: 5, atMostMs: 100 };
+const pause = { quietMs: 1_000, atMostMs: 10_000 };
 /** Per namespace and minute. */
 const MAX_ENTRIES = { pods: 10_000, reads: 20 } as const;
 const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/** Counts pods without the injection, each minute and after a policy change. It reads one pod per controller, once. */
+/** Counts pods without the injection, each minute and after a change of the namespace's policy. It reads one pod per controller, once. */
 export class PodCounts {
   readonly name = 'pod counts';
   readonly needsToLead = true;
@@ -62,17 +62,28 @@ export class PodCounts {
     const client = termClient(transport, term);
     await synced;
     this.verdicts.clear();
-    const changes = new Debounce(pause);
-    lumigoes.onPolicy(() => changes.touch(), signal);
-    for (; !signal.aborted; await changes.wait(MINUTE_MS, signal)) {
-      const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).kind === 'pods');
+    const [changes, changed] = [new Debounce(pause), new Set<string>()];
+    const isInPodMode = (namespace: string): boolean => lumigoes.policy(namespace).kind === 'pods';
+    // Other namespaces do not matter: an editor can change their policies at any rate.
+    const onPolicy = (namespace: string): void => {
+      if (!isInPodMode(namespace) && !this.verdicts.has(namespace)) return;
+      changed.add(namespace);
+      changes.touch();
+    };
+    lumigoes.onPolicy(onPolicy, signal);
+    for (let allAt = 0; !signal.aborted; await changes.wait(Math.max(0, allAt - performance.now()), signal)) {
+      const isAll = performance.now() >= allAt;
+      if (isAll) allAt = performance.now() + MINUTE_MS;
+      const inPodMode = lumigoes.namespaces().filter(isInPodMode);
       for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
+      const due = inPodMode.filter((namespace) => isAll || changed.has(namespace));
+      changed.clear();
       const failed = (problem: object) => (error: unknown) => {
         if (!signal.aborted) logger.debug({ ...problem, problem: describeError(error) }, 'cannot count pods');
         return undefined;
       };
-      const policy = inPodMode.length === 0 ? undefined : await checkPodPolicy(client, config).catch(failed({}));
-      for (const namespace of inPodMode) await this.count(client, namespace, policy).catch(failed({ namespace }));
+      const policy = due.length === 0 ? undefined : await checkPodPolicy(client, config).catch(failed({}));
+      for (const namespace of due) await this.count(client, namespace, policy).catch(failed({ namespace }));
     }
   };
 
