@@ -94,8 +94,8 @@ describe('a pod, in Pod mode,', () => {
 
   it.each<[NamespacePolicy['kind'], NamespacePolicy, string]>([
     ['none', { kind: 'none' }, 'no-pod-mode'],
-    ['disabled', { kind: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
-    ['deleting', { kind: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
+    ['disabled', { kind: 'disabled', lumigo: 'lumigo', remove: true }, 'no-pod-mode'],
+    ['deleting', { kind: 'deleting', lumigo: 'lumigo', remove: true }, 'no-pod-mode'],
     ['inactive', { kind: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
   ])('is skipped under the policy %s', (_state, under, code) => {
     expect(decided(pod(), under)).toMatchObject({ kind: 'none', code });

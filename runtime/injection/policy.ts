@@ -23,7 +23,7 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
   if (effective === undefined) return { kind: 'none' };
   const { metadata, spec = {} } = effective;
   const { enabled, remove, pods } = readSpec(spec);
-  const ended = { lumigo: metadata.name, remove, ...(pods ? { pods: true as const } : {}) };
+  const ended = { lumigo: metadata.name, remove };
   if (metadata.deletionTimestamp !== undefined) return { kind: 'deleting', ...ended };
   if (!enabled) return { kind: 'disabled', ...ended };
   if (pods && noPodMode !== undefined)
@@ -49,8 +49,8 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { kind: 'inactive', lumigo, reason: problem };
-  const active = { lumigo, tracing, createdAt, injectExisting, ...(selector && { selector }) };
-  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, remove };
+  const active = { lumigo, tracing, ...(selector && { selector }) };
+  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, createdAt, injectExisting, remove };
 }
 
 function readSpec(spec: LumigoSpec) {

@@ -58,12 +58,12 @@ export type NamespacePolicy =
       readonly lumigo: string;
       readonly tracing: TracingSettings;
       readonly selector?: LabelSelector;
-      readonly createdAt: string;
-      readonly injectExisting: boolean;
     }
-  | { readonly kind: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
-  /** `message`: a sentence about what to change, if the reason is not in the Secret. */
-  /** Without a message, the reason is that of the status, which the reconciler wrote. */
+  | { readonly kind: 'disabled'; readonly lumigo: string; readonly remove: boolean }
+  /**
+   * `message`: a sentence about what to change, if the reason is not in the Secret. Without a message, the reason is
+   * that of the status, which the reconciler wrote.
+   */
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
-  | { readonly kind: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };
+  | { readonly kind: 'deleting'; readonly lumigo: string; readonly remove: boolean };

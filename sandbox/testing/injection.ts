@@ -27,13 +27,14 @@ export const tracing: TracingSettings = { secretName: 's', secretKey: 'k', trace
 /** The older injection of a `Lumigo`, with a pull secret. */
 export const settings: InjectionSettings = { ...older, imagePullSecrets: ['registry'], ...tracing };
 
-const ofLumigo = { lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true } as const;
-
 export const activePolicy = (tracing: TracingSettings) =>
-  ({ ...ofLumigo, kind: 'active', tracing, remove: true }) as const satisfies NamespacePolicy;
+  ({
+    ...{ kind: 'active', lumigo: 'lumigo', tracing },
+    ...{ createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true },
+  }) as const satisfies NamespacePolicy;
 
 export const podsPolicy = (tracing: TracingSettings) =>
-  ({ ...ofLumigo, kind: 'pods', tracing }) as const satisfies NamespacePolicy;
+  ({ kind: 'pods', lumigo: 'lumigo', tracing }) as const satisfies NamespacePolicy;
 
 export const active = activePolicy(tracing);
 
