@@ -15,7 +15,7 @@ describe('a Lumigo in memory', () => {
   it('has no foreign labels, annotations or managed fields, and notices their presence [F66]', () => {
     const foreign = {
       labels: { a: long },
-      annotations: { b: long, 'lumigo.retry': long },
+      annotations: { b: long },
       managedFields: [{ c: long }],
     };
     const kept = essentialLumigo(lumigo(foreign));

@@ -1,4 +1,4 @@
-import { annotations, lumigo as contract } from '../contract.ts';
+import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { digest } from '../wording/digest.ts';
 
@@ -29,13 +29,11 @@ export function essentialLumigo({ apiVersion, kind, metadata, spec, status }: Lu
 }
 
 function essentialMetadata(metadata: LumigoResource['metadata']): LumigoResource['metadata'] {
-  const { labels, annotations: written, finalizers = [] } = metadata;
-  const retry = written?.[annotations.retry];
+  const { labels, annotations, finalizers = [] } = metadata;
   const kept = metadataFields.filter((field) => metadata[field] !== undefined).map((field) => [field, metadata[field]]);
   return {
     ...(Object.fromEntries(kept) as LumigoResource['metadata']),
     finalizers: [...new Set(finalizers.map((each) => (each === contract.finalizer ? each : OTHERS)))],
-    ...(retry === undefined ? {} : { annotations: { [annotations.retry]: digest(retry) } }),
-    labelsDigest: metadata.labelsDigest ?? digest(JSON.stringify([labels, written])),
+    labelsDigest: metadata.labelsDigest ?? digest(JSON.stringify([labels, annotations])),
   };
 }
