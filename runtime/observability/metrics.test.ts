@@ -13,7 +13,7 @@ describe('a counter that alerts or the dashboard compare over time', () => {
     ),
     ...['taken', 'failed'].map((outcome) => `telemetry_proxy_reloads_total{outcome="${outcome}"}`),
     ...['added', 'updated', 'removed'].map((change) => `workload_changes_total{change="${change}"}`),
-    ...['InjectorImage', 'InjectorFailed', 'Crash', 'CannotStart', 'PodsRefused', 'NotReady'].map(
+    ...['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused', 'NotReady'].map(
       (cause) => `reverts_total{cause="${cause}"}`,
     ),
     'missed_injections_total',

@@ -35,7 +35,7 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
     { initContainerStatuses: [{ name: 'wait-for-db', restartCount: 5, ...waiting('CrashLoopBackOff'), ...ended(1) }] },
     undefined,
   ],
-  ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), 'CannotStart'],
+  ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), undefined],
 ];
 
 describe('the evidence against an injection', () => {

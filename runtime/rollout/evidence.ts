@@ -17,7 +17,7 @@ export interface Look {
   readonly ran: boolean;
 }
 
-export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'CannotStart', 'PodsRefused', 'NotReady'] as const;
+export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused', 'NotReady'] as const;
 
 export interface Evidence {
   readonly cause: (typeof causes)[number];
@@ -41,11 +41,7 @@ const noImage = new Set<string | undefined>([
   'RegistryUnavailable',
   'SignatureValidationFailed',
 ]);
-const noStart = new Set<string | undefined>([
-  'CreateContainerConfigError',
-  'CreateContainerError',
-  'RunContainerError',
-]);
+const noStart = new Set<unknown>(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
 /** Exits after which an injection is reverted. The program then shows the cause without it. */
 const CRASHES = 2;
 const WORDS = 400;
@@ -64,13 +60,9 @@ export function look(pods: readonly LookedAtPod[]): Look {
 function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady }) => isReady)) return undefined;
   const found = pods.map(findEvidence);
-  const convincing = found.flatMap((evidence) => (evidence !== undefined && isConvincing(evidence) ? [evidence] : []));
-  if (convincing.length < found.length) return undefined;
-  return convincing.find(({ cause }) => cause === 'Crash') ?? convincing[0];
+  if (found.includes(undefined)) return undefined;
+  return found.find((evidence) => evidence?.cause === 'Crash') ?? found[0];
 }
-
-/** Containers that cannot start do not count: they may wait for a user's Secret. */
-const isConvincing = (evidence: Evidence): boolean => isInjectors(evidence) || evidence.cause === 'Crash';
 
 const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
   initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
@@ -83,7 +75,11 @@ function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undef
 
 export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
   const own = initContainerStatuses.find(({ name }) => name === injector.container);
-  return (own && againstInjector(own)) ?? containerStatuses.map(againstProgram).find((found) => found !== undefined);
+  const evidence = own && againstInjector(own);
+  // A container that cannot start may wait for a user's Secret, and others of its pod for it.
+  const isWaiting = containerStatuses.some(({ state }) => noStart.has(state?.waiting?.reason));
+  if (evidence !== undefined || isWaiting) return evidence;
+  return containerStatuses.map(againstProgram).find((found) => found !== undefined);
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
@@ -95,7 +91,6 @@ function againstInjector(status: ContainerStatus): Evidence | undefined {
 }
 
 function againstProgram(status: ContainerStatus): Evidence | undefined {
-  if (noStart.has(status.state?.waiting?.reason)) return { cause: 'CannotStart', message: inWords(status) };
   return getTerminations(status) >= CRASHES && findTermination(status) !== undefined
     ? { cause: 'Crash', message: inWords(status) }
     : undefined;
