@@ -6,17 +6,12 @@ const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.ap
 export const findKind = (apiVersion: string, kind: string): WorkloadKind | undefined =>
   byType.get(`${apiVersion}/${kind}`);
 
-const podTemplatePaths = new Map<string, readonly string[]>([
-  ...workloads.map(({ apiVersion, kind, template }) => [`${apiVersion}/${kind}`, template] as const),
-  ['v1/Pod', []],
-]);
-
 /** Returns the path of the pod template in an object: empty for a pod, undefined for a kind without one. */
 export const templatePath = ({
   apiVersion,
   kind,
 }: Pick<Workload, 'apiVersion' | 'kind'>): readonly string[] | undefined =>
-  podTemplatePaths.get(`${apiVersion}/${kind}`);
+  apiVersion === 'v1' && kind === 'Pod' ? [] : findKind(apiVersion, kind)?.template;
 
 /** Returns whether a change of the pod template replaces pods, which then show if the injection works. */
 export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {

@@ -1,6 +1,6 @@
 import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
-import { isReverted, parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
@@ -83,13 +83,10 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
   if (isTrue(own) && canChange) return change('it opts in by its label');
-  const stays = !isReverted(workload.injectionStatus) && isToStay(injectionStatus, own);
-  if (stays || !canChange) return nothing('there is no Lumigo resource in its namespace');
+  const isKept = injectionStatus === undefined ? !isReverted(workload.injectionStatus) : injectionStatus.keep === true;
+  if (isKept || !canChange) return nothing('there is no Lumigo resource in its namespace');
   return { kind: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
-
-const isToStay = (injectionStatus: InjectionStatus | undefined, own: string | undefined): boolean =>
-  injectionStatus === undefined || injectionStatus.keep === true || isTrue(own);
 
 const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 'true';
 

@@ -79,7 +79,6 @@ export class Reconciler {
     };
   }
 
-  /** Call it once everything is known. Otherwise the plan would lack workloads. */
   /** Call it once all workloads are known. Otherwise plans would lack some. */
   begin(): void {
     const { lumigoes, logger, onInstrumented } = this.options;

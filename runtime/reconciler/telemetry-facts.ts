@@ -1,3 +1,4 @@
+import { setUnlessZero } from '../observability/metrics.ts';
 import type { Now } from './observed.ts';
 import { telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -27,7 +28,6 @@ export class TelemetryFacts {
   count(namespace: string, { received, awaited, silent }: TelemetrySummary): void {
     const { telemetryWorkloads } = this.term.metrics;
     for (const [telemetry, number] of Object.entries({ received, awaited, silent: silent.length }))
-      if (number === 0) telemetryWorkloads.remove({ namespace, telemetry });
-      else telemetryWorkloads.set({ namespace, telemetry }, number);
+      setUnlessZero(telemetryWorkloads, { namespace, telemetry }, number);
   }
 }

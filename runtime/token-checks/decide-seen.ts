@@ -1,4 +1,5 @@
 import type { Problem } from '../api/lumigo.ts';
+import type { TokenSource } from '../credentials/credential.ts';
 import type { Asked } from './plan-checks.ts';
 
 export interface TokenSeen {
@@ -8,11 +9,7 @@ export interface TokenSeen {
   readonly accepted?: Problem | 'working';
 }
 
-interface Place {
-  readonly namespace: string;
-  readonly name: string;
-  readonly key: string;
-}
+type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
 
 export function tokenSeen(place: Place, asked: Asked | undefined): TokenSeen {
   if (asked?.verdict === undefined) return {};
