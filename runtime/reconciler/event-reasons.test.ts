@@ -72,11 +72,11 @@ const NO_EVENT = undefined;
 type Row = readonly [reason: string | undefined, situation: string, decision: () => Decision];
 
 const table: Readonly<Record<Code, readonly Row[]>> = {
-  deleting: [[NO_EVENT, 'is being deleted', () => judge(withMetadata(make(), { deletionTimestamp: now }))]],
-  'other-kind': [[NO_EVENT, 'is of another kind', () => judge({ ...make(), kind: 'ControllerRevision' })]],
-  'no-template': [[NO_EVENT, 'has no pod template', () => judge({ ...make(), spec: {} })]],
-  'job-update': [[NO_EVENT, 'is a Job that a user changes', () => judge(make({}, job), { operation: 'UPDATE' })]],
-  'opted-out': [[NO_EVENT, 'opts out', () => judge(make({ labels: optOut }))]],
+  deleting: [[NO_EVENT, 'is being deleted', () => decided(withMetadata(made(), { deletionTimestamp: now }))]],
+  'other-kind': [[NO_EVENT, 'is of another kind', () => decided({ ...made(), kind: 'ControllerRevision' })]],
+  'no-template': [[NO_EVENT, 'has no pod template', () => decided({ ...made(), spec: {} })]],
+  'job-update': [[NO_EVENT, 'is a Job that a user changes', () => decided(made({}, job), { operation: 'UPDATE' })]],
+  'opted-out': [[NO_EVENT, 'opts out', () => decided(made({ labels: optOut }))]],
   'left-to-owner': [
     [
       NO_EVENT,

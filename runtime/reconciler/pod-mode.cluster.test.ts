@@ -7,6 +7,8 @@ import { runInContainer } from '../../sandbox/manager/command.ts';
 import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
 import { createRunning, mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -22,6 +24,7 @@ let kubectl: Tool;
 const folder = createTemporaryFolder();
 beforeAll(async () => {
   operator = await startOperator({
+    audit: true,
     settings: { injection: { podMode: true }, ...withoutNodes },
   });
   kubectl = await toolOn(operator.cluster, 'kubectl');
@@ -204,5 +207,25 @@ describe('the status in Pod mode', () => {
       { timeoutMs: 90_000 },
     );
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
+  });
+
+  it('are not counted again because the Lumigo of another namespace changes', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const [counted, other] = [await testCluster.namespace('counted'), await testCluster.namespace('other')];
+    await testCluster.activate(counted, podMode);
+    await testCluster.activate(other);
+    const counts = () =>
+      operatorRequests(cluster, installation).filter(
+        ({ verb, objectRef }) => verb === 'list' && objectRef?.resource === 'pods' && objectRef.namespace === counted,
+      ).length;
+    await eventually(() => expect(counts()).toBeGreaterThan(0));
+    await sleep(1_500);
+    const before = counts();
+    for (let round = 0; round < 8; round += 1) {
+      await testCluster.changeLumigo(other, { spec: { logging: { enabled: round % 2 === 0 } } });
+      await sleep(500);
+    }
+    // All are counted once a minute.
+    expect(counts()).toBeLessThanOrEqual(before + 1);
   });
 });

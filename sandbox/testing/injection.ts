@@ -27,11 +27,9 @@ export const tracing: TracingSettings = { secretName: 's', secretKey: 'k', trace
 /** The older injection of a `Lumigo`, with a pull secret. */
 export const settings: InjectionSettings = { ...older, imagePullSecrets: ['registry'], ...tracing };
 
+const usual = { createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true } as const;
 export const activePolicy = (tracing: TracingSettings) =>
-  ({
-    ...{ kind: 'active', lumigo: 'lumigo', tracing },
-    ...{ createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true },
-  }) as const satisfies NamespacePolicy;
+  ({ kind: 'active', lumigo: 'lumigo', tracing, ...usual }) as const satisfies NamespacePolicy;
 
 export const podsPolicy = (tracing: TracingSettings) =>
   ({ kind: 'pods', lumigo: 'lumigo', tracing }) as const satisfies NamespacePolicy;
