@@ -1,4 +1,5 @@
 import type { InstrumentedResource } from '../api/lumigo.ts';
+import { maxReceived } from '../contract.ts';
 import type { NamespacePolicy, TracingSettings } from '../injection/types.ts';
 import { isInstrumented, type Now, type ObservedWorkload, type Telemetry } from './observed.ts';
 
@@ -18,6 +19,11 @@ export function telemetryIn({ telemetry: kind, telemetrySince: since }: Instrume
 }
 
 const nothingYet: Telemetry = { kind: 'NothingYet' };
+
+/** At a limit, `received` may lack a workload that sends. `workloads`: all of one namespace. */
+export const isAtLimit = (workloads: readonly ObservedWorkload[], received: ReadonlySet<string>): boolean =>
+  received.size >= maxReceived.inAll ||
+  workloads.filter(({ uid }) => received.has(uid)).length >= maxReceived.perNamespace;
 
 /** Returns the next fact about a workload. `received`: the uids that any replica's telemetry proxy received data from. */
 export function telemetryAfter(

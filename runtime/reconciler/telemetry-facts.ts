@@ -1,6 +1,6 @@
 import { setUnlessZero } from '../observability/metrics.ts';
 import type { Now } from './observed.ts';
-import { telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
+import { isAtLimit, telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Keeps which workloads sent telemetry, as far as all replicas know. */
@@ -19,8 +19,11 @@ export class TelemetryFacts {
   update(namespace: string, now: Now): void {
     const { store, lumigoes } = this.term;
     const policy = lumigoes.policy(namespace);
-    for (const workload of store.in(namespace)) {
-      const telemetry = telemetryAfter(workload, policy, this.received, now);
+    const workloads = store.in(namespace);
+    const isUnsure = isAtLimit(workloads, this.received);
+    for (const workload of workloads) {
+      const next = telemetryAfter(workload, policy, this.received, now);
+      const telemetry = isUnsure && next?.kind === 'NothingYet' ? undefined : next;
       if (telemetry !== workload.telemetry) store.update(workload, { telemetry });
     }
   }

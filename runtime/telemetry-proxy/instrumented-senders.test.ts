@@ -81,6 +81,17 @@ describe('InstrumentedSenders', () => {
     senders.hear([...names.map((name) => `large/Deployment/${name}`), 'shop/Deployment/cart']);
     expect(senders.pending()).toHaveLength(2_001);
     expect(senders.pending()).toContain('a');
+    senders.reported(senders.pending());
+    expect(senders.isAnyAwaited).toBe(false);
+  });
+
+  it('awaits nothing while the list is full, and again when it has room', () => {
+    for (const name of ['cart', 'pay', 'quiet']) see(deployment, 'shop', name, name);
+    senders.hear(['shop/Deployment/cart', 'shop/Deployment/pay']);
+    senders.reported(['cart']);
+    expect([senders.pending(), senders.isAnyAwaited]).toEqual([['pay'], false]);
+    senders.reported(['pay']);
+    expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], true]);
   });
 });
 

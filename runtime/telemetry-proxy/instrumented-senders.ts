@@ -1,4 +1,4 @@
-import type { WorkloadKind } from '../contract.ts';
+import { maxReceived, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
@@ -10,15 +10,13 @@ interface Sender {
   readonly name: string;
 }
 
-/** Per namespace, so that one tenant cannot fill the list of all. */
-const MAX_RECEIVED = 2_000;
-
 /** Knows which instrumented workloads the telemetry proxy of this replica received data from. */
 export class InstrumentedSenders {
   isComplete = false;
   private readonly byName = new Map<string, Sender>();
   private readonly received = new Map<string, Set<string>>();
   private readonly unreported = new Set<string>();
+  private isListFull = false;
 
   handler({ kind }: WorkloadKind): Kept<Sender> {
     return new Kept<Sender>(
@@ -42,18 +40,17 @@ export class InstrumentedSenders {
     return new Set([...this.byName.values()].map(({ uid }) => uid));
   }
 
-  /** True while telemetry is missing from any of them, or not reported. */
+  /** True while telemetry is missing from any of them, or not reported, unless there is no room to report it. */
   get isAnyAwaited(): boolean {
-    const received = [...this.received.values()].reduce((sum, { size }) => sum + size, 0);
-    return received < this.byName.size || this.unreported.size > 0;
+    if (this.isListFull) return false;
+    return this.unreported.size > 0 || [...this.byName.values()].some((sender) => this.isNew(sender));
   }
 
   hear(names: readonly string[]): void {
     for (const name of names) {
       const sender = this.find(name);
-      if (sender === undefined) continue;
+      if (sender === undefined || !this.isNew(sender)) continue;
       const there = this.received.get(sender.namespace) ?? new Set();
-      if (there.has(sender.uid) || there.size >= MAX_RECEIVED) continue;
       this.received.set(sender.namespace, there.add(sender.uid));
       this.unreported.add(sender.uid);
     }
@@ -64,8 +61,15 @@ export class InstrumentedSenders {
     return [...this.unreported];
   }
 
+  /** Call it with the pending uids that are listed. If it lacks any, the list is full. */
   reported(uids: readonly string[]): void {
     for (const uid of uids) this.unreported.delete(uid);
+    this.isListFull = this.unreported.size > 0;
+  }
+
+  private isNew({ namespace, uid }: Sender): boolean {
+    const there = this.received.get(namespace);
+    return there === undefined || (there.size < maxReceived.perNamespace && !there.has(uid));
   }
 
   /** The ReplicaSet of a Rollout has the Rollout's name and a hash of its template. */

@@ -34,8 +34,7 @@ export async function reportReceived(options: ReportOptions, signal: AbortSignal
     const uids = senders.pending();
     if (uids.length === 0 || !pace.allows(performance.now())) continue;
     try {
-      await list.add(uids);
-      senders.reported(uids);
+      senders.reported(await list.add(uids));
     } catch (error) {
       if (!signal.aborted)
         logger.debug({ problem: describeError(error) }, 'cannot report received telemetry, retrying');
