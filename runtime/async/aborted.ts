@@ -6,6 +6,10 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/** Waits for an event that may never happen, until the signal is aborted. */
+export const unlessAborted = (event: Promise<void>, signal: AbortSignal): Promise<void> =>
+  Promise.race([event, aborted(signal)]);
+
 /** Returns a controller whose signal any number of requests and watches can listen to. */
 export function listenable(): AbortController {
   const controller = new AbortController();

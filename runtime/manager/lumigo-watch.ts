@@ -14,6 +14,7 @@ interface LumigoWatchOptions extends Omit<Shared, 'config'> {
 /** Every replica has this store, because its webhook decides by it. */
 export class LumigoWatch implements Runnable {
   readonly name = 'Lumigo resources';
+  /** Never resolves without the definition, so wait for it by `unlessAborted`. */
   readonly synced: Promise<void>;
   /** Resolves like `synced`, or if there is no definition yet. A removal must wait for `synced`. */
   readonly known: Promise<void>;

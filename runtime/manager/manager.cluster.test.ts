@@ -61,16 +61,42 @@ async function breakInjector(): Promise<() => Promise<void>> {
   };
 }
 
+/** Returns a function that creates the definition. */
+async function startWithoutDefinition(): Promise<() => Promise<void>> {
+  const { cluster, installation } = operator;
+  const [definition] = installation.manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  if (definition === undefined) throw new Error('the manifests have no definition');
+  await operator.stopManager();
+  await cluster.client.delete(toRef(definition));
+  await waitForDeletion(cluster, definition);
+  await operator.startManager();
+  return () => applyDefinition(cluster.client, definition);
+}
+
 describe('a manager that starts before the definition of Lumigo resources exists', () => {
+  it('campaigns again after another replica took its Lease', async () => {
+    const { client } = operator.cluster;
+    const define = await startWithoutDefinition();
+    const lease = { ...kinds.leases, ...getLease(installedAs(operator.installation)) };
+    const waitForLeader = () =>
+      eventually(
+        async () => {
+          const { spec } = (await client.get(lease)) as Lease;
+          expect(spec?.holderIdentity).toBe(operator.manager().name);
+        },
+        { timeoutMs: 30_000 },
+      );
+    await waitForLeader();
+    const spec = { holderIdentity: 'another', leaseDurationSeconds: 1 };
+    await client.patch(lease, { kind: 'merge', body: { spec } });
+    await waitForLeader();
+    await define();
+  });
+
   it('is ready, so that neither waits for the other, and works within seconds of the definition', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const [definition] = installation.manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
-    if (definition === undefined) throw new Error('the manifests have no definition');
-    await operator.stopManager();
-    await cluster.client.delete(toRef(definition));
-    await waitForDeletion(cluster, definition);
-    await operator.startManager();
-    await applyDefinition(cluster.client, definition);
+    const { testCluster } = operator;
+    const define = await startWithoutDefinition();
+    await define();
     const namespace = await testCluster.namespace('shop');
     const defined = performance.now();
     await testCluster.activate(namespace);

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../async/aborted.ts';
 import { backoffMs, retrying } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
@@ -40,7 +41,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const { signal } = term;
   const monitored = config.monitoredNamespaces;
   if (monitored.length === 0) return;
-  await synced;
+  await unlessAborted(synced, signal);
   const client = termClient(transport, term);
   // Without the marks, a `Lumigo` that was deleted would be created again.
   const failure = 'cannot read the record of monitored namespaces, retrying';

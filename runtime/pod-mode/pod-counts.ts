@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import { annotations, pods } from '../contract.ts';
@@ -60,7 +61,7 @@ export class PodCounts {
     const { transport, lumigoes, synced, config, logger } = this.options;
     const { signal } = term;
     const client = termClient(transport, term);
-    await synced;
+    await unlessAborted(synced, signal);
     this.verdicts.clear();
     const [changes, changed] = [new Debounce(pause), new Set<string>()];
     const isInPodMode = (namespace: string): boolean => lumigoes.policy(namespace).kind === 'pods';

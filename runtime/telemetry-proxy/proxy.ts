@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { retrying } from '../async/retrying.ts';
-import { aborted, listenable } from '../async/aborted.ts';
+import { aborted, listenable, unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import type { Topic } from '../async/topic.ts';
 import type { RuntimeConfig } from '../config/config.ts';
@@ -91,7 +91,7 @@ export class TelemetryProxy {
     const { credentials, lumigoWatch, reports } = this.options;
     const { signal } = term;
     credentials.lead(true);
-    await lumigoWatch.synced;
+    await unlessAborted(lumigoWatch.synced, signal);
     this.leads = !signal.aborted;
     this.changed();
     const following = followReceived(
@@ -114,7 +114,8 @@ export class TelemetryProxy {
     lumigoWatch.broken.on(() => this.reloader.renew(), signal);
     for (const topic of [lumigoWatch.broken, lumigoWatch.changed, credentials.changed]) topic.on(this.changed, signal);
     prepare(this.settings);
-    await Promise.all([lumigoWatch.known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
+    const known = unlessAborted(lumigoWatch.known, signal);
+    await Promise.all([known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     this.senders.isComplete = true;
     const reporting = reportReceived({ ...this.options, senders: this.senders }, signal);
     while (!signal.aborted) {

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../async/aborted.ts';
 import { pause } from '../async/retrying.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
@@ -40,7 +41,7 @@ export class TokenChecks {
 
   readonly run = async ({ signal }: LeadingContext): Promise<void> => {
     const { metrics, synced } = this.options;
-    await synced;
+    await unlessAborted(synced, signal);
     this.asked.clear();
     this.reported = new Set();
     while (!signal.aborted) {
