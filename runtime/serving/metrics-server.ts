@@ -1,9 +1,10 @@
-import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
 import type { Pair } from '../certificates/serve-certificate.ts';
+import { getLocal } from './get-local.ts';
 import { serveTls, type TlsServer } from './tls-server.ts';
 import { serveMetrics, writeMetrics, type MetricsRegistry } from './health.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
@@ -84,7 +85,7 @@ const RELAY_MS = 10_000;
 /** Streams the answer, and ends it if it is too long or takes too long. */
 async function relay(port: number, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.timeout(RELAY_MS);
-  const answer = await asked(port, signal).catch(() => undefined);
+  const answer = await getLocal({ port, path: paths.metrics, signal }).catch(() => undefined);
   if (answer?.statusCode !== 200) {
     answer?.destroy();
     return refuse(response, 502, 'cannot read the metrics of the telemetry proxy; see the log of its container');
@@ -92,11 +93,6 @@ async function relay(port: number, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': answer.headers['content-type'] ?? 'text/plain' });
   await pipeline(answer, upTo(MAX_BYTES), response, { signal });
 }
-
-const asked = (port: number, signal: AbortSignal): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path: paths.metrics, signal, agent: false }, resolve).on('error', reject);
-  });
 
 const upTo = (most: number) =>
   async function* (source: AsyncIterable<Buffer>) {

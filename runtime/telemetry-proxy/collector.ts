@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getLocal } from '../serving/get-local.ts';
 import { configurationFile } from './files.ts';
 import type { ProxySettings } from './types.ts';
 
@@ -62,20 +62,16 @@ export async function waitForEnd(settings: ProxySettings, patienceMs: number): P
   return true;
 }
 
-const ANSWER_MS = 2_000;
-
 /** Returns since when the components are up; undefined: they are not. Each reload changes it. */
-export function upSince({ listenAddress, telemetryHealthPort: port }: Address): Promise<string | undefined> {
+export async function upSince({ listenAddress, telemetryHealthPort: port }: Address): Promise<string | undefined> {
   const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
-  return new Promise((resolve) => {
-    const nothing = () => resolve(undefined);
-    const sent = get({ host, port, path: '/', timeout: ANSWER_MS }, (response) => {
-      const answer = json(response) as Promise<{ upSince?: string }>;
-      answer.then(({ upSince: since }) => resolve(response.statusCode === 200 ? since : undefined)).catch(nothing);
-    });
-    sent.on('timeout', () => sent.destroy());
-    sent.on('error', nothing);
-  });
+  try {
+    const response = await getLocal({ host, port, path: '/' });
+    const answer = (await json(response)) as { upSince?: string };
+    return response.statusCode === 200 ? answer.upSince : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Address = Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>;

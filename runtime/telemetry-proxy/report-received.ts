@@ -1,9 +1,9 @@
-import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pause } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
+import { getLocal } from '../serving/get-local.ts';
 import { describeError } from '../wording/errors.ts';
 import type { InstrumentedSenders } from './instrumented-senders.ts';
 import { receivedList } from './received-list.ts';
@@ -18,7 +18,6 @@ interface ReportOptions extends Omit<Watching, 'signal'> {
 const AWAITING_MS = 2_000;
 /** And otherwise. Some collectors forget old counts only when they are read. */
 const IDLE_MS = 30_000;
-const ANSWER_MS = 2_000;
 /** One request a minute on average. A few may follow each other. */
 const requests = { everyMs: 60_000, inARow: 5 };
 
@@ -54,13 +53,7 @@ class Pace {
 }
 
 /** Returns no text while the collector reloads. */
-function readCounts(port: number): Promise<string> {
-  return new Promise((resolve) => {
-    const nothing = (): void => resolve('');
-    // A connection that stays open would delay a reload.
-    const signal = AbortSignal.timeout(ANSWER_MS);
-    get({ host: '127.0.0.1', port, path: '/metrics', signal, agent: false }, (response) => {
-      text(response).then(resolve, nothing);
-    }).on('error', nothing);
-  });
-}
+const readCounts = (port: number): Promise<string> =>
+  getLocal({ port, path: '/metrics' })
+    .then(text)
+    .catch(() => '');
