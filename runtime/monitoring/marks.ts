@@ -1,21 +1,21 @@
-import { ownMetadata, type Installed } from '../installation/installation.ts';
 import { suffixes } from '../contract.ts';
+import { ownMetadata, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isNotFound } from '../kubernetes/http/errors.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
-import { toData } from '../kubernetes/resources/objects.ts';
+import { configMapRecord } from '../kubernetes/resources/record.ts';
 
 /** A ConfigMap keeps the flags that each namespace got, by its uid, across leaders. Only the leader writes it. */
 export class Marks {
   private constructor(
-    private readonly client: Client,
-    private readonly installed: Installed,
+    private readonly record: ReturnType<typeof configMapRecord>,
     private readonly known: Map<string, string>,
   ) {}
 
   static async read(client: Client, installed: Installed): Promise<Marks> {
-    const found = await client.find(toRef(installed));
-    return new Marks(client, installed, new Map(found === undefined ? [] : Object.entries(toData(found))));
+    const record = configMapRecord({
+      ...{ client, namespace: installed.operatorNamespace, name: `${installed.operatorName}${suffixes.monitored}` },
+      metadata: () => ownMetadata(client, installed),
+    });
+    return new Marks(record, new Map(Object.entries(await record.read())));
   }
 
   get(uid: string): string | undefined {
@@ -34,26 +34,8 @@ export class Marks {
     for (const uid of gone) this.known.delete(uid);
   }
 
-  private async write(data: Readonly<Record<string, string | null>>): Promise<void> {
-    const { client, installed } = this;
-    const ref = toRef(installed);
-    await client.patch(ref, { kind: 'merge', body: { data } }).catch(async (error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      const { name, namespace } = ref;
-      const metadata = { name, namespace, ...(await ownMetadata(client, installed)) };
-      // The ConfigMap may have been deleted during the term, so the new one gets all marks.
-      const all = { ...Object.fromEntries(this.known), ...data };
-      const kept = Object.fromEntries(Object.entries(all).filter(([, flags]) => flags !== null));
-      await client.create(
-        { ...kinds.configMaps, namespace },
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: kept },
-      );
-    });
+  /** The ConfigMap may have been deleted during the term, so a new one gets all marks. */
+  private write(changes: Readonly<Record<string, string | null>>): Promise<void> {
+    return this.record.write(changes, { ...Object.fromEntries(this.known), ...changes });
   }
 }
-
-const toRef = ({ operatorName, operatorNamespace }: Installed) => ({
-  ...kinds.configMaps,
-  namespace: operatorNamespace,
-  name: `${operatorName}${suffixes.monitored}`,
-});

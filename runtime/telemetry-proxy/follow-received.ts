@@ -5,7 +5,7 @@ import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchChanges } from '../kubernetes/watch/watches.ts';
 import type { InstrumentedSenders } from './instrumented-senders.ts';
-import { receivedList, getReceivedListRef } from './received-list.ts';
+import { receivedList } from './received-list.ts';
 
 interface FollowOptions {
   readonly config: RuntimeConfig;
@@ -38,7 +38,7 @@ export async function followReceived(options: FollowOptions, term: LeadingContex
   const { config, transport, logger, senders, onReceived } = options;
   const { signal } = term;
   const list = receivedList(termClient(transport, term), config);
-  const changes = watchChanges([getReceivedListRef(config)], { transport, logger, signal });
+  const changes = watchChanges([list.ref], { transport, logger, signal });
   const failure = 'cannot read which workloads sent telemetry, retrying';
   const unknown = new UnknownUids();
   let received: ReadonlySet<string> = new Set();

@@ -1,0 +1,40 @@
+import type { Metadata } from '../../api/objects.ts';
+import type { Client } from '../http/client.ts';
+import { isNotFound } from '../http/errors.ts';
+import { kinds } from './kinds.ts';
+import { toData } from './objects.ts';
+
+interface RecordOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly name: string;
+  /** Labels, annotations and owners of a new one. */
+  readonly metadata: () => Promise<Metadata>;
+}
+
+/** An entry that is null is removed. */
+type Changes = Readonly<Record<string, string | null>>;
+
+/** A ConfigMap that outlives the leader. It does not exist before the first write. */
+export function configMapRecord({ client, namespace, name, metadata }: RecordOptions) {
+  const ref = { ...kinds.configMaps, namespace, name };
+  const create = async (whole: Changes) => {
+    const data = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
+    const created = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...(await metadata()), namespace, name }, data };
+    return client.create({ ...kinds.configMaps, namespace }, created);
+  };
+  return {
+    ref,
+    async read(): Promise<Readonly<Record<string, string>>> {
+      const found = await client.find(ref);
+      return found === undefined ? {} : toData(found);
+    },
+    /** `whole`: the entries of a new ConfigMap, if it is missing. */
+    async write(changes: Changes, whole = changes): Promise<void> {
+      await client.patch(ref, { kind: 'merge', body: { data: changes } }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return create(whole);
+      });
+    },
+  };
+}
