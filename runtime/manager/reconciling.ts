@@ -72,7 +72,7 @@ export class Reconciling implements LeaderRunnable {
     const client = createClient(withBounds(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
-    const posting = this.events.run(signal, post, () => reconciler.underWay);
+    const posting = this.events.run(signal, post);
     lumigoWatch.changed.on((namespace) => reconciler.enqueue(namespace), signal);
     credentials.changed.on((namespace) => reconciler.enqueue(namespace), signal);
     reports.webhook.on((...seen) => reconciler.onWebhook(...seen), signal);

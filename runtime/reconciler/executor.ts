@@ -28,15 +28,10 @@ export class Executor {
   private readonly held = new ByteBudget(MAX_HELD_BYTES);
   /** Limits concurrent changes. Otherwise a new `Lumigo` would restart all workloads at once. */
   private readonly places: Places;
-  private begun = 0;
 
   constructor(private readonly options: ExecutorOptions) {
     const { rolloutConcurrent: all, rolloutConcurrentPerNamespace: perGroup } = options.pace;
     this.places = new Places({ all, perGroup });
-  }
-
-  get underWay(): number {
-    return this.begun;
   }
 
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
@@ -83,10 +78,8 @@ export class Executor {
     const planned = waiting.get(name);
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(0);
-    this.begun += 1;
     const isSame = fresh?.metadata.uid === planned.workload.uid;
     void change(planned, isSame ? fresh : undefined).then((changed) => {
-      this.begun -= 1;
       // A changed workload keeps its place while its pods are replaced.
       leave(changed ? pace.rolloutSettleSeconds * 1_000 : 0);
     });

@@ -155,10 +155,6 @@ export class Reconciler {
     for (const namespace of this.options.lumigoes.namespaces()) this.enqueue(namespace);
   }
 
-  get underWay(): number {
-    return this.executor.underWay;
-  }
-
   isAnyInstrumented(): boolean | undefined {
     return this.begun ? this.store.instrumented > 0 : undefined;
   }

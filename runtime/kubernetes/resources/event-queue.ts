@@ -22,8 +22,7 @@ type Post = (event: QueuedEvent) => Promise<unknown>;
 
 type NamespaceQueue = { readonly events: Map<string, QueuedEvent[]>; failures: number };
 
-/** Concurrent requests: beside many changes of workloads, and beside none. */
-const [MIN_CONCURRENT, MAX_CONCURRENT] = [4, 16];
+const MAX_CONCURRENT = 8;
 /** About 500 bytes each. The maximum is more than one change of a whole cluster. */
 const MAX_PENDING_EVENTS = 20_000;
 /** Refusals in a row after which a namespace's events are dropped. */
@@ -38,7 +37,7 @@ export class EventQueue {
   private readonly waiting: (() => void)[] = [];
   private size = 0;
   private running = 0;
-  private term: { readonly post: Post; readonly underWay: () => number } | undefined;
+  private term: { readonly post: Post } | undefined;
 
   constructor(private readonly options: EventQueueOptions) {}
 
@@ -67,9 +66,9 @@ export class EventQueue {
     return this.pending(namespace) > 0 && this.queues.get(namespace)?.events.has(uid) === true;
   }
 
-  /** Posts until the signal is aborted, then for at most 2 s. `underWay`: the number of changes in progress. */
-  async run(signal: AbortSignal, post: Post, underWay: () => number): Promise<void> {
-    this.term = { post, underWay };
+  /** Posts until the signal is aborted, then for at most 2 s. */
+  async run(signal: AbortSignal, post: Post): Promise<void> {
+    this.term = { post };
     for (const wake of this.waiting.splice(0)) wake();
     await aborted(signal);
     const deadline = performance.now() + FLUSH_MS;
@@ -81,11 +80,11 @@ export class EventQueue {
   private async drain(namespace: string, queue: NamespaceQueue): Promise<void> {
     while (queue.events.size > 0) {
       const { term } = this;
-      const limit = term === undefined ? 0 : Math.max(MIN_CONCURRENT, MAX_CONCURRENT - term.underWay());
-      if (term === undefined || this.running >= limit) await new Promise<void>((wake) => this.waiting.push(wake));
+      if (term === undefined || this.running >= MAX_CONCURRENT)
+        await new Promise<void>((wake) => this.waiting.push(wake));
       else {
         // After a failure, one event shows if the namespace accepts events again.
-        const objects = [...queue.events.keys()].slice(0, queue.failures > 0 ? 1 : limit - this.running);
+        const objects = [...queue.events.keys()].slice(0, queue.failures > 0 ? 1 : MAX_CONCURRENT - this.running);
         const errors = await Promise.all(objects.map((uid) => this.send(queue, uid, term.post)));
         const error = errors.find((each) => each !== undefined);
         if (error !== undefined) await this.failed(namespace, queue, error);
