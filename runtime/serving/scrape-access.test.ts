@@ -35,14 +35,14 @@ describe('access to metrics', () => {
     },
   );
 
-  it('is checked once a minute for an accepted token, and every ten seconds for a refused one', async () => {
+  it('is checked once a minute for an accepted token, and each time for a refused one', async () => {
     const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
     for (let second = 0; second < 60; second += 5) {
       expect([getStatus(await judge('good')), getStatus(await judge('bad'))]).toEqual([200, 403]);
       pass(5_000);
     }
     expect(asked.filter((token) => token === 'good')).toHaveLength(1);
-    expect(asked.filter((token) => token === 'bad')).toHaveLength(6);
+    expect(asked.filter((token) => token === 'bad')).toHaveLength(12);
     await judge('good');
     expect(asked.filter((token) => token === 'good')).toHaveLength(2);
   });
@@ -55,7 +55,6 @@ describe('access to metrics', () => {
     pass(60_000);
     expect(getStatus(await judge('a'))).toBe(403);
     verdict = undefined;
-    pass(10_000);
     expect(getStatus(await judge('a'))).toBe(200);
   });
 
@@ -82,27 +81,19 @@ describe('access to metrics', () => {
 });
 
 describe('the cache of tokens', () => {
-  it('is bounded, and refused tokens do not displace accepted ones', async () => {
+  it('has no refused tokens, which could displace accepted ones', async () => {
     const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
-    const strangers = async (from: number, to: number) => {
-      for (let number = from; number < to; number += 1) {
-        pass(100);
-        expect(getStatus(await judge(`bad-${number}`))).toBe(403);
-      }
-    };
     await judge('good');
-    // Each is cached for ten seconds, so a hundred are known at any time.
-    await strangers(0, 400);
+    for (let number = 0; number < 400; number += 1) {
+      pass(100);
+      expect(getStatus(await judge(`bad-${number}`))).toBe(403);
+    }
     asked.length = 0;
     await judge('good');
-    await judge('bad-399');
-    await judge('bad-310');
     expect(asked).toEqual([]);
-    await judge('bad-0');
-    expect(asked).toEqual(['bad-0']);
   });
 
-  it('keeps the last 256 of each sort, however fast they arrive', async () => {
+  it('keeps the last 256 tokens, however fast they arrive', async () => {
     const { asked, judge, pass } = accessTo(() => Promise.resolve(undefined));
     for (let number = 0; number < 300; number += 1) {
       pass(70);

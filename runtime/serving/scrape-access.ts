@@ -26,11 +26,9 @@ interface ScrapeAccessOptions {
 
 /** A revoked right or an expired token works for this time: two scrapes of most Prometheus servers. */
 const ALLOWED_MS = 60_000;
-/** A new right may not work for this time. */
-const REFUSED_MS = 10_000;
-/** The maximum for each kind of answer. The oldest is dropped. Refused tokens never displace allowed ones. */
-const MAX_APPROVED = 256;
-/** Any client can send any number of tokens, so checks of unknown ones are limited. */
+/** The oldest is dropped. */
+const MAX_ALLOWED = 256;
+/** Any client can send any number of tokens, so checks of those that are not allowed are limited. */
 const MAX_DENIED = { perSecond: 16, concurrent: 4 };
 
 const none: Refusal = {
@@ -44,10 +42,11 @@ const unasked: Refusal = {
   message: 'the API server did not check this token; try again, and see the log of the operator for the reason',
 };
 
-/** Asks the API server, and caches its answer by a digest of the token. */
+/** Asks the API server, and caches the digest of a token that is allowed. */
 export class ScrapeAccess {
   private readonly now: () => number;
-  private readonly known = { allowed: new Map<string, Known>(), refused: new Map<string, Known>() };
+  /** The time until which each is allowed without another check. */
+  private readonly allowed = new Map<string, number>();
   private readonly asked = new Map<string, Promise<Verdict>>();
   /** The times of checks of unknown tokens within the last second. */
   private strangers: readonly number[] = [];
@@ -61,13 +60,12 @@ export class ScrapeAccess {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
     const key = createHash('sha256').update(token).digest('base64');
-    const known = this.known.allowed.get(key) ?? this.known.refused.get(key);
-    if (known !== undefined && known.until > this.now()) return known.verdict;
+    if ((this.allowed.get(key) ?? -Infinity) > this.now()) return undefined;
     return this.asked.get(key) ?? this.ask(key, token);
   }
 
   private ask(key: string, token: string): Promise<Verdict> | Refusal {
-    if (!this.known.allowed.has(key) && !this.hasPlace()) return busy;
+    if (!this.allowed.has(key) && !this.hasPlace()) return busy;
     const asked = this.options
       .ask(token)
       .then((verdict) => this.learn(key, verdict))
@@ -87,14 +85,12 @@ export class ScrapeAccess {
 
   private learn(key: string, verdict: Verdict): Verdict {
     this.problem = '';
-    const { allowed, refused } = this.known;
-    const [known, other] = verdict === undefined ? [allowed, refused] : [refused, allowed];
-    other.delete(key);
-    known.delete(key);
-    known.set(key, { verdict, until: this.now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
-    const [first = ''] = known.keys();
-    if (known.size > MAX_APPROVED) known.delete(first);
-    return verdict;
+    this.allowed.delete(key);
+    if (verdict !== undefined) return verdict;
+    this.allowed.set(key, this.now() + ALLOWED_MS);
+    const [first = ''] = this.allowed.keys();
+    if (this.allowed.size > MAX_ALLOWED) this.allowed.delete(first);
+    return undefined;
   }
 
   /** Logs each reason once. */
@@ -105,11 +101,6 @@ export class ScrapeAccess {
     this.problem = problem;
     return unasked;
   }
-}
-
-interface Known {
-  readonly verdict: Verdict;
-  readonly until: number;
 }
 
 /** Prometheus itself waits for 10 s. */
