@@ -10,14 +10,9 @@ export interface ElectionOptions extends LeadingOptions {
 
 const usualTimes: ElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 5_000 };
 
-/** Campaigns until the signal is aborted, then releases the Lease. Rejects only if the times contradict each other. */
+/** Campaigns until the signal is aborted, then releases the Lease. Never rejects. */
 export async function elect(options: ElectionOptions): Promise<void> {
   const { times = usualTimes } = options;
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
-  if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryPeriodMs))
-    throw new RangeError(
-      `The lease duration (${leaseDurationMs} ms) must be longer than the renew deadline (${renewDeadlineMs} ms), and that must be longer than the retry period (${retryPeriodMs} ms).`,
-    );
   const holder = new LeaseHolder(options, times);
   while (!options.signal.aborted) {
     const taken = await acquire(holder, times, options);

@@ -23,6 +23,7 @@ export function seeLease(before: SeenLease | undefined, lease: Lease, now: numbe
   return same && before !== undefined ? before : { lease, since: now };
 }
 
+/** Each is shorter than the one before it. Otherwise two could lead at once. */
 export interface ElectionTimes {
   /** A multiple of 1,000, because the API has whole seconds. */
   readonly leaseDurationMs: number;
