@@ -1,4 +1,3 @@
-import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
 import { artifactHub } from './artifact-hub.ts';
 import { chartReference, installWithHelm } from './installation-texts.ts';
@@ -31,14 +30,6 @@ const origin = ({ home, maintainers }: Publisher) => ({
   ...(home === '' ? {} : { home, sources: [home] }),
   ...(maintainers.length === 0 ? {} : { maintainers }),
 });
-
-/** Returns the index of a chart repository with this one version. `digest` is the archive's SHA-256 in hexadecimal. */
-export const repositoryIndex = (archive: string, digest: string, created: Date): string =>
-  stringify({
-    apiVersion: 'v1',
-    entries: { [chartName]: [{ ...chartMetadata(), created: created.toISOString(), digest, urls: [archive] }] },
-    generated: created.toISOString(),
-  });
 
 export const chartReadme = (): string => `# Lumigo Kubernetes operator
 
