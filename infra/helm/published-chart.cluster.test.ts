@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { serveFolder } from '../../sandbox/chart-repository/serve-folder.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';

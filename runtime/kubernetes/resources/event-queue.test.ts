@@ -90,22 +90,6 @@ describe('the queue of events', () => {
     await running;
   });
 
-  it.each([
-    ['posts an event ahead of the queue', '', ['b/1', 'a/1'], 1],
-    ['queues an event that it cannot post ahead', 'shop', [], 2],
-  ])('%s', async (_what, refuses, expected, left) => {
-    const { queue, add, post, posted } = toQueue({ refuses });
-    const end = new AbortController();
-    const running = queue.run(end.signal, post);
-    await queue.postFirst(event('shop', 'b', '1'));
-    add('shop', 'a', '1');
-    expect(queue.pending('shop')).toBe(left);
-    await until(() => posted.length === expected.length);
-    expect(posted).toEqual(expected);
-    end.abort();
-    await running;
-  });
-
   it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
     const { queue, add, post, posted, drained } = toQueue();
     add('shop', 'a', '1');
