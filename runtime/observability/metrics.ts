@@ -128,7 +128,7 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
   ),
   objectsSkipped: counter(
     'lumigo_operator_api_objects_skipped_total',
-    'Objects that a watch skipped above 1 MiB, or a list above 4 MiB of JSON, by resource. Make them smaller.',
+    'Objects that a watch skipped above 1 MiB, or a list above 4 MiB of JSON, by resource. Make them smaller',
     ['resource'],
   ),
   watchHeard: gauge(
