@@ -138,6 +138,14 @@ describe('a status that another writer overwrites', () => {
     const { testCluster, cluster } = operator;
     const ref = { ...lumigo, namespace: shop, name: 'lumigo', subresource: 'status' } as const;
     const contradiction = { kind: 'merge', body: { status: { instrumentedResourcesCount: 99 } } } as const;
+    // A new leader writes its own results, and each is a status of its own.
+    const version = async () => (await testCluster.readLumigo(shop)).metadata.resourceVersion;
+    const rests = async () => {
+      const before = await version();
+      await sleep(6_000);
+      expect(await version()).toBe(before);
+    };
+    await eventually(rests, { timeoutMs: 90_000 });
     await cluster.client.patch(ref, contradiction);
     await eventually(async () =>
       expect((await testCluster.readLumigo(shop)).status?.instrumentedResourcesCount).not.toBe(99),
