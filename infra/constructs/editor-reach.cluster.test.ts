@@ -20,7 +20,7 @@ import { apply, getCollection } from '../../sandbox/manager/apply.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
   await testCluster.waitForCondition(victim, 'Ready', { status: 'True' });
-  await waitForRest();
+  await waitForRest(versions, 3_000);
 });
 afterAll(async () => {
   editor?.close();
@@ -131,17 +131,6 @@ async function versions(): Promise<Readonly<Record<string, string>>> {
   const named = await operator.testCluster.client.get({ ...kinds.namespaces, name: victim });
   return { ...found, namespace: named.metadata.resourceVersion };
 }
-
-/** Kubernetes' own controllers also write for a moment. */
-const waitForRest = (): Promise<void> =>
-  eventually(
-    async () => {
-      const before = await versions();
-      await sleep(3_000);
-      expect(await versions()).toEqual(before);
-    },
-    { timeoutMs: 60_000 },
-  );
 
 const acceptedTokens = (): readonly string[] =>
   readFileSync(join(operator.cluster.dir, 'manager-0', 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split(

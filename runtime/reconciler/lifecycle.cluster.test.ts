@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runInContainer } from '../../sandbox/manager/command.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Workload } from '../api/objects.ts';
@@ -210,7 +210,7 @@ describe('the status', () => {
         ...{ instrumentedResourcesCount: 1, instrumentedResources: [{ name: 'app' }] },
       }),
     );
-    const before = await testCluster.readLumigo(namespace);
+    const before = await waitForRest(() => testCluster.readLumigo(namespace), 2_500);
     const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };
     await testCluster.merge(deployment, namespace, 'app', { spec: { template } });
     // Two status intervals are enough for any write.

@@ -6,7 +6,7 @@ import { apply } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -219,8 +219,7 @@ describe('the status in Pod mode', () => {
         ({ verb, objectRef }) => verb === 'list' && objectRef?.resource === 'pods' && objectRef.namespace === counted,
       ).length;
     await eventually(() => expect(counts()).toBeGreaterThan(0));
-    await sleep(1_500);
-    const before = counts();
+    const before = await waitForRest(async () => counts(), 1_500);
     for (let round = 0; round < 8; round += 1) {
       await testCluster.changeLumigo(other, { spec: { logging: { enabled: round % 2 === 0 } } });
       await sleep(500);

@@ -11,7 +11,6 @@ import {
   createRunning,
   createWorkload,
   getBytes,
-  REPLICAS,
   waitForComplete,
   type WorkloadOptions,
 } from '../testing/workloads.ts';
@@ -57,18 +56,12 @@ export class Fleet {
     const { testCluster, namespace } = this;
     this.running.push(...getNames('runs', count));
     this.failing = this.running.at(-1);
-    const kubelet = new KubeletByHand(testCluster, namespace, ({ app, injector }) =>
+    this.#kubelet = new KubeletByHand(testCluster, namespace, ({ app, injector }) =>
       app === this.failing && injector !== undefined ? 'crashes' : 'ready',
     );
-    this.#kubelet = kubelet;
     for (const name of this.running) this.#add(name, await createRunning(testCluster, namespace, name));
     for (const name of this.running) await waitForComplete(testCluster, deployment, namespace, name);
-    for (const name of this.running) kubelet.count(name);
   }
-
-  /** Returns the workloads that ever had fewer ready pods than a rollout may leave. */
-  interrupted = (): readonly string[] =>
-    this.running.filter((name) => (this.#kubelet?.fewestReady(name) ?? REPLICAS) < REPLICAS);
 
   /** Changes the image of the first container, as a deployment pipeline does. The operator only appends containers. */
   async deploy(name: string, image: string): Promise<void> {

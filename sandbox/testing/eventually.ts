@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 /** Slow conditions are tried less often, because six control planes share two cores. */
 const PAUSE_MS = { first: 50, most: 250 };
@@ -32,6 +33,18 @@ export async function eventually<T>(
     }
   }
 }
+
+/** Reads until two readings, `pauseMs` apart, are equal: Kubernetes' own controllers also write for a moment. Returns it. */
+export const waitForRest = <T>(read: () => Promise<T>, pauseMs: number): Promise<T> =>
+  eventually(
+    async () => {
+      const before = await read();
+      await sleep(pauseMs);
+      if (!isDeepStrictEqual(await read(), before)) throw new Error(`it still changes: ${JSON.stringify(before)}`);
+      return before;
+    },
+    { timeoutMs: 90_000 },
+  );
 
 const lateness = (complaint: string | undefined, timeoutMs: number, cause: unknown): unknown =>
   complaint === undefined ? cause : new Error(`${complaint} within ${timeoutMs / 1_000} s`, { cause });

@@ -27,7 +27,6 @@ const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-p
 /** Writes the statuses of a namespace's pods as a kubelet would, until it is stopped. Real controllers create the pods. */
 export class KubeletByHand {
   private ordered: ReadonlyMap<string, HandledPod> = new Map();
-  private readonly fewest = new Map<string, number>();
   private readonly ending = new AbortController();
   private readonly running: Promise<void>;
 
@@ -48,12 +47,6 @@ export class KubeletByHand {
   seen = (app?: string): HandledPod[] =>
     [...this.ordered.values()].filter((pod) => app === undefined || pod.app === app);
 
-  count(app: string): void {
-    this.fewest.set(app, this.ready(app));
-  }
-
-  fewestReady = (app: string): number => this.fewest.get(app) ?? Infinity;
-
   async stop(): Promise<void> {
     this.ending.abort();
     await this.running;
@@ -72,10 +65,7 @@ export class KubeletByHand {
     this.ordered = new Map(
       await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
     );
-    for (const [app, least] of this.fewest) this.fewest.set(app, Math.min(least, this.ready(app)));
   }
-
-  private ready = (app: string): number => this.seen(app).filter(isReady).length;
 
   private async say(pod: KubernetesObject): Promise<HandledPod> {
     const { name, uid = '' } = pod.metadata;
