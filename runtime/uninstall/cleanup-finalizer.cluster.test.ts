@@ -17,6 +17,7 @@ import {
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, lumigo, workloadKinds } from '../contract.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { protectedObjects } from './protected-objects.ts';
 
@@ -122,7 +123,8 @@ const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
 async function removeWithoutManager(): Promise<void> {
   for (const ref of held()) await eventually(async () => expect(await getFinalizers(ref)).toContain(cleanupFinalizer));
   await operator.killManager();
-  for (const manifest of deleted()) await operator.cluster.client.delete(toRef(manifest));
+  // The namespace is among them, so Kubernetes deletes some of the others first.
+  for (const manifest of deleted()) await operator.cluster.client.delete(toRef(manifest)).catch(undefinedIfNotFound);
   for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
 }
 
