@@ -3,7 +3,7 @@ import { knownSidecars } from '../injection/chosen-containers.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import type { Configuration } from './document.ts';
-import { flag, maps, oneOf, readConfiguration, setting, text, texts, wholeNumber } from './document.ts';
+import { flag, maps, oneOf, readConfiguration, readForeign, setting, text, texts, wholeNumber } from './document.ts';
 
 export interface MonitoredEntry {
   readonly namespace?: string | undefined;
@@ -151,6 +151,20 @@ export type InjectionConfig = Pick<
   RuntimeConfig,
   keyof typeof assumedSettings | 'version' | 'operatorNamespace' | 'injectorImage' | 'telemetryProxyUrl'
 >;
+
+const { injectorImage, telemetryProxyUrl, nodeMetrics, tokenSecret, tokenKey } = managerKinds;
+
+/** The part of an operator's configuration that commands need. Their version may be another one. */
+export const readForCommand = (document: string): CommandConfig => {
+  const assumed = Object.keys(assumedSettings) as (keyof typeof assumedSettings)[];
+  const optional = Object.fromEntries(assumed.map((key) => [key, managerKinds[key]]));
+  const kinds = { ...optional, version, operatorName, operatorNamespace, injectorImage, telemetryProxyUrl };
+  const defaults = { ...assumedSettings, nodeMetrics: false, tokenSecret: '', tokenKey: '' };
+  return readForeign({ ...kinds, nodeMetrics, tokenSecret, tokenKey }, document, defaults) as unknown as CommandConfig;
+};
+
+export type CommandConfig = InjectionConfig &
+  Pick<RuntimeConfig, 'operatorName' | 'nodeMetrics' | 'tokenSecret' | 'tokenKey'>;
 
 export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   version: config.version,

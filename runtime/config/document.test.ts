@@ -1,7 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toDocument } from '../../infra/constructs/configuration.ts';
-import { flag, maps, oneOf, readConfiguration, setting, text, texts, variables, wholeNumber } from './document.ts';
+import {
+  flag,
+  maps,
+  oneOf,
+  readConfiguration,
+  readForeign,
+  setting,
+  text,
+  texts,
+  variables,
+  wholeNumber,
+} from './document.ts';
 
 const kinds = {
   name: setting('name', text),
@@ -51,6 +62,17 @@ describe('the configuration', () => {
   ])('is refused in one sentence for %s', (_case, document, problem) => {
     expect(() => read(JSON.stringify(document))).toThrow(
       `LUMIGO_CONFIG is not what this version of the operator reads: ${problem}. Install its manifests again.`,
+    );
+  });
+
+  it('is read as far as a command needs it if it is of another version', () => {
+    const foreign = { name: 'lumigo', later: true, secure: undefined };
+    expect(readForeign({ name: kinds.name, secure: flag }, JSON.stringify(foreign), { secure: false })).toMatchObject({
+      name: 'lumigo',
+      secure: false,
+    });
+    expect(() => readForeign({ name: kinds.name }, '{"name": 1}', {})).toThrow(
+      "the operator's settings cannot be read: name must be a text. Use a lumigo of the operator's version",
     );
   });
 

@@ -58,6 +58,18 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: Enviro
   return { ...(document as SharedConfiguration<K>), podName };
 }
 
+/** Reads what a command needs from the document of an operator of any version. `defaults`: for what it does not have. */
+export function readForeign<K extends Kinds>(kinds: K, json: string, defaults: object): SharedConfiguration<K> {
+  const document = parsed(json);
+  const complete: Readonly<Record<string, unknown>> = { ...defaults, ...(isPlainObject(document) ? document : {}) };
+  const problems = getWrong(kinds, complete);
+  if (problems.length > 0)
+    throw new Error(
+      `the operator's settings cannot be read: ${problems.join('; ')}. Use a lumigo of the operator's version`,
+    );
+  return complete as SharedConfiguration<K>;
+}
+
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -66,10 +78,12 @@ function parsed(json: string): unknown {
   }
 }
 
-function getProblems(kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] {
-  const wrong = Object.entries(kinds).flatMap(([key, { accepts, meaning }]) =>
+const getWrong = (kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(kinds).flatMap(([key, { accepts, meaning }]) =>
     accepts(document[key]) ? [] : [`${key} must be ${meaning}`],
   );
+
+function getProblems(kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] {
   const unknown = Object.keys(document).filter((key) => !Object.hasOwn(kinds, key));
-  return [...wrong, ...unknown.map((key) => `${key} is unknown`)];
+  return [...getWrong(kinds, document), ...unknown.map((key) => `${key} is unknown`)];
 }

@@ -4,7 +4,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import type { RuntimeConfig } from '../config/config.ts';
+import type { CommandConfig } from '../config/config.ts';
 import { isToken, tokenShape } from '../wording/token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
@@ -28,7 +28,7 @@ export function toTokenSource({ metadata, spec, status }: LumigoResource): Token
 }
 
 /** Metrics of the cluster belong to no namespace, so they leave under the token of the settings. */
-export function getInstallationSource(config: RuntimeConfig): TokenSource {
+export function getInstallationSource(config: CommandConfig): TokenSource {
   return { namespace: config.operatorNamespace, name: config.tokenSecret, key: config.tokenKey };
 }
 

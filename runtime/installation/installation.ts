@@ -1,4 +1,4 @@
-import { fromEnvironment, type InjectionConfig, type RuntimeConfig } from '../config/config.ts';
+import { fromEnvironment, readForCommand, type CommandConfig, type InjectionConfig } from '../config/config.ts';
 import { variables } from '../config/document.ts';
 import { fieldManager, managerContainer, managerSelector, suffixes, webhookSelector } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
@@ -73,12 +73,10 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
   return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
 }
 
-/** @throws Error if the Deployment has no valid configuration */
-export function toConfig({ metadata, spec }: ManagerDeployment): RuntimeConfig {
+/** @throws Error if the Deployment has no configuration that this version can use */
+export function toConfig({ spec }: ManagerDeployment): CommandConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
-  const document = container?.env?.find(({ name }) => name === variables.config)?.value;
-  // A Deployment has no pod name, so its own name replaces it.
-  return fromEnvironment({ [variables.config]: document, [variables.podName]: metadata.name });
+  return readForCommand(container?.env?.find(({ name }) => name === variables.config)?.value ?? '');
 }
 
 /** Finds the operator of this container, or the only one of the cluster. Throws an Error if there are several. */

@@ -8,11 +8,12 @@ export interface ConnectOptions {
   readonly serviceAccount?: string;
 }
 
-/** Default: the pod's ServiceAccount in a cluster, the user's kubeconfig elsewhere. Throws a ConfigError. */
+/** Default: a kubeconfig that KUBECONFIG names, the pod's ServiceAccount in a cluster, ~/.kube/config. Throws a ConfigError. */
 export function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<Connection> {
   const { kubeconfig: path, context, serviceAccount } = options;
   const asUser = path !== undefined || context !== undefined;
-  const inPod = environment['KUBERNETES_SERVICE_HOST'] !== undefined || serviceAccount !== undefined;
-  if (asUser || !inPod) return fromKubeconfig({ path, context });
+  const { KUBECONFIG: listed = '', KUBERNETES_SERVICE_HOST: host } = environment;
+  const inPod = serviceAccount !== undefined || (listed === '' && host !== undefined);
+  if (asUser || !inPod) return fromKubeconfig({ path, listed, context });
   return inCluster({ directory: serviceAccount ?? mounts.serviceAccount, env: environment });
 }

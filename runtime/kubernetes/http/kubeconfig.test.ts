@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
 import { fromKubeconfig } from './kubeconfig.ts';
@@ -72,4 +72,37 @@ describe('fromKubeconfig', () => {
 
   it('names the file that cannot be read', () =>
     expect(fromKubeconfig({ path: join(directory, 'none') })).rejects.toThrow(/none cannot be used: .*ENOENT/));
+
+  it('reads a token from the file that the user names, which is relative to the kubeconfig', async () => {
+    await writeFile(join(directory, 'the-token'), 'from-another-file\n');
+    const path = await written('token-file', { users: [{ name: 'static', user: { tokenFile: 'the-token' } }] });
+    expect(await (await fromKubeconfig({ path })).authorization()).toBe('Bearer from-another-file');
+  });
+
+  it.each(['as-groups', 'as-uid', 'as-user-extra'])('refuses %s, because it would act as another user', async (key) => {
+    const path = await written(key, { users: [{ name: 'static', user: { token: 'a', as: 'b', [key]: ['c'] } }] });
+    await expect(fromKubeconfig({ path })).rejects.toThrow(`sets ${key}, which this program does not support`);
+  });
+
+  const written = async (name: string, changes: object): Promise<string> => {
+    const file = join(directory, name);
+    await writeFile(file, JSON.stringify({ ...kubeconfig, ...changes }));
+    return file;
+  };
+
+  describe('with several files in KUBECONFIG', () => {
+    it('takes the context and each name from the first that has it, as kubectl does', async () => {
+      const clusters = [{ name: 'c', cluster: { server: 'https://production.example' } }];
+      const contexts = [{ name: 'production', context: { cluster: 'c', user: 'static' } }];
+      const second = await written('second', { 'current-context': 'production', clusters, contexts });
+      const listed = [join(directory, 'none'), path(), second].join(delimiter);
+      expect((await fromKubeconfig({ listed })).server.href).toBe('https://c.example:6443/k8s');
+      expect((await fromKubeconfig({ listed, context: 'production' })).server.href).toBe('https://c.example:6443/k8s');
+    });
+
+    it('says that none of them exists', async () => {
+      const listed = [join(directory, 'none'), join(directory, 'nor-this')].join(delimiter);
+      await expect(fromKubeconfig({ listed })).rejects.toThrow('nor-this does not exist');
+    });
+  });
 });

@@ -1,44 +1,46 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
+import { completeUser, mergeFiles } from './kubeconfig-files.ts';
 
 interface KubeconfigSource {
-  /** Default: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
   readonly path?: string | undefined;
+  /** The files in `KUBECONFIG`, for a source without a path. Default: `~/.kube/config`. */
+  readonly listed?: string | undefined;
   readonly context?: string | undefined;
 }
 
 /** Loads the library only here, because it takes 60 MB of memory (docs/contributing/adr/0003). */
-export async function fromKubeconfig({ path, context }: KubeconfigSource): Promise<Connection> {
+export async function fromKubeconfig({ path, listed = '', context }: KubeconfigSource): Promise<Connection> {
   const library = await import('@kubernetes/client-node');
-  const config = new library.KubeConfig();
-  const origin = path ?? defaultOrigin();
+  const files = path === undefined ? defaultFiles(listed) : [path];
+  const origin = files.join(delimiter);
+  let config: KubeConfig;
   try {
-    if (path === undefined) config.loadFromDefault();
-    else config.loadFromFile(path);
+    config = mergeFiles(library, files);
   } catch (error) {
     throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
   }
   const names = config.getContexts().map(({ name }) => name);
-  // The library declares a string, but returns undefined if the file names no context.
+  // The library declares a string, but returns undefined if no file names a context.
   const chosen = context ?? (config.getCurrentContext() as string | undefined) ?? '';
   if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
   config.setCurrentContext(chosen);
+  completeUser(config, files);
   return connect(config, `context '${chosen}' of ${origin}`);
 }
 
 /** Without a file the library would silently use http://localhost:8080, and its error would mislead. */
-function defaultOrigin(): string {
-  const listed = process.env.KUBECONFIG;
-  if (listed !== undefined && listed !== '') return listed;
-  const file = join(homedir(), '.kube', 'config');
-  if (existsSync(file)) return file;
-  throw new ConfigError([
-    `No kubeconfig: KUBECONFIG is not set and ${file} does not exist. Pass one with --kubeconfig.`,
-  ]);
+function defaultFiles(listed: string): readonly string[] {
+  const named = listed.split(delimiter).filter((file) => file !== '');
+  const files = named.length > 0 ? named : [join(homedir(), '.kube', 'config')];
+  const found = files.filter((file) => existsSync(file));
+  if (found.length > 0) return found;
+  const cause = named.length > 0 ? 'of KUBECONFIG, ' : 'KUBECONFIG is not set and ';
+  throw new ConfigError([`No kubeconfig: ${cause}${files.join(', ')} does not exist. Pass one with --kubeconfig.`]);
 }
 
 function unknownContext(origin: string, chosen: string, names: readonly string[]): string {

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { ConfigError, describeError } from '../../wording/errors.ts';
+
+/** Merges as kubectl does: the first file that has a name or a current context wins. In the library, the last one does. */
+export function mergeFiles(library: typeof import('@kubernetes/client-node'), files: readonly string[]): KubeConfig {
+  const all = files.map((file) => {
+    const config = new library.KubeConfig();
+    config.loadFromFile(file);
+    return config;
+  });
+  const merged = new library.KubeConfig();
+  merged.loadFromOptions({
+    clusters: firstOfName(all.flatMap(({ clusters }) => clusters)),
+    users: firstOfName(all.flatMap(({ users }) => users)),
+    contexts: firstOfName(all.flatMap(({ contexts }) => contexts)),
+    currentContext: all.map(({ currentContext }) => currentContext).find(Boolean),
+  });
+  return merged;
+}
+
+const firstOfName = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
+  all.filter(({ name }, index) => all.findIndex((each) => each.name === name) === index);
+
+const unsupported = ['as-groups', 'as-uid', 'as-user-extra'];
+
+interface Entry {
+  readonly name: string;
+  readonly user?: Readonly<Record<string, unknown>>;
+}
+
+/** Adds the token of a file to the current user. The library ignores it, and keys that would make it another user. */
+export function completeUser(config: KubeConfig, files: readonly string[]): void {
+  const current = config.getCurrentUser();
+  for (const file of files) {
+    const { users } = parse(readFileSync(file, 'utf8')) as { readonly users?: readonly Entry[] | null };
+    const found = users?.find(({ name }) => name === current?.name);
+    if (current === null || found === undefined) continue;
+    const { tokenFile, ...user } = found.user ?? {};
+    const subject = `The user '${found.name}' of ${file}`;
+    const key = unsupported.find((each) => each in user);
+    if (key !== undefined)
+      throw new ConfigError([`${subject} sets ${key}, which this program does not support. Pass another context.`]);
+    const token = typeof tokenFile === 'string' ? readToken(resolve(dirname(file), tokenFile), subject) : undefined;
+    if (token !== undefined) config.users = [{ ...current, token }];
+    return;
+  }
+}
+
+function readToken(file: string, subject: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError([`${subject} has a token file that cannot be read: ${describeError(error)}`]);
+  }
+}
