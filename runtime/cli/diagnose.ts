@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
-import { hideOutput, scrub } from '../diagnostics/redact.ts';
+import { hideSecrets } from '../diagnostics/redact.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { programVersion } from './version.ts';
@@ -21,7 +21,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     if (output !== '-') expectWritable(output);
     const context = checkContext({ client, transport, namespace, environment });
     const bundle = await collectBundle({ ...context, version: programVersion, step });
-    const text = scrub(toYaml(hideOutput(bundle)));
+    const text = toYaml(hideSecrets(bundle));
     if (output === '-') return invocation.print(text);
     writeFileSync(output, `${text}\n`, { mode: 0o600 });
     invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);

@@ -4,7 +4,7 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import { hideOutput, redactLumigo, redactOwn, redactWorkload, scrub } from './redact.ts';
+import { hideSecrets, redactLumigo, redactOwn, redactWorkload } from './redact.ts';
 
 describe('a bundle for support', () => {
   it('has names and images of a workload, and no value that its user wrote', () => {
@@ -39,7 +39,7 @@ describe('a bundle for support', () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {}, status } as Workload;
     const sentence = "pod 'a', container 'app': Error with exit code 3, last output: say \"hunter2\"";
     const line = JSON.stringify({ reason: sentence, msg: 'workload changed' });
-    const bundle = hideOutput({ pods: [redactWorkload(pod)], conditions: [{ message: sentence }], logs: [line] });
+    const bundle = hideSecrets({ pods: [redactWorkload(pod)], conditions: [{ message: sentence }], logs: [line] });
     expect(JSON.stringify(bundle)).not.toContain('hunter2');
     expect(bundle).toMatchObject({
       pods: [{ status: { containerStatuses: [{ lastState: { terminated: { exitCode: 3 } } }] } }],
@@ -48,9 +48,24 @@ describe('a bundle for support', () => {
     });
   });
 
-  it('has no token, neither as text nor in base64', () => {
+  it('has no token, neither as text nor in base64, and no password of an address', () => {
     const encoded = Buffer.from(validToken).toString('base64');
-    expect(scrub(`a ${validToken} b ${encoded} c`)).toBe('a t_… b t_… c');
+    const text = `a ${validToken} b ${encoded} c "https://me:hunter2@proxy.example:3128/a?b=c:d@e" d http://host:80/@a`;
+    expect(hideSecrets([text])).toEqual(['a t_… b t_… c "https://…@proxy.example:3128/a?b=c:d@e" d http://host:80/@a']);
+  });
+
+  it('has of the operator no value that others put into its pods', () => {
+    const env = [
+      { name: 'HTTPS_PROXY', value: 'http://me:hunter2@proxy.example:3128' },
+      { name: 'LUMIGO_CONFIG', value: '{"endpoint":"https://edge.example"}' },
+      { name: 'GOMEMLIMIT', value: '200MiB' },
+    ];
+    const annotations = { 'vendor.example/key': 'hunter2', 'lumigo.retry': 'now' };
+    const spec = { template: { metadata: { annotations }, spec: { containers: [{ name: 'manager', env }] } } };
+    const text = JSON.stringify(redactOwn({ metadata: { annotations }, spec }));
+    expect(text).not.toContain('hunter2');
+    expect(text).toContain('{"name":"HTTPS_PROXY","value":"…"}');
+    for (const shown of ['edge.example', '200MiB', 'lumigo.retry']) expect(text).toContain(shown);
   });
 
   it('has no managed fields, at any depth', () => {

@@ -75,24 +75,32 @@ const replaceIn = (json: unknown, replace: Replace): unknown => JSON.parse(JSON.
 const withoutOutput = (status: unknown = {}): unknown =>
   replaceIn(status, (key, value) => (key === 'terminated' ? { ...(value as object), message: undefined } : value));
 
-const DROPPED = new Set(['managedFields', 'kubectl.kubernetes.io/last-applied-configuration', 'caBundle']);
+const DROPPED = new Set(['managedFields', 'caBundle']);
+/** An installer or a webhook may add others, for example those of a proxy with a password. */
+const OWN_VARIABLE = /^(LUMIGO_|MEMORY_LIMIT_MIB$|GOMEMLIMIT$)/;
 
-export function redactOwn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(redactOwn);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([key]) => !DROPPED.has(key));
-  return Object.fromEntries(entries.map(([key, each]) => [key, redactOwn(each)]));
-}
+/** Redacts an object of the operator. */
+export const redactOwn = (object: object): unknown =>
+  replaceIn(object, (key, value) => {
+    if (DROPPED.has(key)) return undefined;
+    if (key === 'annotations') return onlyOurs(value as Readonly<Record<string, string>>);
+    const { name, value: text } = (value ?? {}) as { readonly name?: unknown; readonly value?: unknown };
+    const isForeign = typeof name === 'string' && text !== undefined && !OWN_VARIABLE.test(name);
+    return isForeign ? { ...(value as object), value: '…' } : value;
+  });
 
-export const redactLumigo = (lumigo: object): unknown => redactOwn(JSON.parse(hideValues(lumigo)));
+export const redactLumigo = (lumigo: object): unknown => redactOwn(JSON.parse(hideValues(lumigo)) as object);
 
-/** Hides what programs printed, which evidence quotes at its end. A line of the log continues after the sentence. */
-export const hideOutput = (bundle: object): unknown =>
+/**
+ * Hides tokens, also in base64, passwords in addresses, and what programs printed, which evidence quotes at its end.
+ * A line of the log continues after the sentence.
+ */
+export const hideSecrets = (bundle: object): unknown =>
   replaceIn(bundle, (_key, value) => {
     if (typeof value !== 'string') return value;
     const quoted = value.startsWith('{') ? /(last output: )(?:[^"\\]|\\.)*/g : /(last output: ).*/gs;
-    return value.replaceAll(quoted, '$1…');
+    return withoutTokens(value)
+      .replaceAll(quoted, '$1…')
+      .replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…')
+      .replaceAll(/(:\/\/)[^\s/@"'?]+@/g, '$1…@');
   });
-
-/** Removes tokens, also in base64, as Secrets have them. */
-export const scrub = (text: string): string => withoutTokens(text).replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…');
