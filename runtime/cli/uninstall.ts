@@ -2,7 +2,7 @@ import { variables } from '../config/document.ts';
 import { lumigo } from '../contract.ts';
 import { findInstalled, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import { isNotFound } from '../kubernetes/http/errors.ts';
+import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { hasSuccessor } from '../uninstall/signs.ts';
@@ -27,8 +27,10 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
       );
       return release(client, protectedObjects(installed));
     }
+    if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
     const deadline = Date.now() + flags.deadline * 1_000;
-    const act = (acting: Client) => uninstall({ client: acting, leases: client, installed, deadline, print });
+    const act = (acting: Client, isHelpless: boolean) =>
+      uninstall({ client: acting, leases: client, installed, deadline, print, isHelpless });
     const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
     // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
@@ -46,23 +48,32 @@ async function asManager<T>(
   { client, connection }: Cluster,
   print: (line: string) => void,
   installed: Installed | undefined,
-  act: (client: Client) => Promise<T>,
+  act: (client: Client, isHelpless: boolean) => Promise<T>,
 ): Promise<T> {
-  if (installed === undefined) return act(client);
+  if (installed === undefined) return act(client, false);
   const { namespace, name } = getAccount(installed);
   const headers = { ...connection.headers, 'Impersonate-User': `system:serviceaccount:${namespace}:${name}` };
   const transport = createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator' });
   const manager = createClient(transport);
   try {
-    const listed = manager.pages(lumigo, { limit: 1 }).next();
-    const isRefused = await listed.then(
-      () => false,
-      // Without the definition there is nothing to list.
-      (error: unknown) => !isNotFound(error),
-    );
-    if (isRefused) print('You may not act as the operator, so workloads that ask for the injection can keep it.');
-    return await act(isRefused ? client : manager);
+    const refusal = await whyRefused(manager);
+    if (refusal === undefined) return await act(manager, false);
+    const isHelpless = !refusal.includes('impersonate');
+    const cause = isHelpless ? "The operator's account has lost its rights" : 'You may not act as the operator';
+    print(`${cause}, so workloads that ask for the injection can keep it.`);
+    return await act(client, isHelpless);
   } finally {
     transport.close();
   }
+}
+
+async function whyRefused(manager: Client): Promise<string | undefined> {
+  try {
+    await manager.pages(lumigo, { limit: 1 }).next();
+  } catch (error) {
+    if (isForbidden(error)) return error.message;
+    // Without the definition there is nothing to list.
+    if (!isNotFound(error)) throw error;
+  }
+  return undefined;
 }

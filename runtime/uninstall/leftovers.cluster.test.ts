@@ -25,7 +25,12 @@ async function leaveOnly(
   const installation = await install(client, {});
   const [left] = protectedObjects(installedAs(installation)).filter((ref) => ref.kind === kind);
   if (left === undefined) throw new Error(`no ${kind} is held`);
-  await client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [...others, cleanupFinalizer] } } });
+  // OLM creates the account without labels.
+  const labels = kind === 'ServiceAccount' ? { 'app.kubernetes.io/part-of': null } : {};
+  await client.patch(left, {
+    kind: 'merge',
+    body: { metadata: { labels, finalizers: [...others, cleanupFinalizer] } },
+  });
   for (const each of installation.manifests) await client.delete(toRef(each)).catch(undefinedIfNotFound);
   return { installation, left };
 }

@@ -103,7 +103,10 @@ export async function releaseAll(client: Client, print: (line: string) => void):
 }
 
 async function* allProtected(client: Client) {
-  for (const kind of [clusterRoles, clusterRoleBindings, serviceAccounts])
-    for await (const { items } of client.pages(kind, { labelSelector: partOfSelector, metadataOnly: true }))
+  for (const kind of [clusterRoles, clusterRoleBindings, serviceAccounts]) {
+    // OLM creates the account without labels.
+    const labelSelector = kind === serviceAccounts ? undefined : partOfSelector;
+    for await (const { items } of client.pages(kind, { labelSelector, metadataOnly: true }))
       yield* items.filter(isProtected).map(({ metadata }) => ({ kind, metadata }));
+  }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -115,6 +116,23 @@ describe('uninstall', () => {
     expect(await runCommand(['uninstall', ...flags], {})).toMatchObject({ code: 0, stderr: '' });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     for (const binding of bindings) await apply(cluster.client, binding);
+    await operator.startManager();
+  });
+
+  it('does not wait for a leader that has lost its rights', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.instrumented('leaving');
+    const bindings = installation.manifests.filter(({ kind }) => kind === 'ClusterRoleBinding');
+    for (const binding of bindings) await cluster.client.delete(toRef(binding));
+    for (const binding of bindings) await waitForDeletion(cluster, binding);
+    const flags = ['--deadline', '60', '--kubeconfig', cluster.kubeconfig];
+    const { code, stdout, stderr } = await runCommand(['uninstall', ...flags], {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain("The operator's account has lost its rights");
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await operator.stopManager();
+    for (const binding of bindings) await apply(cluster.client, binding);
+    await expireLease();
     await operator.startManager();
   });
 

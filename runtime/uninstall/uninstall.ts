@@ -21,6 +21,8 @@ interface UninstallOptions {
   /** Changes may begin until then, if that is later. */
   readonly until?: number;
   readonly print: (line: string) => void;
+  /** The manager has lost its rights, so it removes nothing although it leads. */
+  readonly isHelpless?: boolean;
   /** The caller is the last one, and no manager answers. At the deadline, it releases stuck `Lumigo` resources. */
   readonly isLast?: boolean;
 }
@@ -96,10 +98,11 @@ class Cleaner {
   }
 
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
-    const { client, leases = client, installed, deadline, until = deadline, isLast = false } = this.options;
+    const { client, leases = client, installed, deadline, until = deadline } = this.options;
+    const { isLast = false, isHelpless = false } = this.options;
     if (installed !== undefined && !isLast && performance.now() > this.stepDownAt && (await isLed(leases, installed))) {
-      if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted)))
-        return { removed: 0, problems: [], unclean: new Set() };
+      const isAnyLeft = left.length > 0 || (await isAnyInstrumented(client, this.isWanted));
+      if (!isAnyLeft || (left.length > 0 && !isHelpless)) return { removed: 0, problems: [], unclean: new Set() };
       await stepDown(leases, installed);
       this.stepDownAt = performance.now() + HELD_MS / 2;
     }
