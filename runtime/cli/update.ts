@@ -9,16 +9,9 @@ import type { Invocation } from './invocation.ts';
 /** The updater's CronJob runs this command. */
 export const run = (invocation: Invocation): Promise<void> =>
   inCluster(invocation, async ({ client }) => {
-    const { environment, flags } = invocation;
+    const { environment } = invocation;
     const config = readConfiguration(updaterKinds, environment);
-    const helm = openHelm({
-      namespace: config.operatorNamespace,
-      environment,
-      flags: [
-        ...(flags.kubeconfig === undefined ? [] : ['--kubeconfig', flags.kubeconfig]),
-        ...(flags.context === undefined ? [] : ['--kube-context', flags.context]),
-      ],
-    });
+    const helm = openHelm({ namespace: config.operatorNamespace, environment });
     try {
       if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
         throw new Error('the operator was not updated. See the log for the reason');

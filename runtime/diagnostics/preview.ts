@@ -65,9 +65,9 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
       };
 
 /** Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary. */
-const noneIfForbidden =
+export const noneIfForbidden =
   ({ plural, addOn }: WorkloadKind, note: PreviewOptions['note']) =>
-  (error: unknown): Verdict[] => {
+  (error: unknown): never[] => {
     if (!isForbidden(error)) throw error;
     if (addOn === undefined) note(`Your account cannot list ${plural}, which are left out.`);
     return [];

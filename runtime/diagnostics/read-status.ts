@@ -2,8 +2,7 @@ import { workloads } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
-import { isForbidden } from '../kubernetes/http/errors.ts';
-import { listLumigoes, policyIn } from './preview.ts';
+import { listLumigoes, noneIfForbidden, policyIn } from './preview.ts';
 import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
 
 interface ReadOptions {
@@ -19,14 +18,10 @@ export async function readStatus(options: ReadOptions): Promise<NamespaceStatus>
   const [lumigoes, ...lists] = await Promise.all([
     listLumigoes(options),
     ...workloads.map(async (kind) => {
-      try {
-        const found = (await listAll(client, { ...kind, namespace })) as readonly Workload[];
-        return found.map((each) => ({ kind, workload: { ...each, apiVersion: kind.apiVersion, kind: kind.kind } }));
-      } catch (error) {
-        if (!isForbidden(error)) throw error;
-        if (kind.addOn === undefined) note(`Your account cannot list ${kind.plural}, which are left out.`);
-        return [];
-      }
+      const found = await listAll(client, { ...kind, namespace }).catch(noneIfForbidden(kind, note));
+      return (found as readonly Workload[]).map((each) => {
+        return { kind, workload: { ...each, apiVersion: kind.apiVersion, kind: kind.kind } };
+      });
     }),
   ]);
   const policy = policyIn(namespace, lumigoes, options);

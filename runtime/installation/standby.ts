@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type * as api from '@kubernetes/client-node';
 import { Debounce } from '../async/debounce.ts';
+import { pause } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { webhookSelector } from '../contract.ts';
 import type { DeepPartial } from '../api/objects.ts';
@@ -21,7 +22,9 @@ interface StandbyOptions {
   readonly logger: Logger;
 }
 
-const pause = { quietMs: 20, atMostMs: 200 };
+const burst = { quietMs: 20, atMostMs: 200 };
+/** While it stands by, without a request. */
+const RECHECK_MS = 100;
 /** The time between two reads of the Deployments of older installations. */
 const POLL_MS = 5_000;
 const IDLE_MS = 60 * 60_000;
@@ -34,7 +37,6 @@ export class Standby {
   private cause: string | undefined = 'the list of other operator installations is not read yet';
   /** Aborted while this installation stands by. */
   private active = new AbortController();
-  private readonly waiting = new Set<() => void>();
 
   constructor(private readonly options: StandbyOptions) {
     this.client = createClient(options.transport);
@@ -49,14 +51,14 @@ export class Standby {
   /** Runs `work` whenever this installation is active. Its signal is aborted when that ends. */
   async whileActive(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
-      if (this.active.signal.aborted) await this.waitForNextCheck(signal);
+      if (this.active.signal.aborted) await pause(RECHECK_MS, signal);
       else await work(AbortSignal.any([signal, this.active.signal]));
     }
   }
 
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const { config, transport, logger } = this.options;
-    const changes = new Debounce(pause);
+    const changes = new Debounce(burst);
     const known = new Kept<KnownInstallation>(
       ({ metadata }) => findInstallation(metadata),
       () => changes.touch(),
@@ -106,8 +108,6 @@ export class Standby {
     }
     logger.info({}, 'this installation is now active');
     this.active = new AbortController();
-    for (const resolve of this.waiting) resolve();
-    this.waiting.clear();
   }
 
   /** Both replicas post the same event, so it is stored once. */
@@ -117,7 +117,8 @@ export class Standby {
     try {
       const found = await this.client.find({ ...getManager(config) }, { metadataOnly: true });
       if (found === undefined) return;
-      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, ...getIdentity(found.metadata) };
+      const { uid: own, resourceVersion } = found.metadata;
+      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid: own, resourceVersion };
       const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
       const what = { regarding, reason: 'LumigoOperatorStandsBy', message, key: uid } as const;
       const sender = { version: config.version, instance: config.podName, now: new Date() };
@@ -126,16 +127,4 @@ export class Standby {
       logger.debug({ problem: describeError(error) }, 'cannot send the event about another installation');
     }
   }
-
-  private async waitForNextCheck(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.waiting.add(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-  }
 }
-
-const getIdentity = ({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) => ({
-  uid,
-  resourceVersion,
-});

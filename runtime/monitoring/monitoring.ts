@@ -4,7 +4,6 @@ import { Debounce } from '../async/debounce.ts';
 import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
 import { credentialIn, secretReader } from '../credentials/credential.ts';
-import type { Metadata } from '../api/objects.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
@@ -28,12 +27,14 @@ const pause = { quietMs: 20, atMostMs: 200 };
 const IDLE_MS = 60 * 60_000;
 const unlessThere = undefinedIf(isAlreadyExists);
 
-interface Task {
+interface Seen {
   readonly namespace: string;
+  /** A namespace that is created again is another one. */
   readonly uid: string;
-  readonly entry: MonitoredEntry;
-  failures: number;
+  readonly entry: MonitoredEntry | undefined;
 }
+
+type Task = Seen & { readonly entry: MonitoredEntry };
 
 /** Creates a `Lumigo` once in each monitored namespace, now or later. One that is deleted stays deleted (marks.ts). */
 export async function monitorNamespaces(options: MonitoringOptions, term: LeadingContext): Promise<void> {
@@ -49,44 +50,32 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const marks = await retrying(read, { signal, logger, failure });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
-  /** The key is the uid, because a namespace that is created again is another one. */
-  const tasks = new Map<string, Task>();
-  const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
-    const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
-    const entry = isOpen ? findEntry(monitored, { name, labels }) : undefined;
-    changes.touch();
-    if (entry === undefined || marks.get(uid) === getFlags(entry)) return void tasks.delete(uid);
-    tasks.set(uid, { namespace: name, uid, entry, failures: tasks.get(uid)?.failures ?? 0 });
-  };
-  // Annotations are left out, because tenants decide how large they are.
-  const handler = new Kept<Metadata>(
-    ({ metadata: { name, uid, labels = {}, deletionTimestamp } }) => ({
-      ...{ name, uid, labels },
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    }),
-    (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
+  // Labels and annotations are left out, because tenants decide how large they are.
+  const handler = new Kept<Seen>(
+    ({ metadata: { name, uid, labels = {}, deletionTimestamp } }) => {
+      const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
+      return { namespace: name, uid, entry: isOpen ? findEntry(monitored, { name, labels }) : undefined };
+    },
+    () => changes.touch(),
   );
   const watch = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
   await watch.synced;
-  const attempt = async (task: Task): Promise<number> => {
-    const problem = await monitor({ config, lumigoes, logger, client }, task, marks).then(
-      () => undefined,
-      describeError,
-    );
-    if (problem === undefined) {
-      tasks.delete(task.uid);
-      return IDLE_MS;
-    }
-    task.failures += 1;
-    const level = task.failures === 1 ? 'warn' : 'debug';
-    logger[level]({ namespace: task.namespace, problem }, 'cannot monitor a namespace, retrying');
-    return backoffMs(task.failures);
-  };
-  while (!signal.aborted) {
-    const waits: number[] = [];
-    for (const task of [...tasks.values()]) waits.push(await attempt(task));
-    await marks.keepOnly(new Set(handler.values().map(({ uid = '' }) => uid))).catch(() => undefined);
-    await changes.wait(Math.min(IDLE_MS, ...waits), signal);
+  const isDue = (seen: Seen): seen is Task => seen.entry !== undefined && marks.get(seen.uid) !== getFlags(seen.entry);
+  const reported = new Set<string>();
+  for (let failures = 0; !signal.aborted;) {
+    for (const task of [...handler.values()].filter(isDue))
+      await monitor({ config, lumigoes, logger, client }, task, marks).catch((error: unknown) => {
+        const level = reported.has(task.uid) ? 'debug' : 'warn';
+        logger[level](
+          { namespace: task.namespace, problem: describeError(error) },
+          'cannot monitor a namespace, retrying',
+        );
+        reported.add(task.uid);
+      });
+    const there = [...handler.values()];
+    await marks.keepOnly(new Set(there.map(({ uid }) => uid))).catch(() => undefined);
+    failures = there.some(isDue) ? failures + 1 : 0;
+    await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
   }
   await watch.stopped;
 }

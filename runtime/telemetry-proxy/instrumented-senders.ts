@@ -88,17 +88,8 @@ export class InstrumentedSenders {
 }
 
 /** One watch feeds both, because the labels are the same. */
-export const feedBoth = (a: ListWatchHandler, b: ListWatchHandler): ListWatchHandler => ({
-  upsert(...seen) {
-    a.upsert(...seen);
-    b.upsert(...seen);
-  },
-  delete(identity) {
-    a.delete(identity);
-    b.delete(identity);
-  },
-  *known() {
-    yield* a.known();
-    yield* b.known();
-  },
+export const feedBoth = (...both: readonly ListWatchHandler[]): ListWatchHandler => ({
+  upsert: (...seen) => both.forEach((each) => each.upsert(...seen)),
+  delete: (identity) => both.forEach((each) => each.delete(identity)),
+  known: () => both.flatMap((each) => [...each.known()]),
 });

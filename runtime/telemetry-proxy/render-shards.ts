@@ -2,10 +2,8 @@ import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
 import { SEVERAL, TOKEN_HASH } from './render-claims.ts';
 import { getCounters } from './render-counts.ts';
-import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
-
-type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
-  Pick<CollectorConfiguration['service'], 'pipelines'>;
+import type { Rendered } from './render-tenants.ts';
+import type { Components, ProxySettings } from './types.ts';
 
 /** The first digit of a token's hash names its shard. */
 const shards = '0123456789abcdef';

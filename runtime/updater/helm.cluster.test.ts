@@ -16,7 +16,7 @@ beforeAll(async () => {
   registry = await startRegistry();
   keyring = repository.makeKey('release');
   repository.makeKey('stranger');
-  helm = openHelm({ namespace: 'default', flags: [], environment: { PATH: repository.bin } });
+  helm = openHelm({ namespace: 'default', environment: { PATH: repository.bin } });
 });
 afterAll(async () => {
   helm?.close();

@@ -8,8 +8,6 @@ import type { Revision } from './plan-update.ts';
 
 interface HelmOptions {
   readonly namespace: string;
-  /** Flags to reach the cluster from outside. Default: the pod's account. */
-  readonly flags: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -28,7 +26,7 @@ interface HistoryEntry {
 const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
 
-export function openHelm({ namespace, flags, environment }: HelmOptions) {
+export function openHelm({ namespace, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
     ...environment,
@@ -36,7 +34,7 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
     HELM_CONFIG_HOME: join(home, 'config'),
     HELM_DATA_HOME: join(home, 'data'),
   };
-  const helm = (...args: readonly string[]) => run([...args, ...flags], env);
+  const helm = (...args: readonly string[]) => run(args, env);
 
   const indexed = async (repository: string, chart: string): Promise<readonly string[]> => {
     await helm('repo', 'add', ALIAS, repository, '--force-update');

@@ -14,21 +14,17 @@ export interface Connection {
   /** These are sent in addition to Authorization, e.g. `Impersonate-User`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly namespace?: string | undefined;
-  /** Returns the header; undefined with a client certificate. `refused`: the last one got 401, so caches are void. */
-  authorization(refused?: boolean): Promise<string | undefined>;
+  /** Returns the header; undefined with a client certificate. */
+  authorization(): Promise<string | undefined>;
 }
 
 interface InClusterSource {
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now?: (() => number) | undefined;
 }
 
-/** The kubelet renews a token after 80% of its life of an hour, so a minute's delay is never too long. */
-const tokenLifeMs = 60_000;
-
 /** Returns the credentials of the pod's ServiceAccount. Throws a ConfigError outside a pod. */
-export async function inCluster({ directory, env, now = Date.now }: InClusterSource): Promise<Connection> {
+export async function inCluster({ directory, env }: InClusterSource): Promise<Connection> {
   const host = env.KUBERNETES_SERVICE_HOST;
   const port = env.KUBERNETES_SERVICE_PORT ?? '443';
   if (host === undefined || host === '')
@@ -38,13 +34,14 @@ export async function inCluster({ directory, env, now = Date.now }: InClusterSou
       throw notInCluster(`${join(directory, name)} cannot be read (${error.code ?? 'unknown cause'})`);
     });
   const [ca, namespace] = await Promise.all([read('ca.crt'), read('namespace').catch(() => undefined)]);
-  const token = cachedToken(() => read('token'), now);
-  await token();
+  // The kubelet renews it, so each request reads it.
+  const authorization = async () => `Bearer ${(await read('token')).trim()}`;
+  await authorization();
   return {
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
     ca,
     namespace: namespace?.trim(),
-    authorization: token,
+    authorization,
   };
 }
 
@@ -52,13 +49,4 @@ function notInCluster(found: string): ConfigError {
   return new ConfigError([
     `Found no credentials of a Kubernetes pod: ${found}. Outside a cluster, pass --kubeconfig. In a pod, set a ServiceAccount and do not set automountServiceAccountToken to false.`,
   ]);
-}
-
-function cachedToken(read: () => Promise<string>, now: () => number): (refused?: boolean) => Promise<string> {
-  let known: { header: string; readAt: number } | undefined;
-  return async (refused = false) => {
-    if (known !== undefined && !refused && now() - known.readAt < tokenLifeMs) return known.header;
-    known = { header: `Bearer ${(await read()).trim()}`, readAt: now() };
-    return known.header;
-  };
 }

@@ -107,16 +107,15 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
-type Attempt = (request: ApiRequest, refused: boolean) => Promise<Answer>;
+type Attempt = (request: ApiRequest) => Promise<Answer>;
 type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof createAgent>>>;
 
-/** `refused`: the server answered 401 to the last attempt. */
 const createAttempt =
   (connection: Connection, pools: Pools, options: TransportOptions): Attempt =>
-  async (request, refused) => {
+  async (request) => {
     const { path, query, method, body } = request;
     const started = performance.now();
-    const authorization = request.authorization ?? (await connection.authorization(refused));
+    const authorization = request.authorization ?? (await connection.authorization());
     const login = authorization === undefined ? {} : { authorization };
     const text = body === undefined ? undefined : JSON.stringify(body);
     let code = 0;
@@ -146,7 +145,7 @@ const openBy =
   async (request: ApiRequest): Promise<Answer> => {
     for (let attempts = 1, refused = false; ; attempts += 1)
       try {
-        return await accepted(request, await attempt(request, refused));
+        return await accepted(request, await attempt(request));
       } catch (error) {
         if (isUnauthorized(error) && !refused) {
           refused = true;

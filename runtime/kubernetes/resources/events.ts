@@ -1,5 +1,5 @@
 import type { V1ObjectReference } from '@kubernetes/client-node';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { events, type EventReason } from '../../api/events.ts';
 import { fieldManager } from '../../contract.ts';
 import { printable } from '../../wording/printable.ts';
@@ -54,12 +54,9 @@ const maxNameLength = 253;
 
 /** `<name>.<16 hexadecimal characters>`, as kubectl and the kubelet do. A long name is cut so that it stays valid. */
 function eventName({ regarding: { uid, name }, reason, key }: EventDetails): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([uid, reason, key]))
-    .digest('hex')
-    .slice(0, 16);
-  const stem = name.slice(0, maxNameLength - 1 - hash.length).replace(/[-.]+$/, '');
-  return `${stem}.${hash}`;
+  const digest = hash('sha256', JSON.stringify([uid, reason, key])).slice(0, 16);
+  const stem = name.slice(0, maxNameLength - 1 - digest.length).replace(/[-.]+$/, '');
+  return `${stem}.${digest}`;
 }
 
 /** Posts an event once. An event that exists, or a namespace that is or will be deleted, is no error. */

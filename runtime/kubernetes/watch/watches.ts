@@ -4,7 +4,7 @@ import type { ResourceRef } from '../http/paths.ts';
 import type { Transport } from '../http/transport.ts';
 import { kinds } from '../resources/kinds.ts';
 import { Kept } from './kept.ts';
-import { listWatch, type ListWatch, type ListWatchHandler, type ListWatchOptions } from './list-watch.ts';
+import { listWatch, type ListWatch, type ListWatchOptions } from './list-watch.ts';
 
 export interface Watching {
   readonly transport: Transport;
@@ -14,26 +14,23 @@ export interface Watching {
 
 export type NamedRef = ResourceRef & { readonly name: string };
 
-/** Watches one object. A role can grant it by `resourceNames`, because the field selector has the name. */
-export const watchNamed = (
-  { name, ...resource }: NamedRef,
-  handler: ListWatchHandler,
-  // The caller's other options are not passed on: its selectors would apply to this object too.
-  { transport, logger, signal }: Watching,
-): ListWatch =>
-  listWatch({
-    ...{ transport, logger, signal, resource, handler },
-    metadataOnly: true,
-    fieldSelector: `metadata.name=${name}`,
-  });
-
 const pause = { quietMs: 20, atMostMs: 100 };
 
-/** Returns a signal of each creation, change and deletion of these objects. While idle it costs no request. */
-export function watchChanges(objects: readonly NamedRef[], watching: Watching): Debounce {
+/**
+ * Returns a signal of each creation, change and deletion of these objects. While idle it costs no request. A role can
+ * grant it by `resourceNames`, because the field selector has the name.
+ */
+export function watchChanges(objects: readonly NamedRef[], { transport, logger, signal }: Watching): Debounce {
   const changes = new Debounce(pause);
-  const touch = () => changes.touch();
-  for (const object of objects) watchNamed(object, new Kept(() => true, touch), watching);
+  const handler = () =>
+    new Kept(
+      () => true,
+      () => changes.touch(),
+    );
+  // The caller's other options are not passed on: its selectors would apply to these objects too.
+  const watching = { transport, logger, signal, metadataOnly: true };
+  for (const { name, ...resource } of objects)
+    listWatch({ ...watching, resource, handler: handler(), fieldSelector: `metadata.name=${name}` });
   return changes;
 }
 
