@@ -21,12 +21,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     const { environment, print, flags } = invocation;
     const installed = await findInstalled(client, environment);
     const isInContainer = environment[variables.config] !== undefined;
-    if (isInContainer && installed !== undefined && (await hasSuccessor(client, installed))) {
-      print(
-        'Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.',
-      );
-      return release(client, protectedObjects(installed));
-    }
+    if (isInContainer && (await isLeftToSuccessor(client, installed, print))) return;
     if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
     const deadline = Date.now() + flags.deadline * 1_000;
     const act = (acting: Client, isHelpless: boolean) =>
@@ -42,6 +37,13 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
         `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
       );
   });
+
+async function isLeftToSuccessor(client: Client, installed: Installed | undefined, print: (line: string) => void) {
+  if (installed === undefined || !(await hasSuccessor(client, installed))) return false;
+  print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
+  await release(client, protectedObjects(installed));
+  return true;
+}
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */
 async function asManager<T>(

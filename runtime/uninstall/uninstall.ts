@@ -98,18 +98,23 @@ class Cleaner {
   }
 
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
-    const { client, leases = client, installed, deadline, until = deadline } = this.options;
-    const { isLast = false, isHelpless = false } = this.options;
-    if (installed !== undefined && !isLast && performance.now() > this.stepDownAt && (await isLed(leases, installed))) {
-      const isAnyLeft = left.length > 0 || (await isAnyInstrumented(client, this.isWanted));
-      if (!isAnyLeft || (left.length > 0 && !isHelpless)) return { removed: 0, problems: [], unclean: new Set() };
-      await stepDown(leases, installed);
-      this.stepDownAt = performance.now() + HELD_MS / 2;
-    }
+    const { client, deadline, until = deadline } = this.options;
+    if (await this.isLeftToManager(left)) return { removed: 0, problems: [], unclean: new Set() };
     const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
     const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));
     await attempt(released, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     return removal;
+  }
+
+  /** A leader works off the `Lumigo` resources. It would inject again what asks for it, so it must not lead after that. */
+  private async isLeftToManager(left: readonly LumigoResource[]): Promise<boolean> {
+    const { client, leases = client, installed, isLast = false, isHelpless = false } = this.options;
+    if (installed === undefined || isLast || performance.now() <= this.stepDownAt) return false;
+    if (!(await isLed(leases, installed))) return false;
+    if (left.length > 0 ? !isHelpless : !(await isAnyInstrumented(client, this.isWanted))) return true;
+    await stepDown(leases, installed);
+    this.stepDownAt = performance.now() + HELD_MS / 2;
+    return false;
   }
 
   private readonly isWanted = (workload: Workload): boolean =>

@@ -5,13 +5,13 @@ import { parse } from 'yaml';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 
 /** Merges as kubectl does: the first file that has a name or a current context wins. In the library, the last one does. */
-export function mergeFiles(library: typeof import('@kubernetes/client-node'), files: readonly string[]): KubeConfig {
+export function mergeFiles(create: () => KubeConfig, files: readonly string[]): KubeConfig {
   const all = files.map((file) => {
-    const config = new library.KubeConfig();
+    const config = create();
     config.loadFromFile(file);
     return config;
   });
-  const merged = new library.KubeConfig();
+  const merged = create();
   merged.loadFromOptions({
     clusters: firstOfName(all.flatMap(({ clusters }) => clusters)),
     users: firstOfName(all.flatMap(({ users }) => users)),

@@ -15,12 +15,12 @@ interface KubeconfigSource {
 
 /** Loads the library only here, because it takes 60 MB of memory (docs/contributing/adr/0003). */
 export async function fromKubeconfig({ path, listed = '', context }: KubeconfigSource): Promise<Connection> {
-  const library = await import('@kubernetes/client-node');
+  const { KubeConfig: Library } = await import('@kubernetes/client-node');
   const files = path === undefined ? defaultFiles(listed) : [path];
   const origin = files.join(delimiter);
   let config: KubeConfig;
   try {
-    config = mergeFiles(library, files);
+    config = mergeFiles(() => new Library(), files);
   } catch (error) {
     throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
   }
