@@ -127,17 +127,6 @@ describe('cdk8s synth --format helm', () => {
   });
 });
 
-describe('the generated files', () => {
-  it('are the committed ones', () => {
-    const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/generate/import.ts', '--check'], {
-      cwd: root,
-      encoding: 'utf8',
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    expect([run.status, run.stderr]).toEqual([0, '']);
-  });
-});
-
 describe('synthesize', () => {
   it('returns objects in the order in which to apply them', () => {
     const kinds = synthesize(parseSettings({ monitoredNamespaces: [{ namespace: 'shop' }] })).map(({ kind }) => kind);

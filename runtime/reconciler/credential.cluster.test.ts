@@ -138,7 +138,6 @@ describe('without the setting for Pod mode', () => {
 });
 
 const optIn = { [labels.autoTrace]: 'true' };
-const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
 const done = (change: string): string => `Lumigo${change}Instrumentation`;
 const added = done('Added');
@@ -146,19 +145,6 @@ const [cannotAdd, cannotUpdate, cannotRemove] = [done('CannotAdd'), done('Cannot
 
 const create = (namespace: string, options: WorkloadOptions = {}, kind: WorkloadKind = deployment) =>
   operator.testCluster.create(createWorkload(kind, namespace, 'app', options));
-
-const label = (namespace: string, own: object, kind: WorkloadKind = deployment) =>
-  operator.testCluster.merge(kind, namespace, 'app', { metadata: { labels: own } });
-
-async function enlarge(namespace: string, own: object = {}): Promise<void> {
-  const { testCluster } = operator;
-  const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
-  const [container] = spec.containers;
-  const more = Array.from({ length: 4_000 }, (_, index) => ({ name: `E${index}`, value: 'x' }));
-  const containers = [{ ...container, env: [...(container?.env ?? []), ...more] }];
-  const template = { spec: { containers } };
-  await testCluster.merge(deployment, namespace, 'app', { metadata: { labels: own }, spec: { template } });
-}
 
 async function instrumented(namespace: string): Promise<void> {
   await operator.testCluster.activate(namespace);
@@ -179,18 +165,6 @@ const situations: Readonly<Record<string, Situation>> = {
     events: [cannotAdd],
     arrange: (namespace) => create(namespace, { ...refusing, labels: optIn }),
   },
-  'is an existing Job that opts in without a Lumigo': {
-    events: [cannotAdd],
-    arrange: (namespace) => create(namespace, {}, job).then(() => label(namespace, optIn, job)),
-  },
-  'is an existing Job, beside one that opts out': {
-    events: [cannotAdd],
-    arrange: async (namespace) => {
-      await create(namespace, {}, job);
-      await operator.testCluster.create(createWorkload(job, namespace, 'quiet', { labels: optOut }));
-      await operator.testCluster.activate(namespace);
-    },
-  },
   'is an injected Job when its Lumigo is deleted': {
     events: [added, cannotRemove],
     arrange: async (namespace) => {
@@ -202,10 +176,6 @@ const situations: Readonly<Record<string, Situation>> = {
       await testCluster.deleteLumigo(namespace);
     },
   },
-  'is injected and too large to renew': {
-    events: [added, cannotUpdate],
-    arrange: (namespace) => instrumented(namespace).then(() => enlarge(namespace)),
-  },
   'is injected when the API server refuses other settings': {
     events: [added, cannotUpdate],
     arrange: async (namespace) => {
@@ -213,10 +183,6 @@ const situations: Readonly<Record<string, Situation>> = {
       await operator.refuseChanges(namespace, { app: 'app' });
       await enableLogs(namespace);
     },
-  },
-  'is injected, opts out and is too large': {
-    events: [added, cannotRemove],
-    arrange: (namespace) => instrumented(namespace).then(() => enlarge(namespace, optOut)),
   },
 };
 

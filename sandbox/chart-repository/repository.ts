@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartFiles } from '../../infra/helm/chart.ts';
 import { writeFiles } from '../../infra/helm/write-files.ts';
-import type { Running } from '../control-plane/processes.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { runInNode } from '../node/script.ts';
 import { run } from '../run.ts';
@@ -15,7 +14,6 @@ export class ChartRepository {
   /** The chart of this checkout. */
   readonly files = chartFiles();
   private readonly folder: string;
-  private running: Running | undefined;
 
   constructor(
     private readonly node: NodeCluster,
@@ -28,13 +26,7 @@ export class ChartRepository {
   async start(): Promise<void> {
     const args = [this.folder, this.node.slot.nodeAddress, String(PORT)];
     const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
-    this.running = running;
     await eventually(() => fetch(this.url), { complaint: 'the chart repository did not answer', processes: [running] });
-  }
-
-  async stop(): Promise<void> {
-    await this.running?.stop();
-    this.running = undefined;
   }
 
   /** Adds a version of this project's chart. Changed files simulate those of a later version. */

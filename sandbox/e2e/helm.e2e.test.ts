@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanupFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { getLumigo } from '../lumigo.ts';
@@ -139,15 +138,6 @@ describe('helm', () => {
     const pods = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'];
     kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=120s');
     release('delete', 'lumigo', ...waiting);
-    await waitForNothing();
-    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
-  });
-
-  it('delete does so without its hook, too [D42]', async () => {
-    await reinstall();
-    const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '-o', 'jsonpath={.metadata.finalizers}'];
-    await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(cleanupFinalizer)));
-    release('delete', 'lumigo', '--no-hooks', '--wait', '--timeout', '120s');
     await waitForNothing();
     expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
   });

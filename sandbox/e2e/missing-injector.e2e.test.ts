@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import { nodeImage, podTemplate } from '../node/apps.ts';
@@ -85,19 +85,5 @@ it('lets a new Job, a new Deployment and a CronJob run without the injection [F6
         status: { lastSuccessfulTime: expect.any(String) },
       }),
     { timeoutMs: 90_000 },
-  );
-});
-
-it('leaves no trace of a revert when the Lumigo is deleted', async () => {
-  await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
-  const traces = async (name: string): Promise<string> => {
-    const { managedFields: _fields, ...metadata } = (await view.read(namespace, name)).metadata;
-    return JSON.stringify(metadata);
-  };
-  await eventually(
-    async () => {
-      for (const name of [...names, 'new']) expect(await traces(name)).not.toContain('umigo');
-    },
-    { timeoutMs: 30_000 },
   );
 });

@@ -113,31 +113,6 @@ it('reports Received for a program on the network of its node, by the pod uid th
 });
 
 describe('the operator', () => {
-  it('misses no deployment while its pods are killed', async () => {
-    const { namespace } = await nodeTest.traced('storm');
-    const names = Array.from({ length: 30 }, (_, index) => `app-${index}`);
-    const replicas = await getPods(nodeTest.system.node, 'lumigo-system', managerSelector);
-    for (const [index, name] of names.entries()) {
-      await nodeTest.apply(deployment(namespace, name, { replicas: 0 }));
-      const victim = index === 5 ? replicas[0] : index === 15 ? replicas[1] : undefined;
-      if (victim !== undefined)
-        await nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name: victim.metadata.name });
-      await sleep(100);
-    }
-    const deployments = { ...kinds.deployments, namespace };
-    await eventually(
-      async () => {
-        const missing: string[] = [];
-        for await (const { items } of nodeTest.client.pages(deployments))
-          for (const item of items)
-            if (!JSON.stringify(item).includes('"lumigo-injector"')) missing.push(item.metadata.name ?? '');
-        expect(missing).toEqual([]);
-      },
-      { timeoutMs: 90_000, intervalMs: 500 },
-    );
-    await waitForOperator(nodeTest.system.node);
-  });
-
   it('and its traced programs continue when the kubelet is restarted', async () => {
     const { namespace } = await nodeTest.traced('kubelet');
     await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));

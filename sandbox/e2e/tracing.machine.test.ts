@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -128,17 +128,6 @@ describe('programs without a line of tracing', () => {
     expect(span?.resource['process.environ']).toContain('"GREETING":"****"');
   });
 
-  it.concurrent('are not changed if they opted out', async () => {
-    const { namespace } = await nodeTest.traced('opted-out');
-    await nodeTest.apply(
-      deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
-      service(namespace, 'own'),
-    );
-    await nodeTest.waitForRunning(namespace, 'own', { instrumented: false });
-    const answer = await fetch(await nodeTest.getAddress(namespace, 'own'));
-    expect(await answer.json()).toEqual({ shop: 'node' });
-  });
-
   it.concurrent('keep their own preloaded library', async () => {
     const { namespace } = await nodeTest.traced('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
@@ -198,23 +187,6 @@ describe('programs without a line of tracing', () => {
     }
   });
 
-  const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
-
-  it.concurrent('run in pods that stay Guaranteed, also with a quota', async () => {
-    const { namespace } = await nodeTest.traced('quota');
-    const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
-    await nodeTest.apply({
-      apiVersion: 'v1',
-      kind: 'ResourceQuota',
-      metadata: { namespace, name: 'quota' },
-      spec: { hard },
-    });
-    await nodeTest.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
-    const [pod] = await nodeTest.waitForRunning(namespace, 'front');
-    expect(pod?.status?.qosClass).toBe('Guaranteed');
-    await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
-  });
-
   it.concurrent('comply with a LimitRange', async () => {
     const { namespace } = await nodeTest.traced('limits');
     await nodeTest.apply({
@@ -236,31 +208,6 @@ describe('programs without a line of tracing', () => {
     await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await nodeTest.waitForRunning(namespace, 'front');
     await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
-  });
-
-  it.concurrent('run in clean pods again after the Lumigo is deleted', async () => {
-    const { namespace } = await nodeTest.traced('leaving');
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    const [before] = await nodeTest.waitForRunning(namespace, 'front');
-    expect(before !== undefined && isInstrumented(before)).toBe(true);
-    await nodeTest.client.delete({ ...contract, namespace, name: 'lumigo' });
-    const [after] = await nodeTest.waitForRunning(namespace, 'front', { instrumented: false });
-    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
-    const url = await nodeTest.getAddress(namespace, 'front');
-    await eventually(async () => expect(await (await fetch(url)).json()).toEqual({ shop: 'node' }));
-  });
-
-  it.concurrent('send the events and objects of their namespace beside their spans, and of no other', async () => {
-    await eventually(
-      async () => {
-        const objects = await nodeTest.system.sink.objects();
-        const kinds = new Set(objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource));
-        expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
-        expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
-      },
-      // A reload may take 20 s, and the rest after it three times as long.
-      { timeoutMs: 200_000 },
-    );
   });
 
   it.concurrent('are traced in a Job and a CronJob', async () => {

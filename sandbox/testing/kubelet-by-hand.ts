@@ -20,8 +20,6 @@ export interface HandledPod {
 }
 
 const POLL_MS = 100;
-/** These outcomes keep a pod from starting, but do not change a running one. */
-const startsOnly: ReadonlySet<Outcome> = new Set(['no-injector-image', 'no-secret']);
 const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
 
 /** Writes the statuses of a namespace's pods as a kubelet would, until it is stopped. Real controllers create the pods. */
@@ -71,14 +69,15 @@ export class KubeletByHand {
     const { name, uid = '' } = pod.metadata;
     const before: HandledPod = { ...handled(pod), ordered: this.ordered.get(uid)?.ordered };
     const outcome = this.outcome(before);
-    if (outcome === before.ordered || (isReady(before) && startsOnly.has(outcome))) return before;
+    // Without its image, a pod does not start, but a running one continues.
+    if (outcome === before.ordered || (isReady(before) && outcome === 'no-injector-image')) return before;
     const ref = { ...pods, namespace: this.namespace, name };
     await this.testCluster.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
     return { ...before, ordered: outcome };
   }
 }
 
-export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready' || ordered === 'restarted';
+export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready';
 
 function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'ordered'> {
   const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;

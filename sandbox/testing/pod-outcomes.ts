@@ -2,7 +2,7 @@ import { injector } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 
-export type Outcome = 'ready' | 'restarted' | 'unready' | 'no-injector-image' | 'no-secret' | 'crashes';
+export type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
 
 export interface Program {
   readonly injected: Outcome;
@@ -29,20 +29,10 @@ const endedWith = (exitCode: number, reason: string): Status => ({
 
 const rows: Readonly<Record<Outcome, Row>> = {
   ready: { phase: 'Running', isReady: true },
-  // The program was killed twice for its memory a while ago, and has run well since.
-  restarted: {
-    phase: 'Running',
-    isReady: true,
-    program: { state: { running: {} }, ready: true, restartCount: 2, lastState: endedWith(137, 'OOMKilled') },
-  },
   unready: { phase: 'Running' },
   'no-injector-image': {
     phase: 'Pending',
     injector: { state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } },
-  },
-  'no-secret': {
-    phase: 'Pending',
-    program: { state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "late" not found' } } },
   },
   crashes: {
     phase: 'Running',
