@@ -21,6 +21,11 @@ export function isInjected(template: PodTemplate): boolean {
   );
 }
 
+export function hasInjection(workload: Workload): boolean {
+  const template = toTemplate(workload);
+  return template !== undefined && isInjected(template);
+}
+
 /** Returns a pod template without its injection and with the replaced values. It keeps later changes by the user. */
 export function remove(template: PodTemplate): PodTemplate {
   if (!isInjected(template)) return template;

@@ -6,7 +6,7 @@ import { changeFor, type Decision } from '../injection/decision.ts';
 import { equal } from '../json/values.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
 import { findRevert } from '../injection/revert.ts';
-import { isInjected } from '../injection/remove.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { injectionStatusText } from '../injection/injection-status.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
@@ -92,7 +92,8 @@ export class WorkloadChanger {
     if (strategy === 'immediate' || decision.kind !== 'inject') return undefined;
     if (equal(toTemplate(seen), toTemplate(decision.workload))) return undefined;
     const reading = classifyWorkload(seen, this.rollouts.installed(workload));
-    if (workload.state?.kind === 'reverting' && !isStillInjected(seen))
+    // Another writer may remove an injection while it is being reverted.
+    if (workload.state?.kind === 'reverting' && !hasInjection(seen))
       return { kind: 'removed', risk: reading.risk, mayHang: mayHang(seen) };
     const waits = whyWaits(strategy, seen);
     const isNow =
@@ -141,12 +142,6 @@ export class WorkloadChanger {
     if (revert !== undefined) metrics.reverts.inc({ cause: revert.cause });
     if (result.change === 'added' && wasMissed(result.workload.metadata, policy)) metrics.missedInjections.inc();
   }
-}
-
-/** Another writer may remove an injection while it is being reverted. */
-function isStillInjected(seen: Workload): boolean {
-  const template = toTemplate(seen);
-  return template === undefined || isInjected(template);
 }
 
 const failed = (error: unknown): Failed => ({

@@ -1,6 +1,7 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { findInjector } from '../injection/intact.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
@@ -32,8 +33,9 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
 const isOf = ({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
   ownerReferences.some((o) => o.uid === uid || `Cron${o.kind} ${o.name.replace(/-\d+$/, '')}` === `${kind} ${name}`);
 
-/** Lists injected pods of a StatefulSet that are not ready. Its controller waits for them without end. */
+/** Lists injected pods, not ready, of a StatefulSet without the injection. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
+  if (hasInjection(workload)) return [];
   const { namespace, uid: owner = '' } = workload.metadata;
   const broken: Metadata[] = [];
   const options = { labelSelector: getSelector(workload), limit: MAX_PODS };

@@ -1,8 +1,7 @@
-import { isInjected } from '../injection/remove.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { getInjectionStatus, injectionStatusText } from '../injection/injection-status.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
-import { toTemplate } from '../injection/workload.ts';
 import { look } from '../rollout/evidence.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { getRisk } from '../rollout/batches.ts';
@@ -94,16 +93,12 @@ export class WorkloadJudge {
         (error: unknown) =>
           logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
       );
-    const observation = { kind: 'evicted', risk: getRisk(workload), isAnyLeft: broken.length > 0 } as const;
-    return { kind: 'waiting', workload, observation };
+    return { kind: 'waiting', workload, observation: { kind: 'evicted', isAnyLeft: broken.length > 0 } };
   }
 }
 
 /** The controller would wait without end for failing pods of an earlier leader's injection after another change. */
 function isUnjudged({ judged }: ObservedWorkload, { observation, workload }: Waiting): boolean {
   const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
-  const template = toTemplate(workload);
-  return (
-    isRolling && template !== undefined && isInjected(template) && judged !== injectionStatusText(workload.metadata)
-  );
+  return isRolling && hasInjection(workload) && judged !== injectionStatusText(workload.metadata);
 }

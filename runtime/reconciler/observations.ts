@@ -1,5 +1,5 @@
 import { ourLabel } from '../injection/label.ts';
-import { isInjected } from '../injection/remove.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus, injectionStatusText, type InjectionStatus } from '../injection/injection-status.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
@@ -43,8 +43,7 @@ export function observe(
     const { attempt } = revert;
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
-  const template = toTemplate(workload);
-  if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
+  if (!hasInjection(workload) || ourLabel(metadata) === undefined) return { kind: 'clean' };
   const reading = classifyWorkload(workload, installed);
   const injectionStatus = getInjectionStatus(metadata);
   const isNew =

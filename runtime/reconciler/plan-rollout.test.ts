@@ -38,6 +38,7 @@ const first: WorkloadState = { ...untested, isFirst: true, wakeAt: NOW.ms + 5_00
 const reverting: WorkloadState = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: NOW.ms + 600_000 };
 const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
+const evicting = (then: WorkloadState): WorkloadState => ({ kind: 'evicting', since: 0, then, wakeAt: NOW.ms });
 
 const workload = (name: string, state?: WorkloadState, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: workloadKinds.deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
@@ -92,11 +93,13 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['a status is read when it is due', [workload('a', { ...rolling, wakeAt: NOW.ms })], ['read a']],
   ['a blocked one is read when it is due', [workload('a', { ...blocked, wakeAt: NOW.ms })], ['read a']],
   ['a blocked one delays no other', [workload('a', blocked), workload('b', queued)], ['b is next']],
+  ['broken pods are evicted when that is due', [workload('a', evicting(reverted))], ['evict a']],
   [
-    'broken pods are evicted when that is due',
-    [workload('a', { ...reverting, removedAt: 0, wakeAt: NOW.ms })],
-    ['evict a'],
+    'which delays no other workload',
+    [workload('a', evicting(reverted)), workload('b', queued)],
+    ['evict a', 'b is next'],
   ],
+  ['but the revert counts meanwhile', [workload('a', evicting(injectorFailed)), workload('b', queued)], ['evict a']],
   ['after one revert the next may try', [workload('a', reverted), workload('b', queued)], ['b is next']],
   ['after two none may', [workload('a', reverted), workload('b', reverted), workload('c', queued)], []],
   ['after a failure of the injector none may', [workload('a', injectorFailed), workload('b', queued)], []],
@@ -177,8 +180,8 @@ describe('a rollout', () => {
 
   it('counts separately the reverts that this leader has seen [F65]', () => {
     const found: WorkloadState = { ...injectorFailed, isFound: true };
-    const { tally } = plan([workload('a', found), workload('b', reverted), workload('c', reverting)]).rollout;
-    expect(tally).toMatchObject({ reverted: 3, injectorFailed: 1, witnessed: 2 });
+    const there = [found, reverted, reverting, evicting(found)].map((state, index) => workload(`w${index}`, state));
+    expect(plan(there).rollout.tally).toMatchObject({ reverted: 4, injectorFailed: 2, witnessed: 2 });
   });
 
   it('counts workloads with the injection of another version', () => {

@@ -73,8 +73,9 @@ export function planRollout(
     return { workload: isMoved ? { ...workload, state } : workload, action, isMoved };
   });
   const all = moved.map(({ workload }) => workload);
-  const tally = countRollout(all);
-  const summary = getSummary(all, findHalt(tally, injector));
+  const counted = all.map(asAfterEvictions);
+  const tally = countRollout(counted);
+  const summary = getSummary(counted, findHalt(tally, injector));
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
@@ -102,6 +103,10 @@ export function planRollout(
 
 const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
   (kinds as readonly string[]).includes(workload.state?.kind ?? 'idle');
+
+/** Evictions delay no other workload, and change nothing about a revert. */
+const asAfterEvictions = (each: ObservedWorkload): ObservedWorkload =>
+  isIn(each, 'evicting') ? { ...each, state: each.state.then } : each;
 
 const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'> =>
   isIn(each, 'reverted', 'reverting');

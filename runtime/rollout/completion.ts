@@ -83,10 +83,8 @@ function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: bo
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
   const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
   if (found.replaced > 0 || isUncounted) return found;
-  return noPods(numberAt(spec, 'replicas', 1) === 0);
+  return { kind: 'no-pods', ...(numberAt(spec, 'replicas', 1) === 0 ? { isEmpty: true } : {}) };
 }
-
-const noPods = (isEmpty: boolean): NoPods => (isEmpty ? { kind: 'no-pods', isEmpty } : { kind: 'no-pods' });
 
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
   updated >= replaced && running <= wanted && available >= wanted;

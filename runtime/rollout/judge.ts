@@ -113,15 +113,8 @@ function incomplete(state: OnProbation, completion: Progressing, now: number, se
   if (state.kind === 'verified') return withLook({ ...state, wakeAt }, available);
   const before = progressBefore(state, now);
   const progress = further(before, available, now);
-  const isFurther = progress !== before;
-  const slow: OnProbation = {
-    kind: 'rolling',
-    ...kept(state),
-    progress,
-    look: isFurther ? undefined : state.look,
-    wakeAt,
-  };
-  return isFurther ? { state: slow } : standstill(slow, completion, now, settings);
+  const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, wakeAt };
+  return progress === before ? standstill({ ...slow, look: state.look }, completion, now, settings) : { state: slow };
 }
 
 /** A complete workload stops the clock, which restarts when it has pods. An interrupted soak is no progress. */

@@ -32,7 +32,7 @@ const status = (completion: Completion, unchangedSince = 0, template = 'one'): O
 });
 const pods = (evidence?: Evidence, ran = false): Observation => ({ kind: 'pods', evidence, ran });
 const removed = (mayHang = false): Observation => ({ kind: 'removed', risk, mayHang });
-const evicted = (isAnyLeft: boolean): Observation => ({ kind: 'evicted', risk, isAnyLeft });
+const evicted = (isAnyLeft: boolean): Observation => ({ kind: 'evicted', isAnyLeft });
 const before = (agoMs: number, attempt = 1, mayHang = false): Observation => ({
   ...{ kind: 'reverted-before', evidence: crash, risk, attempt, agoMs, mayHang },
 });
@@ -56,9 +56,10 @@ const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } }
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 } as const;
-const hanging: WorkloadState = { ...reverting, removedAt: 0, wakeAt: 5_000 };
-const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute };
+const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
 const found: WorkloadState = { ...reverted, isFound: true };
+const evicting = (then: WorkloadState, since: number) => ({ kind: 'evicting', since, then, wakeAt: since }) as const;
+const hanging = evicting(reverted, 5_000);
 
 const waits = { ...due(complete), waits: 'WaitsForChange' } as Observation;
 const unhealthy = due(progressing(1, { isReplacing: false }));
@@ -273,8 +274,19 @@ const rows: readonly Row[] = [
   ['one that is written is not written again', hanging, before(0), 4_000, hanging],
   ['its broken pods are evicted', hanging, time, 5_000, {}, 'evict'],
   ['again while one is left', hanging, evicted(true), 5_000, wake(hanging, 15_000)],
-  ['until none is left', hanging, evicted(false), 5_000, wake(reverted, 5_000 + 10 * minute)],
-  ['or for half an hour', hanging, evicted(true), 31 * minute, { kind: 'reverted' }],
+  ['until none is left', hanging, evicted(false), 5_000, reverted],
+  ['or for half an hour', hanging, evicted(true), 31 * minute, reverted],
+  [
+    'a new leader evicts what the earlier one left',
+    idle,
+    before(minute, 1, true),
+    0,
+    evicting(wake(found, 9 * minute), 0),
+  ],
+  ['a forged annotation evicts no further pods', found, before(0, 1, true), 0, found],
+  ['the evictions end also if the revert is forgotten', hanging, { kind: 'clean' }, 0, { ...hanging, then: idle }],
+  ['a changed program is queued for after them', hanging, due(complete), 1, { ...hanging, then: queued }],
+  ['a status changes nothing about them', hanging, status(complete), 1, hanging],
   ['it is tried again after ten minutes', reverting, removed(), 0, reverted],
   [
     'after an hour the second time',
@@ -289,6 +301,8 @@ const rows: readonly Row[] = [
   ['a changed program is tried at once', reverted, due(complete), 1, queued],
   ['it counts the attempts before it', next, injected(progressing(0), { attempt: 1 }), 0, { ...rolling, attempt: 1 }],
   ['a removal for another reason ends it', rolling, removed(), 0, idle],
+  ['after it, broken pods keep the rest of their deadline', rolling, removed(true), 9, evicting(idle, 5 * minute)],
+  ['pods that ran are not evicted for it', verified, removed(true), 9, idle],
 ];
 
 describe('the transition of a workload', () => {

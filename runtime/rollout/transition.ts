@@ -31,7 +31,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
   injected: (_state, seen, now, settings) => ({ state: judgeFirst(seen, now, settings) }),
-  clean: () => ({ state: idle }),
+  clean: (state) => ({ state: state.kind === 'evicting' ? { ...state, then: idle } : idle }),
 
   touched: (state, _seen, now, settings) => {
     const wakeAt = readAt(state, now, settings);
@@ -43,25 +43,27 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 
   pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : { state }),
 
-  removed: (state, { risk, mayHang }, now) => {
-    if (state.kind !== 'reverting') return { state: idle };
-    return mayHang ? { state: removedAt(state, now) } : reverted(state, risk, now);
+  removed: (state, { risk, mayHang }, now, { deadlineMs }) => {
+    if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
+    // Nothing has shown yet that its pods are broken, so they keep the rest of their deadline.
+    return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : { state: idle };
   },
 
-  evicted: (state, { risk, isAnyLeft }, now) => {
-    if (state.kind !== 'reverting') return { state };
-    const isOver = !isAnyLeft || now - (state.removedAt ?? now) > EVICT_UNTIL_MS;
-    return isOver ? reverted(state, risk, now) : { state: { ...state, wakeAt: now + EVICT_MS } };
+  evicted: (state, { isAnyLeft }, now) => {
+    if (state.kind !== 'evicting') return { state };
+    const isOver = !isAnyLeft || now - state.since > EVICT_UNTIL_MS;
+    return { state: isOver ? state.then : { ...state, wakeAt: now + EVICT_MS } };
   },
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs, mayHang }, now) => {
     // The answer to the removal was lost.
-    if (state.kind === 'reverting' && state.removedAt === undefined)
-      return mayHang ? { state: removedAt(state, now) } : reverted(state, risk, now);
-    if (state.kind === 'reverted' || state.kind === 'reverting' || getAttempt(state) > 0) return { state };
+    if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
+    if (state.kind === 'reverted' || state.kind === 'evicting' || getAttempt(state) > 0) return { state };
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
-    return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
+    const found = { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } as const;
+    // The earlier leader may have ended before the evictions did.
+    return evictFirst(mayHang, found, now);
   },
 
   time: (state, { injector }, now) => {
@@ -73,8 +75,8 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   },
 };
 
-const removedAt = (state: In<'reverting'>, now: number): WorkloadState => ({
-  ...{ ...state, removedAt: now, wakeAt: now + TOUCHED_MS },
+const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): Transition => ({
+  state: mayHang ? { kind: 'evicting', since: at, then, wakeAt: at } : then,
 });
 
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
@@ -86,12 +88,13 @@ const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Tr
   soaking: read,
   untested: read,
   verified: (state, now) => (state.until <= now ? { state: { ...state, wakeAt: Infinity } } : read(state)),
-  reverting: (state) => ({ state, action: state.removedAt === undefined ? 'revert' : 'evict' }),
+  reverting: (state) => ({ state, action: 'revert' }),
+  evicting: (state) => ({ state, action: 'evict' }),
   reverted: (state) => ({ state: queuedAgain(state) }),
 };
 
 function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
-  if (isOnProbation(state) || state.kind === 'reverting' || state.kind === 'reverted') return state;
+  if (isOnProbation(state) || ['reverting', 'evicting', 'reverted'].includes(state.kind)) return state;
   const kept = { progress: { available: 0, at: now }, template, isCurrent, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
@@ -101,8 +104,8 @@ function queuedAgain({ risk, attempt }: In<'blocked' | 'reverted'>): WorkloadSta
   return { kind: 'queued', risk, isNext: false, attempt };
 }
 
-function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): Transition {
-  return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) } };
+function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): WorkloadState {
+  return { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) };
 }
 
 /** Returns when to read a workload after a change in the watch; undefined for no change of `wakeAt`. */
@@ -116,7 +119,9 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
   return isEarly ? now + soakMs : undefined;
 }
 
-function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'due'>, now: number): WorkloadState {
+function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadState {
+  const { completion, injector, risk, waits } = seen;
+  if (state.kind === 'evicting') return { ...state, then: due(state.then, seen, now) };
   // A failing injection would stay if it were not judged first. Each reading shows again that a change is due.
   if (state.kind === 'reverting' || isJudged(state)) return state;
   const attempt = getAttempt(state);

@@ -10,7 +10,7 @@ import type { Risk } from './batches.ts';
  *
  *     idle → blocked ⇄ queued → rolling → soaking → verified
  *                         │        ↓         ↓          ↓
- *                      untested → reverting → reverted → queued
+ *                      untested → reverting → evicting → reverted → queued
  */
 export type WorkloadState =
   | { readonly kind: 'idle' }
@@ -29,8 +29,9 @@ export type WorkloadState =
    * injector, read once before the others of its namespace continue.
    */
   | ({ readonly kind: 'untested'; readonly isFirst?: true } & Probation)
-  /** `removedAt`: the removal is written, and its controller may wait for broken pods. */
-  | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly removedAt?: number } & Tried & Waking)
+  | ({ readonly kind: 'reverting'; readonly evidence: Evidence } & Tried & Waking)
+  /** The injection is removed, and the controller may wait for broken pods. `then`: the state after their evictions. */
+  | ({ readonly kind: 'evicting'; readonly since: number; readonly then: WorkloadState } & Waking)
   /** `isFound`: known only by its annotation, from an earlier leader or a tenant. */
   | ({ readonly kind: 'reverted'; readonly evidence: Evidence; readonly isFound?: true } & Due & Waking);
 
@@ -87,7 +88,7 @@ export type Observation =
   | ({ readonly kind: 'pods' } & Look)
   /** `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
-  | { readonly kind: 'evicted'; readonly risk: Risk; readonly isAnyLeft: boolean }
+  | { readonly kind: 'evicted'; readonly isAnyLeft: boolean }
   | ({
       readonly kind: 'reverted-before';
       readonly evidence: Evidence;
