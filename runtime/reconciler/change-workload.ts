@@ -5,6 +5,7 @@ import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { equal } from '../json/values.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
+import { fingerprint } from '../injection/fingerprint.ts';
 import { findRevert } from '../injection/revert.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { workloadPatch } from '../injection/patch.ts';
@@ -14,8 +15,8 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
-import { blockedBy } from '../rollout/transition.ts';
-import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
+import { blockedBy, getAttempt } from '../rollout/transition.ts';
+import { idle, type BlockedReason, type Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
@@ -75,16 +76,18 @@ export class WorkloadChanger {
     );
   }
 
-  private decide({ policy, task, workload: { state, injectionStatus } }: WorkloadChange, seen: Workload): Decision {
+  private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
+    const { state = idle, injectionStatus } = workload;
     const now = new Date().toISOString();
-    if (task === 'revert' && state?.kind === 'reverting' && injectionStatusText(seen.metadata) === injectionStatus) {
+    const isSame = injectionStatusText(seen.metadata) === injectionStatus;
+    // It may have another template by now, which has not failed.
+    if (task === 'revert' && state.kind === 'reverting' && isSame && fingerprint(toTemplate(seen)) === state.template) {
       const { attempt, evidence } = state;
       const reason = { at: now, cause: evidence.cause, attempt, evidence: evidence.message };
       const reverted = decideRevert({ workload: seen, image: this.settings.injector.image, ...reason });
       if (reverted !== undefined) return reverted;
     }
-    const attempt = state?.kind === 'queued' || state?.kind === 'blocked' ? state.attempt : 0;
-    return decide({ ...this.settings, workload: seen, policy, now, attempt });
+    return decide({ ...this.settings, workload: seen, policy, now, attempt: getAttempt(state) });
   }
 
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {

@@ -42,7 +42,13 @@ it.each([
 const bare: Metadata = { namespace: 'shop', name: 'cart', uid: 'u' };
 const observed = (metadata: Metadata) => observeWorkload(workloadKinds.deployment, metadata);
 const revert = { at: since, cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it exits' } as const;
-const reverting = { kind: 'reverting', evidence: { cause: 'Crash', message: 'x' }, attempt: 1, wakeAt: 0 } as const;
+const reverting = {
+  kind: 'reverting',
+  evidence: { cause: 'Crash', message: 'x' },
+  template: 'one',
+  attempt: 1,
+  wakeAt: 0,
+} as const;
 
 it.each([
   ['reports a revert that no leader has reported, such as after a crash', since, 1],

@@ -54,7 +54,10 @@ describe('the result of a change', () => {
 
   it('waits longer for each refused revert, also after a read between two attempts', () => {
     const evidence = { cause: 'Crash', message: '' } as const;
-    const reverting = { ...before, state: { kind: 'reverting', evidence, attempt: 1, wakeAt: 0 } as const };
+    const reverting = {
+      ...before,
+      state: { kind: 'reverting', evidence, template: 'one', attempt: 1, wakeAt: 0 } as const,
+    };
     const { failure } = facts(refused, { before: reverting });
     const read = facts(left, { before: { ...reverting, failure } });
     expect(facts(refused, { before: { ...reverting, ...read } }).failure).toMatchObject({ count: 2 });

@@ -35,7 +35,7 @@ const verified: WorkloadState = { kind: 'verified', until: NOW.ms, ...probation,
 const late: WorkloadState = { ...verified, until: NOW.ms + OVERDUE_MS, wakeAt: NOW.ms + OVERDUE_MS };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: NOW.ms + 5_000 };
-const reverting: WorkloadState = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 };
+const reverting: WorkloadState = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: NOW.ms + 600_000 };
 const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
 const evicting = (then: WorkloadState): WorkloadState => ({ kind: 'evicting', since: 0, then, wakeAt: NOW.ms });

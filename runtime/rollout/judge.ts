@@ -7,6 +7,7 @@ import {
   type Probation,
   type Reading,
   type Transition,
+  type Tried,
   type WorkloadState,
 } from './workload-state.ts';
 
@@ -22,11 +23,7 @@ type Status = Observation & { readonly kind: 'status' };
  * Returns the state of a workload that is new to this leader. After its controller has finished, no other one waits for
  * it, but late failures still count.
  */
-export function judgeFirst(
-  seen: Reading & { readonly attempt: number },
-  now: number,
-  settings: JudgeSettings,
-): WorkloadState {
+export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSettings): WorkloadState {
   const begun = begin(seen, now, settings);
   const until = now + OVERDUE_MS;
   return begun.kind === 'rolling' && seen.completion.kind === 'complete'
@@ -35,7 +32,7 @@ export function judgeFirst(
 }
 
 function begin(
-  { completion, injector, template, isCurrent, attempt }: Reading & { readonly attempt: number },
+  { completion, injector, template, isCurrent, attempt }: Reading & Tried,
   now: number,
   { soakMs }: JudgeSettings,
 ): OnProbation {
@@ -60,11 +57,11 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
     case 'no-pods': {
       // It is read again if the list of its pods fails.
       const wakeAt = state.look === undefined ? Infinity : now + settings.lookMs;
-      return { state: { ...untested(state), wakeAt }, action: 'look-at-pods' };
+      return { state: { ...untested(state), look: state.look, wakeAt }, action: 'look-at-pods' };
     }
     case 'paused':
       // A pause does not count against the deadline, and delays no other workload.
-      return { state: { ...untested(state), look: undefined } };
+      return { state: untested(state) };
     case 'complete':
       return { state: complete(state, { ...seen, completion }, now, settings) };
     case 'progressing':
@@ -80,9 +77,7 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
 
 const kept = ({ progress, template, isCurrent, attempt }: Probation) => ({ progress, template, isCurrent, attempt });
 
-const untested = (state: OnProbation): OnProbation => ({
-  ...{ kind: 'untested', ...kept(state), look: state.look, wakeAt: Infinity },
-});
+const untested = (state: OnProbation): OnProbation => ({ kind: 'untested', ...kept(state), wakeAt: Infinity });
 
 function complete(
   state: OnProbation,
@@ -158,8 +153,8 @@ export function judgeEvidence(
   return now - look.at >= lookMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: look.at + lookMs } };
 }
 
-const revert = ({ attempt }: Probation, evidence: Evidence, now: number): Transition => ({
-  state: { kind: 'reverting', evidence, attempt: attempt + 1, wakeAt: now },
+const revert = ({ attempt, template }: Probation, evidence: Evidence, now: number): Transition => ({
+  state: { kind: 'reverting', evidence, template, attempt: attempt + 1, wakeAt: now },
   action: 'revert',
 });
 

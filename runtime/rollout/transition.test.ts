@@ -20,8 +20,8 @@ const complete = { kind: 'complete', available: 2 } as const;
 const reading = (completion: Completion, injector: InjectorHealth = 'unknown', template = 'one') => ({
   ...{ completion, template, isCurrent: true, risk, injector },
 });
-const due = (completion: Completion, injector?: InjectorHealth): Observation => ({
-  ...{ kind: 'due', ...reading(completion, injector) },
+const due = (completion: Completion, injector?: InjectorHealth, template?: string): Observation => ({
+  ...{ kind: 'due', ...reading(completion, injector, template) },
 });
 const injected = (
   completion: Completion = progressing(0),
@@ -55,7 +55,7 @@ const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infini
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
-const reverting = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 } as const;
+const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
 const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
 const found: WorkloadState = { ...reverted, isFound: true };
 const evicting = (then: WorkloadState, since: number) => ({ kind: 'evicting', since, then, wakeAt: since }) as const;
@@ -268,6 +268,20 @@ const rows: readonly Row[] = [
   ['it is read for two minutes', verified, time, OVERDUE_MS, over],
   ['and not any more after that', over, touched, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
+  [
+    'but not of another template, which is judged for itself',
+    { ...reverting, attempt: 2 },
+    status(progressing(0), 0, 'two'),
+    5_000,
+    { kind: 'rolling', template: 'two', attempt: 1, ...progress(0, 5_000), wakeAt: 15_000 },
+  ],
+  [
+    'also if it is due for a change',
+    reverting,
+    due(progressing(0), 'unknown', 'two'),
+    0,
+    { ...rolling, template: 'two' },
+  ],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
   ['a removal whose answer was lost is written', reverting, before(0), 0, reverted],
   ['also that of a StatefulSet, whose controller may wait', reverting, before(0, 1, true), 0, hanging],

@@ -7,6 +7,7 @@ import {
   retryDelayMs,
   TOUCHED_MS,
   type BlockedReason,
+  type Due,
   type JudgeSettings,
   type Observation,
   type Reading,
@@ -23,11 +24,11 @@ type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
-const getAttempt = (state: WorkloadState): number =>
+export const getAttempt = (state: WorkloadState): number =>
   state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
 
 const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
-  due: (state, seen, now) => ({ state: due(state, seen, now) }),
+  due: (state, seen, now, settings) => ({ state: due(unlessOther(state, seen, now, settings), seen, now) }),
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
   injected: (_state, seen, now, settings) => ({ state: judgeFirst(seen, now, settings) }),
@@ -39,7 +40,9 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   },
 
   status: (state, seen, now, settings) =>
-    isOnProbation(state) ? judge(state, seen, now, settings) : { state: standing(state, seen, now) },
+    isOnProbation(state)
+      ? judge(state, seen, now, settings)
+      : { state: standing(unlessOther(state, seen, now, settings), seen, now) },
 
   pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : { state }),
 
@@ -75,6 +78,12 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   },
 };
 
+/** The user may change the template before the revert is written. The new one has not failed. */
+const unlessOther = (state: WorkloadState, seen: Reading, now: number, settings: JudgeSettings): WorkloadState =>
+  state.kind === 'reverting' && state.template !== seen.template
+    ? judgeFirst({ ...seen, attempt: state.attempt - 1 }, now, settings)
+    : state;
+
 const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): Transition => ({
   state: mayHang ? { kind: 'evicting', since: at, then, wakeAt: at } : then,
 });
@@ -100,9 +109,7 @@ function standing(state: WorkloadState, { completion, template, isCurrent }: Rea
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
 }
 
-function queuedAgain({ risk, attempt }: In<'blocked' | 'reverted'>): WorkloadState {
-  return { kind: 'queued', risk, isNext: false, attempt };
-}
+const queuedAgain = ({ risk, attempt }: Due): WorkloadState => ({ kind: 'queued', risk, isNext: false, attempt });
 
 function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): WorkloadState {
   return { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) };

@@ -29,17 +29,18 @@ export type WorkloadState =
    * injector, read once before the others of its namespace continue.
    */
   | ({ readonly kind: 'untested'; readonly isFirst?: true } & Probation)
-  | ({ readonly kind: 'reverting'; readonly evidence: Evidence } & Tried & Waking)
+  /** `template`: the one that failed. */
+  | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly template: string } & Tried & Waking)
   /** The injection is removed, and the controller may wait for broken pods. `then`: the state after their evictions. */
   | ({ readonly kind: 'evicting'; readonly since: number; readonly then: WorkloadState } & Waking)
   /** `isFound`: known only by its annotation, from an earlier leader or a tenant. */
   | ({ readonly kind: 'reverted'; readonly evidence: Evidence; readonly isFound?: true } & Due & Waking);
 
-interface Tried {
+export interface Tried {
   readonly attempt: number;
 }
 
-interface Due extends Tried {
+export interface Due extends Tried {
   readonly risk: Risk;
 }
 
@@ -81,7 +82,7 @@ export type Observation =
   | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined } & Reading)
   | { readonly kind: 'next' }
   | { readonly kind: 'failed' }
-  | ({ readonly kind: 'injected'; readonly attempt: number } & Reading)
+  | ({ readonly kind: 'injected' } & Reading & Tried)
   | { readonly kind: 'touched' }
   /** `unchangedSince`: the last change in the watch. */
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
