@@ -175,4 +175,5 @@ export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   platform: config.platform === 'openshift' ? 'openshift' : 'kubernetes',
   sidecars: config.injectorSidecars,
   otherTracers: config.otherTracers,
+  ignoresReverts: config.rolloutStrategy === 'immediate',
 });

@@ -30,8 +30,10 @@ import { replacesPods, toTemplate, withTemplate } from './workload.ts';
 export type { Decision, DecisionInput } from './decision.ts';
 
 /** Returns the decision that webhook, reconciler, `preview` and `explain` share (docs/contributing/adr/0001). */
-export function decide(input: DecisionInput): Decision {
-  const { workload, policy } = input;
+export function decide(given: DecisionInput): Decision {
+  const { workload, policy, injector } = given;
+  const attempt = injector.ignoresReverts === true ? findRevert(workload.metadata)?.attempt : undefined;
+  const input = attempt === undefined ? given : { ...given, attempt };
   const left = ineligible(input);
   const template = toTemplate(workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', workload);

@@ -80,6 +80,7 @@ describe('a reverted workload', () => {
     ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'reverted'],
     ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'reverted'],
     ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
+    ['is injected if no revert holds', reverted(), { injector: { ...injector, ignoresReverts: true } }, 'injected'],
     ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
     ['is injected with another command', reverted(template({ command: ['go'] })), {}, 'injected'],
     ['is injected with another injector', reverted(), { injector: { ...injector, image: 'autotrace:2' } }, 'injected'],
@@ -90,11 +91,11 @@ describe('a reverted workload', () => {
   ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {
-    const decision = decided(reverted(), { attempt: 2 });
-    const { metadata } = changed(decision);
-    expect([getInjectionStatus(metadata)?.attempt, findRevert(metadata), metadata.labels?.[labels.rollout]]).toEqual([
-      ...[2, undefined, undefined],
-    ]);
+    for (const more of [{ attempt: 2 }, { injector: { ...injector, ignoresReverts: true } }]) {
+      const { metadata } = changed(decided(reverted(), more));
+      expect(getInjectionStatus(metadata)?.attempt).toBe(2);
+      expect([findRevert(metadata), metadata.labels?.[labels.rollout]]).toEqual([undefined, undefined]);
+    }
   });
 
   it('has the same key with the injection and without it', () => {

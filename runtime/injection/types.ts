@@ -16,6 +16,8 @@ export interface InjectorSettings {
   readonly sidecars?: readonly string[];
   /** The treatment of containers that another tracer instruments. Default: `Skip`. */
   readonly otherTracers?: 'Skip' | 'Inject';
+  /** Injects also what was reverted, because no injection is judged (setting `rollout.strategy: immediate`). */
+  readonly ignoresReverts?: boolean;
 }
 
 /** Settings for tracers by the variable's name. A value of the container's own wins. */

@@ -1,13 +1,15 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { active, changed, decided, injector, made } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
+import { decideRevert } from '../injection/decide-revert.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import { toTemplate } from '../injection/workload.ts';
-import type { WorkloadState } from '../rollout/workload-state.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
+import type { ObservedWorkload } from './observed.ts';
+import type { WorkloadChange } from './plan-rollout.ts';
 import { Rollouts } from './rollouts.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -28,8 +30,10 @@ const injected = (image: string): Workload => {
   return { ...workload, spec, metadata: { ...workload.metadata, uid: 'u', resourceVersion: '1' } };
 };
 
-/** Lets the operator revert a workload whose pods failed with the template of `failed`. The API server has `there`. */
-async function revert(failed: Workload, there: Workload) {
+type Plan = (known: ObservedWorkload) => Pick<WorkloadChange, 'workload' | 'task'>;
+
+/** Makes the planned change of a workload that the API server has. */
+async function change(there: Workload, plan: Plan, more: object = {}) {
   const patched: unknown[] = [];
   const api = {
     readWorkload: () => Promise.resolve(there),
@@ -42,28 +46,48 @@ async function revert(failed: Workload, there: Workload) {
   const metrics = { changes: { inc: nothing }, reverts: { inc: nothing }, missedInjections: { inc: nothing } };
   const store = new WorkloadStore(() => 0);
   const term = {
-    ...{ config, api, store, logger, metrics, signal: new AbortController().signal, enqueue: nothing },
+    ...{ config: { ...config, ...more }, api, store, logger, metrics, signal: new AbortController().signal },
     ...{ events: { isPending: () => false }, lumigoes: { policy: () => active }, lumigoesRead: { isCurrent: true } },
+    enqueue: nothing,
   } as unknown as ReconcilerContext;
   const changer = new WorkloadChanger(term, { result: nothing } as unknown as EventRecorder, new Rollouts(term));
-  const known = store.upsert(workloadKinds.deployment, failed.metadata)?.workload;
+  const known = store.upsert(workloadKinds.deployment, there.metadata)?.workload;
   if (known === undefined) throw new Error('it has an owner');
-  const evidence = { cause: 'Crash', message: 'boom' } as const;
-  const template = fingerprint(toTemplate(failed));
-  const state: WorkloadState = { kind: 'reverting', evidence, template, attempt: 1, wakeAt: 0 };
-  const workload = store.update(known, { state }) ?? known;
-  await changer.change({ workload, policy: active, reason: 'its pods fail', task: 'revert' }, undefined);
-  return { patched, state: store.latest(workload)?.state };
+  const planned = plan(known);
+  store.update(known, planned.workload);
+  await changer.change({ ...planned, policy: active, reason: 'a test' }, undefined);
+  return { patched, state: store.latest(known)?.state };
 }
 
-it('reverts a template whose pods failed', async () => {
-  const { patched, state } = await revert(injected('app:1'), injected('app:1'));
-  expect(patched).toHaveLength(1);
-  expect(state).toMatchObject({ kind: 'reverted', attempt: 1 });
-});
+const evidence = { cause: 'Crash', message: 'boom' } as const;
+const revertOf =
+  (failed: Workload): Plan =>
+  (known) => {
+    const template = fingerprint(toTemplate(failed));
+    const state = { kind: 'reverting', evidence, template, attempt: 1, wakeAt: 0 } as const;
+    return { workload: { ...known, state }, task: 'revert' };
+  };
 
-it('does not revert another template, which did not fail', async () => {
-  const { patched, state } = await revert(injected('app:1'), injected('app:2'));
-  expect(patched).toEqual([]);
-  expect(state).toMatchObject({ kind: 'rolling', attempt: 0 });
+describe('the changer', () => {
+  it('reverts a template whose pods failed', async () => {
+    const { patched, state } = await change(injected('app:1'), revertOf(injected('app:1')));
+    expect(patched).toHaveLength(1);
+    expect(state).toMatchObject({ kind: 'reverted', attempt: 1 });
+  });
+
+  it('does not revert another template, which did not fail', async () => {
+    const { patched, state } = await change(injected('app:2'), revertOf(injected('app:1')));
+    expect(patched).toEqual([]);
+    expect(state).toMatchObject({ kind: 'rolling', attempt: 0 });
+  });
+
+  it('injects what an earlier rollout reverted only if none is judged (immediate)', async () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const reason = { at, cause: 'Crash', attempt: 2, evidence: 'boom' };
+    const before = decideRevert({ workload: injected('app:1'), image: injector.image, ...reason });
+    if (before === undefined) throw new Error('it has no injection');
+    const read: Plan = (known) => ({ workload: known });
+    expect((await change(changed(before), read)).patched).toEqual([]);
+    expect((await change(changed(before), read, { rolloutStrategy: 'immediate' })).patched).toHaveLength(1);
+  });
 });
