@@ -1,32 +1,43 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
-import type { Metadata, PodSpec, Workload } from '../api/objects.ts';
+import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { findInjector } from '../injection/intact.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { isOwnedBy, getPodIdentity, getSelector, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
-/** A page. If no pod is available, more of them show nothing else. */
+/** If none of them is available, more pods show nothing else. */
 const MAX_PODS = 20;
+/** Other workloads may have the same labels. A look reads at most 1,000 pods, because a tenant can have any number. */
+const [PAGE_SIZE, MAX_PAGES] = [50, 20];
 
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
-  const { namespace } = workload.metadata;
-  const isTested = getCompletion(workload).kind !== 'no-pods';
-  const identity = isTested ? await getPodIdentity(workload, client) : { labelSelector: labels.autoTrace };
-  if (identity === undefined) return [];
-  const options = { labelSelector: identity.labelSelector, limit: MAX_PODS };
-  for await (const { items } of client.pages({ ...pods, namespace }, options)) {
-    const shown = items.filter(
-      (pod) => isLookedAt(pod.metadata, identity) && (isTested || hasInjectorOf(workload, pod)),
-    );
-    const own = shown.filter(({ metadata }) => isTested || isOf(workload, metadata));
-    // Without own pods, those of others show if the injector runs.
-    return (own.length > 0 ? own : shown).map((pod) => lookedAt(pod, own.length > 0));
+  if (getCompletion(workload).kind !== 'no-pods') {
+    const identity = await getPodIdentity(workload, client);
+    if (identity === undefined) return [];
+    const found = await findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity));
+    return found.map((pod) => lookedAt(pod, true));
   }
-  return [];
+  const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
+  const selector = getSelector(workload, toTemplate(workload)?.metadata?.labels);
+  const own = await findPods(workload, client, selector, (pod) => isShown(pod) && isOf(workload, pod.metadata));
+  // Without own pods, those of others show if the injector runs.
+  const shown = own.length > 0 ? own : await findPods(workload, client, labels.autoTrace, isShown);
+  return shown.map((pod) => lookedAt(pod, own.length > 0));
+}
+
+async function findPods(of: Workload, client: Client, labelSelector: string, isFound: (pod: Pod) => boolean) {
+  const found: Pod[] = [];
+  let pages = 0;
+  const options = { labelSelector, limit: PAGE_SIZE };
+  for await (const { items } of client.pages({ ...pods, namespace: of.metadata.namespace }, options)) {
+    found.push(...(items as readonly Pod[]).filter(isFound));
+    pages += 1;
+    if (found.length >= MAX_PODS || pages === MAX_PAGES) break;
+  }
+  return found.slice(0, MAX_PODS);
 }
 
 /** The jobs of a CronJob have its name and the time. */
@@ -36,22 +47,19 @@ const isOf = ({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [
 /** Lists injected pods, not ready, of a StatefulSet without the injection. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
   if (hasInjection(workload)) return [];
-  const { namespace, uid: owner = '' } = workload.metadata;
-  const broken: Metadata[] = [];
-  const options = { labelSelector: getSelector(workload), limit: MAX_PODS };
-  for await (const { items } of client.pages({ ...pods, namespace }, options))
-    for (const pod of items) if (isLookedAt(pod.metadata, { owner }) && !isReady(pod)) broken.push(pod.metadata);
-  return broken;
+  const { uid: owner = '' } = workload.metadata;
+  const isBroken = (pod: Pod) => isLookedAt(pod, { owner }) && !isReady(pod);
+  return (await findPods(workload, client, getSelector(workload), isBroken)).map(({ metadata }) => metadata);
 }
 
-const isLookedAt = (metadata: Metadata, { owner }: Partial<PodIdentity>): boolean =>
+const isLookedAt = ({ metadata }: Pod, { owner }: Partial<PodIdentity>): boolean =>
   metadata.deletionTimestamp === undefined &&
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
 
 /** Another image shows nothing about this one. */
-const hasInjectorOf = (workload: Workload, pod: KubernetesObject): boolean =>
-  findInjector((pod as Pod).spec)?.image === findInjector(toTemplate(workload)?.spec)?.image;
+const hasInjectorOf = (workload: Workload, { spec }: Pod): boolean =>
+  findInjector(spec)?.image === findInjector(toTemplate(workload)?.spec)?.image;
 
 interface Pod {
   readonly metadata: Metadata;
@@ -59,18 +67,12 @@ interface Pod {
   readonly status?: PodStatus & { readonly conditions?: readonly { type: string; status: string }[] };
 }
 
-const isReady = (pod: KubernetesObject): boolean =>
-  (pod as Pod).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
 
-function lookedAt(pod: KubernetesObject, isOwn: boolean): LookedAtPod {
-  const { metadata, spec, status = {} } = pod as Pod;
-  const injected = (spec?.containers ?? []).filter(
-    ({ volumeMounts = [] }) => isOwn && volumeMounts.some(({ name }) => name === injector.volume),
-  );
-  return {
-    name: metadata.name ?? '',
-    isReady: isReady(pod),
-    injected: new Set(injected.map(({ name }) => name)),
-    status,
-  };
+function lookedAt(pod: Pod, isOwn: boolean): LookedAtPod {
+  const { metadata, spec: { containers = [] } = {}, status = {} } = pod;
+  const isInjected = ({ volumeMounts = [] }: Container) => volumeMounts.some(({ name }) => name === injector.volume);
+  const injected = new Set(containers.filter((each) => isOwn && isInjected(each)).map(({ name }) => name));
+  return { name: metadata.name ?? '', isReady: isReady(pod), injected, status };
 }

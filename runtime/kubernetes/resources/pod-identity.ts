@@ -17,10 +17,8 @@ const byLabel =
   (label: string, value: (workload: Workload) => unknown): Find =>
   (workload) => {
     const found = value(workload);
-    const { uid } = workload.metadata;
-    return typeof found === 'string' && uid !== undefined
-      ? { labelSelector: `${label}=${found}`, owner: uid }
-      : undefined;
+    if (typeof found !== 'string') return undefined;
+    return { labelSelector: getSelector(workload, { [label]: found }), owner: workload.metadata.uid ?? '' };
   };
 
 const finders: Readonly<Record<string, Find>> = {
@@ -49,8 +47,9 @@ async function newestReplicaSet(workload: Workload, client: Client): Promise<Pod
     : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
 }
 
-export const getSelector = (workload: Workload): string =>
-  Object.entries(mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'))
+/** Several DaemonSets have pods of the same generation, so the labels of their own narrow the list. */
+export const getSelector = (workload: Workload, more: Metadata['labels'] = {}): string =>
+  Object.entries({ ...mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'), ...more })
     .map(([key, value]) => `${key}=${String(value)}`)
     .join(',');
 
