@@ -26,15 +26,21 @@ const MAX_NAMES_SHOWN = 20;
 const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
 export class LumigoWriter {
-  private readonly states = new Map<string, State>();
+  /** By namespace and uid. */
+  private readonly states = new Map<string, Map<string, State>>();
 
   constructor(
     private readonly term: ReconcilerContext,
     private readonly recorder: EventRecorder,
   ) {}
 
-  observe(resource: LumigoResource): ObservedLumigo {
-    return { resource, ...(this.states.get(resource.metadata.uid) ?? fresh) };
+  /** Forgets all others of the namespace, because a tenant can create and delete them without end. */
+  observe(namespace: string, resources: readonly LumigoResource[]): ObservedLumigo[] {
+    const known = this.states.get(namespace);
+    const states = new Map(resources.map(({ metadata: { uid } }) => [uid, known?.get(uid) ?? fresh]));
+    if (states.size > 0) this.states.set(namespace, states);
+    else this.states.delete(namespace);
+    return resources.map((resource) => ({ resource, ...fresh, ...states.get(resource.metadata.uid) }));
   }
 
   begin(actions: readonly LumigoAction[], observed: readonly ObservedLumigo[]): void {
@@ -44,15 +50,14 @@ export class LumigoWriter {
 
   private async act(action: LumigoAction): Promise<void> {
     const { signal, enqueue } = this.term;
-    const { uid, namespace } = action.lumigo.metadata;
-    this.note(uid, { isBusy: true });
+    this.note(action.lumigo, { isBusy: true });
     try {
       await this.carryOut(action);
-      if (this.states.has(uid)) this.note(uid, { isBusy: false, failure: undefined });
+      this.note(action.lumigo, { isBusy: false, failure: undefined });
     } catch (error) {
       if (!signal.aborted) this.failed(action, error);
     }
-    if (!signal.aborted) enqueue(namespace);
+    if (!signal.aborted) enqueue(action.lumigo.metadata.namespace);
   }
 
   private async carryOut(action: LumigoAction): Promise<void> {
@@ -66,7 +71,7 @@ export class LumigoWriter {
   /** Takes over the list of an earlier leader, and reports removals that it did not report. */
   private async adopt(lumigo: LumigoResource): Promise<void> {
     const { api, store, lumigoes } = this.term;
-    const { namespace, uid } = lumigo.metadata;
+    const { namespace } = lumigo.metadata;
     const listed = (await api.readLumigo(lumigo)).status?.instrumentedResources ?? [];
     const entries = new Map(listed.map((each) => [each.uid, each]));
     for (const workload of store.in(namespace)) {
@@ -77,7 +82,7 @@ export class LumigoWriter {
       const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
       if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
     }
-    this.note(uid, { listed });
+    this.note(lumigo, { listed });
   }
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
@@ -93,7 +98,7 @@ export class LumigoWriter {
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
     const list = withList ? { listed, listedAt: statusAt } : {};
-    this.note(lumigo.metadata.uid, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
+    this.note(lumigo, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {
@@ -101,7 +106,6 @@ export class LumigoWriter {
     const { namespace, uid, finalizers = [] } = lumigo.metadata;
     // Without finalizers the resource is deleted, and the watch may report that before the answer arrives.
     if (finalizers.every((each) => each === contract.finalizer)) lumigoes.delete(namespace, uid);
-    this.states.delete(uid);
     logger.info({ ...toFields(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, MAX_NAMES_SHOWN).map((each) => `${each.kind.kind}/${each.name}`);
@@ -110,16 +114,22 @@ export class LumigoWriter {
   }
 
   private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
-    const { uid } = lumigo.metadata;
-    const count = (this.states.get(uid)?.failure?.count ?? 0) + 1;
+    const count = (this.stateOf(lumigo)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
-    this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
+    this.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     const fields = { ...toFields(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');
   }
 
-  private note(uid: string, change: Partial<State>): void {
-    this.states.set(uid, { ...(this.states.get(uid) ?? fresh), ...change });
+  /** The answer may arrive after the resource was deleted. */
+  private note(lumigo: LumigoResource, change: Partial<State>): void {
+    const { namespace, uid } = lumigo.metadata;
+    const known = this.stateOf(lumigo);
+    if (known !== undefined) this.states.get(namespace)?.set(uid, { ...known, ...change });
+  }
+
+  private stateOf({ metadata: { namespace, uid } }: LumigoResource): State | undefined {
+    return this.states.get(namespace)?.get(uid);
   }
 }

@@ -179,7 +179,7 @@ export class Reconciler {
     const observed: ObservedNamespace = {
       policy: lumigoes.policy(namespace),
       isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now.ms,
-      lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
+      lumigoes: this.writer.observe(namespace, lumigoes.in(namespace)),
       effective: effective?.metadata.uid,
       credential: credential(namespace, effective),
       workloads: this.store.in(namespace),
