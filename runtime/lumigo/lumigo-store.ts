@@ -31,6 +31,12 @@ export class LumigoStore {
     return true;
   }
 
+  /** Takes the answer to a write. The watch may have reported a deletion before it. */
+  update(lumigo: LumigoResource): void {
+    const { namespace, uid } = lumigo.metadata;
+    if (this.byNamespace.get(namespace)?.has(uid) === true) this.upsert(lumigo);
+  }
+
   delete(namespace: string, uid: string): void {
     const there = this.byNamespace.get(namespace);
     if (there === undefined) return;

@@ -64,4 +64,12 @@ describe('the state of a Lumigo that the operator writes to', () => {
     lumigoes.upsert(lumigo);
     expect(see()).toMatchObject([{ isBusy: false, failure: undefined }]);
   });
+
+  it('brings no deleted Lumigo back into the store', async () => {
+    const { lumigoes, begin, answered } = writerOver();
+    begin();
+    lumigoes.delete('shop', 'l');
+    await answered({ ...lumigo, metadata: { ...lumigo.metadata, resourceVersion: '2' } });
+    expect(lumigoes.in('shop')).toEqual([]);
+  });
 });

@@ -1,5 +1,4 @@
 import { backoffMs } from '../async/retrying.ts';
-import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
@@ -64,7 +63,7 @@ export class LumigoWriter {
     const { api, lumigoes } = this.term;
     if (action.kind === 'adopt') return this.adopt(action.lumigo);
     if (action.kind === 'write-status') return this.writeStatus(action);
-    lumigoes.upsert(await api.writeFinalizer(action.lumigo, action.kind === 'add-finalizer'));
+    lumigoes.update(await api.writeFinalizer(action.lumigo, action.kind === 'add-finalizer'));
     if (action.kind === 'remove-finalizer') this.released(action);
   }
 
@@ -93,7 +92,7 @@ export class LumigoWriter {
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
     const answer = await api.mergeStatus(lumigo, { ...(withList ? status : lastStatus), ...ended });
-    lumigoes.upsert(answer);
+    lumigoes.update(answer);
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
@@ -102,10 +101,7 @@ export class LumigoWriter {
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {
-    const { logger, lumigoes } = this.term;
-    const { namespace, uid, finalizers = [] } = lumigo.metadata;
-    // Without finalizers the resource is deleted, and the watch may report that before the answer arrives.
-    if (finalizers.every((each) => each === contract.finalizer)) lumigoes.delete(namespace, uid);
+    const { logger } = this.term;
     logger.info({ ...toFields(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, MAX_NAMES_SHOWN).map((each) => `${each.kind.kind}/${each.name}`);
