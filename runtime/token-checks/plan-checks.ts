@@ -1,6 +1,8 @@
 export interface Asked {
-  /** Milliseconds of the monotonic clock. */
+  /** The time of the last request, or when a new token was first seen. Milliseconds of the monotonic clock. */
   readonly at: number;
+  /** No request had this token yet. */
+  readonly isNew?: boolean;
   /** Undefined until an answer says so. */
   readonly verdict: 'accepted' | 'refused' | undefined;
   /** Refusals in a row. */
@@ -11,9 +13,17 @@ export interface Asked {
 /** The minimum time between two requests: 20 a minute, whatever the number of namespaces. */
 export const APART_MS = 3_000;
 
+/** Returns what is known of the tokens that a tenant still has. */
+export const keepPresent = (
+  tenants: readonly { readonly token: string }[],
+  asked: ReadonlyMap<string, Asked>,
+  now: number,
+) => new Map(tenants.map(({ token }) => [token, asked.get(token) ?? newAt(now)]));
+
+export const newAt = (at: number): Asked => ({ at, isNew: true, verdict: undefined, refusals: 0, status: 0 });
+
 /** One refusal may be temporary, so the second in a row counts. Answers without a verdict change nothing. */
-export function heard(status: number, at: number, before: Asked | undefined): Asked {
-  const { verdict, refusals = 0, status: last = 0 } = before ?? {};
+export function heard(status: number, at: number, { verdict, refusals, status: last }: Asked): Asked {
   if (status === 401 || status === 403)
     return { at, verdict: refusals > 0 ? 'refused' : verdict, refusals: refusals + 1, status };
   return status >= 200 && status < 300
@@ -22,13 +32,13 @@ export function heard(status: number, at: number, before: Asked | undefined): As
 }
 
 /** A refused token is asked about every minute, because a user is about to fix it. */
-export function askAt(asked: Asked | undefined): number {
-  if (asked === undefined) return -Infinity;
-  const { at, verdict, refusals } = asked;
-  return at + (refusals === 1 ? 5_000 : verdict === 'accepted' ? 300_000 : 60_000);
+export function askAt({ at, isNew, verdict, refusals }: Asked): number {
+  return at + (isNew ? 0 : refusals === 1 ? 5_000 : verdict === 'accepted' ? 300_000 : 60_000);
 }
 
-export function firstDue<T>(items: Iterable<T>, dueAt: (item: T) => number, now: number): T | undefined {
-  const due = [...items].map((item) => ({ item, at: dueAt(item) })).filter(({ at }) => at <= now);
-  return due.toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at))[0]?.item;
+/** New and known tokens take turns, so no tenant delays others by new tokens. The first that was due comes first. */
+export function nextToken(asked: ReadonlyMap<string, Asked>, now: number, wasNew: boolean) {
+  const due = [...asked].filter(([, each]) => askAt(each) <= now);
+  const isLast = ({ isNew = false }: Asked): number => Number(isNew === wasNew);
+  return due.toSorted(([, a], [, b]) => isLast(a) - isLast(b) || askAt(a) - askAt(b))[0];
 }

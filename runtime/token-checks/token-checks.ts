@@ -7,7 +7,7 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
-import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
+import { APART_MS, heard, keepPresent, nextToken, type Asked } from './plan-checks.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
@@ -34,7 +34,8 @@ interface Tenant {
 export class TokenChecks {
   readonly name = 'token checks';
   readonly needsToLead = true;
-  private readonly asked = new Map<string, Asked>();
+  private asked = new Map<string, Asked>();
+  private wasNew = false;
   private reported: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: TokenChecksOptions) {}
@@ -69,33 +70,28 @@ export class TokenChecks {
 
   /** Several namespaces may share the token. */
   private async ask(signal: AbortSignal): Promise<void> {
-    const { endpoint } = this.options;
-    const tokens = new Set(this.tenants().map(({ token }) => token));
-    for (const token of this.asked.keys()) if (!tokens.has(token)) this.asked.delete(token);
-    const token = firstDue(tokens, (each) => askAt(this.asked.get(each)), performance.now());
-    if (token === undefined) return;
-    const status = await askEndpoint(endpoint, token, signal);
-    this.asked.set(token, heard(status, performance.now(), this.asked.get(token)));
+    const now = performance.now();
+    this.asked = keepPresent(this.tenants(), this.asked, now);
+    const next = nextToken(this.asked, now, this.wasNew);
+    if (next === undefined) return;
+    const [token, before] = next;
+    this.wasNew = before.isNew === true;
+    const status = await askEndpoint(this.options.endpoint, token, signal);
+    this.asked.set(token, heard(status, performance.now(), before));
   }
 
   private report(): void {
-    const { onSeen } = this.options;
     const tenants = this.tenants();
     const present = new Set(tenants.map(({ namespace }) => namespace));
-    for (const namespace of this.reported) {
-      if (present.has(namespace)) continue;
-      this.count(namespace, undefined);
-      onSeen(namespace, undefined);
-    }
+    for (const namespace of this.reported) if (!present.has(namespace)) this.tell(namespace, undefined);
     this.reported = present;
-    for (const { namespace, source, token, generation } of tenants) {
-      const asked = this.asked.get(token);
-      this.count(namespace, asked);
-      onSeen(namespace, { generation, ...tokenSeen(source, asked) });
-    }
+    for (const { namespace, source, token, generation } of tenants)
+      this.tell(namespace, { generation, ...tokenSeen(source, this.asked.get(token)) });
   }
 
-  private count(namespace: string, asked: Asked | undefined): void {
-    setUnlessZero(this.options.metrics.refusedTokens, { namespace }, asked?.verdict === 'refused' ? 1 : 0);
+  private tell(namespace: string, seen: TokenSeen | undefined): void {
+    const { metrics, onSeen } = this.options;
+    setUnlessZero(metrics.refusedTokens, { namespace }, typeof seen?.accepted === 'object' ? 1 : 0);
+    onSeen(namespace, seen);
   }
 }
