@@ -83,6 +83,4 @@ const condition = (
   type: ConditionType,
   status: Condition['status'],
   { reason, message }: Pick<Untimed, 'reason' | 'message'>,
-): Untimed => ({
-  ...{ type, status, reason, message },
-});
+): Untimed => ({ type, status, reason, message });

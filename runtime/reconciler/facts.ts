@@ -5,7 +5,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
-import { isContested } from './plan-workload.ts';
+import { mayBeUndone } from './plan-workload.ts';
 
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
@@ -95,6 +95,6 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
 function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload }: Written): Write | undefined {
   if (findRevert(workload.metadata) !== undefined) return undefined;
-  const repeats = isContested(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
+  const repeats = mayBeUndone(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
   return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
 }

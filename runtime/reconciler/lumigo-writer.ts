@@ -110,7 +110,8 @@ export class LumigoWriter {
   }
 
   private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
-    const count = (this.stateOf(lumigo)?.failure?.count ?? 0) + 1;
+    const { namespace, uid } = lumigo.metadata;
+    const count = (this.states.get(namespace)?.get(uid)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
     this.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
@@ -119,13 +120,9 @@ export class LumigoWriter {
   }
 
   /** The answer may arrive after the resource was deleted. */
-  private note(lumigo: LumigoResource, change: Partial<State>): void {
-    const { namespace, uid } = lumigo.metadata;
-    const known = this.stateOf(lumigo);
-    if (known !== undefined) this.states.get(namespace)?.set(uid, { ...known, ...change });
-  }
-
-  private stateOf({ metadata: { namespace, uid } }: LumigoResource): State | undefined {
-    return this.states.get(namespace)?.get(uid);
+  private note({ metadata: { namespace, uid } }: LumigoResource, change: Partial<State>): void {
+    const states = this.states.get(namespace);
+    const known = states?.get(uid);
+    if (known !== undefined) states?.set(uid, { ...known, ...change });
   }
 }

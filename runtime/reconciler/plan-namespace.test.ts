@@ -244,6 +244,19 @@ describe('the workloads of a namespace', () => {
     expect(changes({ ...orphaned, isLumigoGone: true })).toEqual(['a']);
   });
 
+  it('are read at once when a user scales them, and no status calls that an undone change', () => {
+    const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
+    const { policy } = seen;
+    const scaled = (repeats: number) => {
+      const write = { policy, at: 0, touchedAt: 60_000, repeats };
+      return { ...seen, workloads: [instrumented('a', { checkedBefore: policy, write })] };
+    };
+    expect(changes(scaled(0), 60_000)).toEqual(['a']);
+    expect(JSON.stringify(plan(scaled(0), 60_000).lumigoes)).not.toContain('changed back');
+    expect(changes(scaled(1), 60_000)).toEqual([]);
+    expect(JSON.stringify(plan(scaled(1), 60_000).lumigoes)).toContain('changed back by another writer');
+  });
+
   it('are planned the same from the same input', () => {
     const seen = observed([known(lumigo({}, ready))], [workload('a'), instrumented('b')]);
     expect(plan(seen)).toEqual(plan(seen));

@@ -79,7 +79,7 @@ function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContex
 }
 
 function givenUpAt(workload: ObservedWorkload, { policy, removalDeadlineMs }: ObservedNamespace): number {
-  const { failure, write } = workload;
+  const { failure } = workload;
   if (failure?.policy === policy) return (failure.refusedSince ?? Infinity) + removalDeadlineMs;
-  return isContested(workload, policy) && (write?.repeats ?? 0) > 0 ? -Infinity : Infinity;
+  return isContested(workload, policy) ? -Infinity : Infinity;
 }

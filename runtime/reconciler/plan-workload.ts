@@ -19,7 +19,7 @@ const checkedUnder = nothing('it is up to date');
 /** A change that another writer undoes within this time was undone because of it. */
 const CONTESTED_MS = 10 * 60_000;
 /** By repetitions: at most three writes of a workload in ten minutes, five on the first day, then one a day. */
-const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
+const contestDelaysMs = [60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
 /** Plans by metadata alone. In doubt it asks for the whole object, about which `decide` decides. */
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
@@ -93,9 +93,13 @@ const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 
 const optsOut = ({ label }: ObservedWorkload): boolean =>
   optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });
 
-/** Returns whether another writer undid the last change so soon that the change was the reason. */
-export const isContested = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
+/** Returns whether another writer soon changed the workload. It may have undone the last change, or only scaled. */
+export const mayBeUndone = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
   write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
 
+/** A read after the first such change shows which it was. Only a repeated write proves that the other writer undoes. */
+export const isContested = (workload: ObservedWorkload, policy: NamespacePolicy): boolean =>
+  mayBeUndone(workload, policy) && (workload.write?.repeats ?? 0) > 0;
+
 export const contestDelayMs = (repeats: number): number =>
-  contestDelaysMs[Math.min(repeats, contestDelaysMs.length - 1)] ?? 0;
+  contestDelaysMs[Math.min(repeats, contestDelaysMs.length) - 1] ?? 0;

@@ -12,11 +12,10 @@ import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
-import type { WebhookSeen } from '../webhook/probe.ts';
 import type { ObservedCredential, ObservedNamespace } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
-import type { Candidate } from '../webhook/probe.ts';
+import type { Candidate, WebhookSeen } from '../webhook/probe.ts';
 import { Rollouts } from './rollouts.ts';
 import { TelemetryFacts } from './telemetry-facts.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -59,11 +58,8 @@ export class Reconciler {
     this.telemetryFacts = new TelemetryFacts(term);
     const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
     this.executor = new Executor({
-      pace: config,
-      pages: api.pages,
+      ...{ pace: config, pages: api.pages, logger, signal },
       change: (change, fresh) => changer.change(change, fresh),
-      logger,
-      signal,
     });
     this.planner = new Planner((namespace) => this.plan(namespace), term);
     signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });

@@ -10,7 +10,7 @@ import type { FaultRun } from './fault-run.ts';
 
 interface Fight {
   readonly observedMs: number;
-  /** The number of writes that the backoff allows in that time: at once, after 10 s, after 60 s, then after an hour. */
+  /** The number of writes that the backoff allows in that time: twice at once, after 60 s, then after an hour. */
   readonly allowed: number;
 }
 
