@@ -1,7 +1,7 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { getPolicy } from '../injection/policy.ts';
+import { getPolicy, whenExcluded } from '../injection/policy.ts';
 import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -100,10 +100,10 @@ export const policyIn = (
   namespace: string,
   lumigoes: readonly LumigoResource[],
   { isExcluded }: Pick<PreviewOptions, 'isExcluded'>,
-): NamespacePolicy =>
-  isExcluded(namespace)
-    ? { kind: 'excluded' }
-    : getPolicy(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
+): NamespacePolicy => {
+  const policy = getPolicy(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
+  return isExcluded(namespace) ? whenExcluded(policy) : policy;
+};
 
 /** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
 const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';

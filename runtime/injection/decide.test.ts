@@ -153,6 +153,15 @@ describe('opting out and in', () => {
     expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in', tried: 'update' });
     expect(getInjectionStatus(changed(decision).metadata)?.tracing.secretName).toBe('mine');
   });
+
+  it('labels of a workload do not count in a namespace that is excluded by now', () => {
+    const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true, isExcluded: true };
+    const optedIn = made({ labels: { [labels.autoTrace]: 'true' } });
+    expect(decided(optedIn, { policy }).kind).toBe('none');
+    const removed = decided(instrumented(optedIn), { policy });
+    expect(removed.kind).toBe('remove');
+    expect(changed(removed).metadata.labels).toEqual(optedIn.metadata.labels);
+  });
 });
 
 describe('no surprise rollouts [D17]', () => {

@@ -86,7 +86,7 @@ function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: bo
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
   if (!remove) return keep(workload) ?? forget(workload) ?? none(code, workload);
-  const alone = policy.kind === 'deleting' ? optIn(input, template) : undefined;
+  const alone = policy.kind === 'deleting' && !policy.isExcluded ? optIn(input, template) : undefined;
   return alone ?? removeFrom(input, template, code);
 }
 

@@ -33,6 +33,10 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
   return enabledPolicy(effective);
 }
 
+/** The installation may exclude a namespace that has injections. They are removed when its `Lumigo` is deleted. */
+export const whenExcluded = (policy: NamespacePolicy): NamespacePolicy =>
+  policy.kind === 'deleting' ? { ...policy, isExcluded: true } : { kind: 'excluded' };
+
 const inactive = (
   { metadata: { name } }: LumigoResource,
   reason: ConditionReason,

@@ -42,7 +42,7 @@ export interface InjectionSettings extends InjectorSettings, TracingSettings {
 
 export type NamespacePolicy =
   | { readonly kind: 'none' }
-  /** The installation excludes the namespace, whatever resources it has. */
+  /** The installation excludes the namespace. Only a deleted `Lumigo` has an effect in it. */
   | { readonly kind: 'excluded' }
   | {
       readonly kind: 'active';
@@ -68,4 +68,5 @@ export type NamespacePolicy =
    */
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
-  | { readonly kind: 'deleting'; readonly lumigo: string; readonly remove: boolean };
+  /** `isExcluded`: no workload of the namespace may opt in. */
+  | { readonly kind: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly isExcluded?: true };

@@ -56,4 +56,17 @@ describe('the store of Lumigo resources', () => {
     expect(store.policy('kube-system')).toEqual({ kind: 'excluded' });
     expect(store.policy('shop')).toEqual({ kind: 'none' });
   });
+
+  it('removes injections of a deleted Lumigo in an excluded namespace, and follows it in nothing else', () => {
+    const store = new LumigoStore(['shop']);
+    const held = { finalizers: [contract.finalizer] };
+    store.upsert(lumigo('1', held));
+    expect(store.policy('shop')).toEqual({ kind: 'excluded' });
+    store.upsert(lumigo('2', { ...held, ...going }));
+    const deleting = store.policy('shop');
+    expect(deleting).toEqual({ kind: 'deleting', lumigo: 'lumigo', remove: true, isExcluded: true });
+    expect(store.policy('shop')).toBe(deleting);
+    store.upsert(lumigo('3', going));
+    expect(store.policy('shop')).toEqual({ kind: 'excluded' });
+  });
 });

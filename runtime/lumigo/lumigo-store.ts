@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lumigo as contract } from '../contract.ts';
-import { effectiveLumigo, getPolicy } from '../injection/policy.ts';
+import { effectiveLumigo, getPolicy, whenExcluded } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
@@ -70,14 +70,14 @@ export class LumigoStore {
 
   /** Returns the same object until it changes, so that a plan can compare policies. */
   policy(namespace: string): NamespacePolicy {
-    return this.excluded.has(namespace) ? excluded : (this.policies.get(namespace) ?? none);
+    return this.policies.get(namespace) ?? (this.isExcluded(namespace) ? excluded : none);
   }
 
   private judge(namespace: string): void {
-    const policy = getPolicy(this.in(namespace), this.noPodMode);
-    const before = this.policies.get(namespace) ?? none;
-    if (isDeepStrictEqual(policy, before)) return;
-    if (policy.kind === 'none') this.policies.delete(namespace);
+    const found = getPolicy(this.in(namespace), this.noPodMode);
+    const policy = this.isExcluded(namespace) ? whenExcluded(found) : found;
+    if (isDeepStrictEqual(policy, this.policy(namespace))) return;
+    if (policy.kind === 'none' || policy.kind === 'excluded') this.policies.delete(namespace);
     else this.policies.set(namespace, policy);
     for (const listener of this.listeners) listener(namespace);
   }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { changed, decided, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { createWorkload, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 
@@ -89,6 +91,22 @@ describe('an excluded namespace', () => {
     await testCluster.lumigo('kube-public');
     await testCluster.waitForCondition('kube-public', 'Error', { reason: 'NamespaceExcluded' });
     await testCluster.deleteLumigo('kube-public');
+  });
+
+  it('loses its injections from before when its Lumigo is deleted, and no other workload changes', async () => {
+    const { testCluster } = operator;
+    const injected = withMetadata(changed(decided(made({ labels: optIn }))), { namespace: 'kube-public' });
+    await testCluster.create(injected as unknown as Manifest);
+    await testCluster.create(createWorkload(deployment, 'kube-public', 'plain', { labels: optIn }));
+    const before = await testCluster.get(deployment, 'kube-public', 'plain');
+    await testCluster.secret('kube-public');
+    await testCluster.lumigo('kube-public');
+    await testCluster.waitForCondition('kube-public', 'Error', { reason: 'NamespaceExcluded' });
+    expect(await testCluster.isInstrumented(deployment, 'kube-public', 'app')).toBe(true);
+    await testCluster.deleteLumigo('kube-public');
+    expect(await testCluster.isInstrumented(deployment, 'kube-public', 'app')).toBe(false);
+    const { generation } = (await testCluster.get(deployment, 'kube-public', 'plain')).metadata;
+    expect(generation).toBe(before.metadata.generation);
   });
 });
 
