@@ -95,6 +95,23 @@ describe('lumigo explain', () => {
     expect(job.stdout).toMatch(/Remedy: +Create the Job again/);
   });
 
+  it('says why the reconciler does not instrument a workload yet', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const paused = await testCluster.namespace('paused');
+    await testCluster.create(createWorkload(deployment, paused, 'app'));
+    await testCluster.merge(deployment, paused, 'app', { spec: { paused: true, replicas: 2 } });
+    await testCluster.activate(paused);
+    const explained = async (rolloutStrategy: 'progressive' | 'manual') => {
+      const config = { ...installation.config, rolloutStrategy };
+      const args = ['explain', 'deployment/app', '-n', paused];
+      return (await runInContainer(cluster, { ...installation, config }, args)).stdout;
+    };
+    expect(await explained('progressive')).toMatch(/Next: +nothing for now: it is paused/);
+    expect(await explained('manual')).toMatch(
+      /Next: +nothing for now: it is injected when its pod template changes or/,
+    );
+  });
+
   it('names the endpoint of an injection by another installation, which stays [F10]', async () => {
     const { installation, cluster, testCluster } = operator;
     await testCluster.create(createWorkload(deployment, shop, 'moved'));

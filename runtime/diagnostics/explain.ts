@@ -8,6 +8,8 @@ import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
@@ -55,7 +57,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     now: describeNow(workload),
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict),
+    next: describeNext(kind, verdict, findHalt(policy, lumigoes)),
     ...describeRemedy(verdict.decision.code),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
@@ -163,8 +165,19 @@ const next: Readonly<Record<Outlook, string>> = {
   untouched: 'nothing changes',
 };
 
-function describeNext({ kind }: WorkloadKind, verdict: Verdict): string {
+function findHalt(policy: NamespacePolicy, lumigoes: readonly LumigoResource[]): string | undefined {
+  const effective = 'lumigo' in policy ? lumigoes.find(({ metadata }) => metadata.name === policy.lumigo) : undefined;
+  return effective?.status?.conditions?.find(({ type, reason }) => type === 'RolledOut' && reason === 'Halted')
+    ?.message;
+}
+
+const whyNotNow = ({ blocked }: Verdict, halt: string | undefined): string | undefined =>
+  blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
+
+function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | undefined): string {
   const what = outlook(verdict);
+  const later = what === 'instrument' || what === 'update' ? whyNotNow(verdict, halt) : undefined;
+  if (later !== undefined) return `nothing for now: ${later}`;
   const get = what === 'remove' ? 'start without it' : 'start with it';
   const restarts: Readonly<Record<string, string>> = {
     CronJob: `its next Jobs ${get}`,

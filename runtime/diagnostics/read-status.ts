@@ -3,18 +3,20 @@ import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
 import { listLumigoes, noneIfForbidden, policyIn } from './preview.ts';
+import type { VerdictContext } from './verdict.ts';
 import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
 
 interface ReadOptions {
   readonly client: Client;
   readonly namespace: string;
   readonly injector: InjectorSettings;
+  readonly config: VerdictContext['config'];
   readonly isExcluded: (namespace: string) => boolean;
   readonly note: (text: string) => void;
 }
 
 export async function readStatus(options: ReadOptions): Promise<NamespaceStatus> {
-  const { client, namespace, injector, note } = options;
+  const { client, namespace, injector, config, note } = options;
   const [lumigoes, ...lists] = await Promise.all([
     listLumigoes(options),
     ...workloads.map(async (kind) => {
@@ -27,5 +29,6 @@ export async function readStatus(options: ReadOptions): Promise<NamespaceStatus>
   const policy = policyIn(namespace, lumigoes, options);
   const name = 'lumigo' in policy ? policy.lumigo : undefined;
   const lumigo = lumigoes.find(({ metadata }) => metadata.name === name);
-  return statusOfNamespace({ namespace, policy, lumigo, injector, workloads: lists.flat().sort(byKindAndName) });
+  const found = lists.flat().sort(byKindAndName);
+  return statusOfNamespace({ namespace, policy, lumigo, injector, config, workloads: found });
 }

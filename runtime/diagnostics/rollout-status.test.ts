@@ -19,12 +19,14 @@ const reported = (generation: number, observedGeneration?: number, ...types: rea
       status: { observedGeneration, conditions: types.map(condition) },
     } as unknown as LumigoResource,
     injector: { image: 'i', platform: 'kubernetes' } as never,
+    config: { rolloutStrategy: 'progressive' },
     workloads: [],
   }).isComplete;
 
 describe('the status of a namespace', () => {
   it('is complete without a Lumigo resource', () => {
-    const nothing = { namespace: 'shop', policy: { kind: 'none' }, lumigo: undefined, workloads: [] } as const;
+    const config = { rolloutStrategy: 'progressive' } as const;
+    const nothing = { namespace: 'shop', policy: { kind: 'none' }, lumigo: undefined, workloads: [], config } as const;
     expect(statusOfNamespace({ ...nothing, injector: {} as never }).isComplete).toBe(true);
   });
 

@@ -6,11 +6,11 @@ import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
-import { blockedBy } from '../rollout/transition.ts';
-import { blockedTexts } from '../rollout/workload-state.ts';
+import { blockedTexts, type BlockedReason } from '../rollout/workload-state.ts';
 import { withoutTokens } from '../wording/token.ts';
 import { describePolicy, stepFor } from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
+import { whyLater, type VerdictContext } from './verdict.ts';
 
 type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
 
@@ -38,6 +38,7 @@ export interface StatusInput {
   readonly policy: NamespacePolicy;
   readonly lumigo: LumigoResource | undefined;
   readonly injector: InjectorSettings;
+  readonly config: VerdictContext['config'];
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
 
@@ -46,11 +47,13 @@ export function statusOfNamespace({
   policy,
   lumigo,
   injector,
+  config,
   workloads: all,
 }: StatusInput): NamespaceStatus {
   const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
   const rows = all.flatMap(({ kind, workload }) => {
-    const row = findStatus(kind, workload, { policy, injector, listed: listed.get(workload.metadata.uid ?? '') });
+    const state = listed.get(workload.metadata.uid ?? '');
+    const row = findStatus(kind, workload, { policy, injector, config, listed: state });
     return row === undefined ? [] : [row];
   });
   const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
@@ -82,6 +85,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus
 interface Context {
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
+  readonly config: VerdictContext['config'];
   readonly listed: 'RollingOut' | 'Verified' | undefined;
 }
 
@@ -93,7 +97,7 @@ function findStatus(kind: WorkloadKind, workload: Workload, context: Context): W
   if (decision.code === 'left-to-owner') return undefined;
   const { state, details } =
     injectedState(workload, completion, context) ??
-    uninjectedState(decision, completion, stepFor(kind, workload, policy));
+    uninjectedState(decision, whyLater(context.config, workload), stepFor(kind, workload, policy));
   const name = workload.metadata.name ?? '';
   return { kind: kind.kind, name, state, pods: getPods(completion, workload), details: withoutTokens(details) };
 }
@@ -112,11 +116,14 @@ function injectedState({ metadata }: Workload, completion: Completion, { listed 
   return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
 }
 
-function uninjectedState(decision: Decision, completion: Completion, step: ReturnType<typeof stepFor>): Found {
+function uninjectedState(
+  decision: Decision,
+  later: BlockedReason | undefined,
+  step: ReturnType<typeof stepFor>,
+): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
   if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
-  const blocked = blockedBy(completion, 'untried');
-  return { state: 'waiting', details: blocked === undefined ? 'is queued' : blockedTexts[blocked] };
+  return { state: 'waiting', details: later === undefined ? 'is queued' : blockedTexts[later] };
 }
 
 function getPods(completion: Completion, workload: Workload): string {

@@ -4,6 +4,8 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { getCompletion } from '../rollout/completion.ts';
+import type { InjectionConfig } from '../config/config.ts';
+import { whyWaits } from '../reconciler/plan-workload.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import { getRisk, type Risk } from '../rollout/batches.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
@@ -30,6 +32,13 @@ export interface VerdictContext {
   readonly client: Client;
   readonly injector: InjectorSettings;
   readonly renew: boolean;
+  readonly config: Pick<InjectionConfig, 'rolloutStrategy'>;
+}
+
+/** Returns why the reconciler does not inject it now. */
+export function whyLater({ rolloutStrategy }: VerdictContext['config'], workload: Workload): BlockedReason | undefined {
+  if (rolloutStrategy === 'immediate') return undefined;
+  return whyWaits(rolloutStrategy, workload) ?? blockedBy(getCompletion(workload), 'untried');
 }
 
 /** Decides as the reconciler would. The dry run includes admission, quota and validation. */
@@ -37,18 +46,15 @@ export async function verdictOn(
   kind: WorkloadKind,
   listed: Workload,
   policy: NamespacePolicy,
-  { client, injector, renew }: VerdictContext,
+  { client, injector, renew, config }: VerdictContext,
 ): Promise<Verdict> {
   const workload = { ...listed, apiVersion: kind.apiVersion, kind: kind.kind };
   const { namespace = '', name = '', resourceVersion = '' } = workload.metadata;
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
   const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
-  const completion = getCompletion(workload);
-  const rollout = {
-    ...{ restarts: completion.kind !== 'no-pods', risk: getRisk(workload) },
-    blocked: blockedBy(completion, 'untried'),
-  };
+  const restarts = getCompletion(workload).kind !== 'no-pods';
+  const rollout = { restarts, risk: getRisk(workload), blocked: whyLater(config, workload) };
   const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
   if (patch.length === 0) return nothing;
   try {

@@ -1,5 +1,4 @@
 import { toInjector } from '../config/config.ts';
-import { annotations } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
@@ -16,9 +15,10 @@ import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy, getAttempt } from '../rollout/transition.ts';
-import { idle, type BlockedReason, type Observation } from '../rollout/workload-state.ts';
+import { idle, type Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
+import { whyWaits } from './plan-workload.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { classifyWorkload, mayHang } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -154,12 +154,3 @@ const failed = (error: unknown): Failed => ({
 /** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
   policy.kind === 'active' && creationTimestamp > policy.createdAt;
-
-function whyWaits(
-  strategy: ReconcilerContext['config']['rolloutStrategy'],
-  { metadata }: Workload,
-): BlockedReason | undefined {
-  if (strategy === 'on-next-change') return 'WaitsForChange';
-  const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
-  return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;
-}

@@ -1,7 +1,10 @@
-import { labels } from '../contract.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { annotations, labels } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
 import { optedOut } from '../injection/label.ts';
 import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import type { BlockedReason } from '../rollout/workload-state.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
@@ -86,6 +89,15 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const isKept = injectionStatus === undefined ? !isReverted(workload.injectionStatus) : injectionStatus.keep === true;
   if (isKept || !canChange) return nothing('there is no Lumigo resource in its namespace');
   return { kind: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
+}
+
+export function whyWaits(
+  strategy: RuntimeConfig['rolloutStrategy'],
+  { metadata }: Workload,
+): BlockedReason | undefined {
+  if (strategy === 'on-next-change') return 'WaitsForChange';
+  const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
+  return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;
 }
 
 const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 'true';
