@@ -41,7 +41,7 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
 
 /** Returns the reconciler's plan for a workload that it sees for the first time. */
 export const stepFor = (kind: WorkloadKind, { metadata }: Workload, policy: NamespacePolicy) =>
-  planWorkload(observeWorkload(kind, metadata), { policy, isLumigoGone: true }, 0);
+  planWorkload(observeWorkload(kind, metadata), policy, 0);
 
 async function verdictsOn(kind: WorkloadKind, namespace: string, policy: NamespacePolicy, context: VerdictContext) {
   const verdicts: Verdict[] = [];

@@ -65,6 +65,9 @@ export class WorkloadChanger {
       if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
+      // A watch may not show yet that its namespace has one.
+      if (policy.kind === 'none' && isLeftBehind(decision) && (await api.hasLumigo(workload.namespace)))
+        throw new Error('its namespace has a Lumigo resource that is not known yet');
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const metadata = await this.write(planned, seen, decision.workload);
@@ -150,6 +153,8 @@ export class WorkloadChanger {
 const failed = (error: unknown): Failed => ({
   ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
 });
+
+const isLeftBehind = ({ code }: Decision): boolean => code === 'left-behind' || code === 'forgotten';
 
 /** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>

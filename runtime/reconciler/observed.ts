@@ -92,8 +92,6 @@ export interface ObservedCredential {
 
 export interface ObservedNamespace {
   readonly policy: NamespacePolicy;
-  /** The API server confirmed it, because a watch may be late. */
-  readonly isLumigoGone: boolean;
   readonly lumigoes: readonly ObservedLumigo[];
   readonly effective: string | undefined;
   readonly credential: ObservedCredential | undefined;

@@ -45,7 +45,7 @@ const DEADLINE_MS = 120_000;
 function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedWorkload[] = []): ObservedNamespace {
   const policy = getPolicy(lumigoes.map(({ resource }) => resource));
   return {
-    ...{ policy, isLumigoGone: false, lumigoes, effective: lumigoes[0]?.resource.metadata.uid },
+    ...{ policy, lumigoes, effective: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
     ...{
       webhook: undefined,
@@ -236,12 +236,6 @@ describe('the workloads of a namespace', () => {
     expect(changes(unlisted)).toEqual([]);
     expect(plan(unlisted).lumigoes).toMatchObject([{ kind: 'write-status', withList: true }]);
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
-  });
-
-  it('stay until the API server confirms that their Lumigo no longer exists', () => {
-    const orphaned = observed([], [instrumented('a')]);
-    expect(plan(orphaned)).toMatchObject({ changes: [], confirmGone: true, wakeAt: 10_000 });
-    expect(changes({ ...orphaned, isLumigoGone: true })).toEqual(['a']);
   });
 
   it('are read at once when a user scales them, and no status calls that an undone change', () => {

@@ -13,7 +13,6 @@ interface NamespacePlan extends WorkloadsPlan {
   readonly lumigoes: readonly LumigoAction[];
 }
 
-const CONFIRM_MS = 10_000;
 const never: PlannedAction = { wakeAt: Infinity };
 
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
@@ -23,13 +22,12 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const received = summarizeTelemetry(observed.workloads, observed.telemetryExpectedWithinMs, now);
   const context = { observed, effective, workloads, isListDue, received: received.summary, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
-  const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
     ...workloads,
     received: received.summary,
     changes: isListDue ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
-    wakeAt: Math.min(workloads.wakeAt, received.wakeAt, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
+    wakeAt: Math.min(workloads.wakeAt, received.wakeAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
 

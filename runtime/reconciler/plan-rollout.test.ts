@@ -58,7 +58,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   };
   const rollout: ObservedRollout = { settings, injector: 'unknown', hasSlot: true, ...more };
   const observed: ObservedNamespace = {
-    ...{ policy, isLumigoGone: false, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
+    ...{ policy, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
     telemetryExpectedWithinMs: 3_600_000,
     rollout,

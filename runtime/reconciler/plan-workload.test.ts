@@ -39,7 +39,7 @@ const cases: readonly [
   workload: ObservedWorkload,
   policy: NamespacePolicy,
   step: ReturnType<typeof planWorkload>['kind'],
-  more?: { readonly now?: number; readonly isLumigoGone?: boolean; readonly until?: number },
+  more?: { readonly now?: number; readonly until?: number },
 ][] = [
   ['is injected where a Lumigo covers it', plain, active, 'change'],
   ['is left where it is older than a Lumigo that leaves such alone', plain, newOnly, 'nothing'],
@@ -58,15 +58,13 @@ const cases: readonly [
   ['opts out by its label where there is no Lumigo either', { ...ours, label: 'false' }, none, 'change'],
   ['opts in by its label where there is no Lumigo', optedIn, none, 'change'],
   ['is looked at again where it opted in and is instrumented', optedInAndDone, none, 'change'],
-  ['waits until it is sure that its Lumigo is gone', ours, none, 'confirm'],
-  ['F3: loses its injection that a Lumigo has left behind', ours, none, 'change', { isLumigoGone: true }],
-  ['keeps an injection that is to stay', kept, none, 'nothing', { isLumigoGone: true }],
+  ['F3: loses its injection that a Lumigo has left behind', ours, none, 'change'],
+  ['keeps an injection that is to stay', kept, none, 'nothing'],
   [
     'F50: is looked at where the original operator has instrumented it: it asked for itself',
     { ...ours, injectionStatus: undefined },
     none,
     'change',
-    { isLumigoGone: true },
   ],
   ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
   ['that is an instrumented Job stays as it is', { ...ours, kind: job }, active, 'nothing'],
@@ -119,8 +117,8 @@ const cases: readonly [
 ];
 
 describe('a workload', () => {
-  it.each(cases)('%s', (_title, workload, policy, expected, { now = 0, isLumigoGone = false, until } = {}) => {
-    const step = planWorkload(workload, { policy, isLumigoGone }, now);
+  it.each(cases)('%s', (_title, workload, policy, expected, { now = 0, until } = {}) => {
+    const step = planWorkload(workload, policy, now);
     expect(step).toMatchObject(until === undefined ? { kind: expected } : { kind: expected, until });
     expect(step.reason).not.toBe('');
   });

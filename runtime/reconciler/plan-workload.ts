@@ -5,13 +5,11 @@ import { optedOut } from '../injection/label.ts';
 import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
-import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
-
-type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
+import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
 interface WorkloadStep {
-  /** `change`: read, decide and write. `confirm`: first ask for the `Lumigo`. `nothing`: plan-rollout.ts decides. */
-  readonly kind: 'change' | 'confirm' | 'wait' | 'nothing';
+  /** `change`: read, decide and write. `nothing`: plan-rollout.ts decides. */
+  readonly kind: 'change' | 'wait' | 'nothing';
   readonly reason: string;
   readonly until?: number;
 }
@@ -25,12 +23,11 @@ const CONTESTED_MS = 10 * 60_000;
 const contestDelaysMs = [60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
 /** Plans by metadata alone. In doubt it asks for the whole object, about which `decide` decides. */
-export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
-  const { policy } = situation;
+export function planWorkload(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep {
   if (workload.deleting) return nothing('it is being deleted');
   if (workload.checkedUnder === policy) return checkedUnder;
   if (workload.inFlight !== undefined) return { kind: 'wait', reason: 'it is being changed' };
-  const cause = causeFor(workload, situation);
+  const cause = causeFor(workload, policy);
   return cause.kind === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
 }
 
@@ -47,14 +44,14 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
   return { kind: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
 }
 
-function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
+function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
   if (policy.kind === 'excluded') return nothing('its namespace is never instrumented');
   if (optsOut(workload))
     return workload.kind.mutable
       ? change('it opts out by its label')
       : nothing('it opts out by its label, and cannot change');
   const touched = isInstrumented(workload) || workload.injectionStatus !== undefined;
-  if (policy.kind === 'none') return causeAlone(workload, touched, isLumigoGone);
+  if (policy.kind === 'none') return causeAlone(workload, touched);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
 
@@ -78,7 +75,7 @@ const renewals: Partial<Record<NamespacePolicy['kind'], string>> = {
   pods: 'its Lumigo resource injects pods instead',
 };
 
-function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
+function causeAlone(workload: ObservedWorkload, touched: boolean): WorkloadStep {
   const { kind, label } = workload;
   const injectionStatus = parseInjectionStatus(workload.injectionStatus);
   // The original operator left no injection status, and replaced a label of `true` (injection/standing.ts).
@@ -88,7 +85,7 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   if (isTrue(own) && canChange) return change('it opts in by its label');
   const isKept = injectionStatus === undefined ? !isReverted(workload.injectionStatus) : injectionStatus.keep === true;
   if (isKept || !canChange) return nothing('there is no Lumigo resource in its namespace');
-  return { kind: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
+  return change('its Lumigo resource no longer exists');
 }
 
 export function whyWaits(

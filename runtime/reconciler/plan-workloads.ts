@@ -12,7 +12,6 @@ export const noProgress = {
 export interface WorkloadsPlan {
   readonly changes: readonly WorkloadChange[];
   readonly waiting: readonly ObservedWorkload[];
-  readonly confirmGone: boolean;
   readonly progress: Progress;
   readonly rollout: RolloutPlan;
   /** The monotonic clock; Infinity for no time. */
@@ -24,7 +23,7 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const progress = { ...noProgress };
   const planned = [...observed.workloads].map((workload) => {
     count(workload, observed, progress);
-    return { workload, ...planWorkload(workload, observed, now.ms) };
+    return { workload, ...planWorkload(workload, policy, now.ms) };
   });
   const waiting = planned.filter((step) => step.kind !== 'nothing');
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
@@ -41,7 +40,6 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   return {
     changes: [...changes.map(({ workload, reason }) => ({ workload, policy, reason })), ...rollout.changes],
     waiting: waiting.map(({ workload }) => workload),
-    confirmGone: waiting.some((step) => step.kind === 'confirm'),
     progress,
     rollout,
     wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ until = Infinity }) => until)),

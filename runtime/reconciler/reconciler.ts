@@ -29,7 +29,6 @@ interface ReconcilerOptions extends Omit<ReconcilerContext, 'store' | 'enqueue'>
 
 /** A common failure is an event on this number of `Lumigo` resources, and a condition of each. */
 const MAX_REPORTED = 20;
-const GONE_MS = 5_000;
 
 /** Observes, plans (plan-namespace.ts) and executes for one term of leadership. */
 export class Reconciler {
@@ -40,7 +39,6 @@ export class Reconciler {
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
   private readonly telemetryFacts: TelemetryFacts;
-  private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
   private telemetry: Problem | 'working' | undefined;
   private readonly tokens = new Map<string, TokenSeen>();
@@ -174,7 +172,6 @@ export class Reconciler {
     this.telemetryFacts.update(namespace, now);
     const observed: ObservedNamespace = {
       policy: lumigoes.policy(namespace),
-      isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now.ms,
       lumigoes: this.writer.observe(namespace, lumigoes.in(namespace)),
       effective: effective?.metadata.uid,
       credential: credential(namespace, effective),
@@ -193,7 +190,6 @@ export class Reconciler {
     this.executor.plan(namespace, plan.changes);
     this.writer.begin(plan.lumigoes, observed.lumigoes);
     this.rollouts.act(namespace, plan.rollout);
-    if (plan.confirmGone) this.confirm(namespace);
     this.telemetryFacts.count(namespace, plan.received);
     this.count(namespace, plan.progress.pending + plan.rollout.summary.queued);
     return plan.wakeAt;
@@ -206,18 +202,5 @@ export class Reconciler {
     if (this.wasAnyInstrumented === this.store.instrumented > 0) return;
     this.wasAnyInstrumented = !this.wasAnyInstrumented;
     onInstrumented();
-  }
-
-  /** Asks the API server, because a watch may be late. */
-  private confirm(namespace: string): void {
-    const { api, lumigoes, signal } = this.options;
-    void api.hasLumigo(namespace).then(
-      (has) => {
-        if (has || signal.aborted || lumigoes.in(namespace).length > 0) return;
-        this.goneAt.set(namespace, performance.now());
-        this.planner.request(namespace);
-      },
-      () => undefined,
-    );
   }
 }
