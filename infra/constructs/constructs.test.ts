@@ -55,6 +55,11 @@ describe('the pods of the operator', () => {
     });
   });
 
+  it('never block the drain of a node while they are not ready', () => {
+    const budget = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' };
+    expect(find(defaults, 'PodDisruptionBudget').spec).toMatchObject(budget);
+  });
+
   it('run on Linux nodes of both architectures', () => {
     expect(JSON.stringify(getPod(defaults).spec.affinity)).toContain('["amd64","arm64"]');
   });

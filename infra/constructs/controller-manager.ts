@@ -67,9 +67,10 @@ export class ControllerManager extends Construct {
     });
 
     // A minimum of available pods would block the drain of a node if there is a single replica.
+    // The default policy would block it while no pod is ready.
     new k8s.KubePodDisruptionBudget(this, 'disruption-budget', {
       metadata: { name: `${name}${suffixes.manager}`, namespace, labels: common },
-      spec: { maxUnavailable: k8s.IntOrString.fromNumber(1), selector },
+      spec: { maxUnavailable: k8s.IntOrString.fromNumber(1), unhealthyPodEvictionPolicy: 'AlwaysAllow', selector },
     });
 
     new k8s.KubeService(this, 'metrics-service', {
