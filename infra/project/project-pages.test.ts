@@ -119,10 +119,24 @@ describe('package.json', () => {
   });
 });
 
+const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),
+);
+
+describe('the commands of a page', () => {
+  const made = { 'dist/chart/': 'chart', 'dist/manifests/': 'synth', 'dist/olm/': 'olm', 'dist/runtime/': 'build' };
+
+  it.each(pages)('build in %s what they use', (page) => {
+    const commands = [...read(page).matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block).join('');
+    const missing = Object.entries(made).filter(([folder, script]) => {
+      const [before = '', ...uses] = commands.split(folder);
+      return uses.length > 0 && !before.includes(`npm run ${script}\n`);
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('a link in a page', () => {
-  const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),
-  );
   const parseLinks = (page: string): string[] =>
     [
       ...read(page)
