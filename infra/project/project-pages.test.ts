@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
 
@@ -133,6 +134,19 @@ describe('the commands of a page', () => {
       return uses.length > 0 && !before.includes(`npm run ${script}\n`);
     });
     expect(missing).toEqual([]);
+  });
+});
+
+describe('docs/migrate-from-original.md', () => {
+  it('calls no attribute missing that the telemetry proxy adds', () => {
+    const rows = read('docs/migrate-from-original.md')
+      .split('\n')
+      .filter((row) => row.includes('| Missing.'));
+    const missing = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    );
+    expect(missing).toContain('k8s.namespace.uid');
+    expect(podAttributes.filter((name) => missing.includes(name))).toEqual([]);
   });
 });
 
