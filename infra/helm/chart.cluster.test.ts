@@ -16,11 +16,11 @@ import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/cross-field-rules.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { needsKubernetes } from '../settings/cross-field-rules.ts';
-import { settingEntries } from '../settings/tree.ts';
+import { settingEntries, type JsonSchema } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { withDocuments } from './merge.ts';
-import { chartDefaults } from './values.ts';
+import { chartDefaults, valuesSchema } from './values.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** The chart, rendered by the real helm, must equal the constructs' objects for the same settings. */
@@ -317,6 +317,9 @@ const unset = (what: string, path: string): [string, string[], string] => [
   `missing property '${path.split('.').at(-1)}'`,
 ];
 
+const isRequired = ({ properties, required }: JsonSchema, [key = '', ...more]: readonly string[]): boolean =>
+  more.length > 0 ? isRequired(properties?.[key] ?? {}, more) : required?.includes(key) === true;
+
 function getComplaint([command = '', release = '', ...flags]: readonly string[]): string {
   const { status, stderr } = run(command, release, chart, ...flags);
   expect(status).not.toBe(0);
@@ -412,6 +415,7 @@ describe('the Helm chart', () => {
     unset('a text', 'kubernetesClusterDomain'),
     unset('a switch', 'debug.enabled'),
     unset('a whole section', 'certificates'),
+    unset('a section of the original’s chart', 'kubeStateMetrics'),
     ['a number at the start of the release’s name', ['template', '1abc'], 'the name of the release is "1abc"'],
     ['a name that no Service may have', set('name=My_Name'), '/name'],
     ['a longer one', set(`fullnameOverride=${'a'.repeat(29)}`), '/fullnameOverride'],
@@ -424,8 +428,12 @@ describe('the Helm chart', () => {
   });
 
   it('ignores null if the original’s chart has an empty value there', () => {
-    const empty = ['lumigoToken.value', 'nodeSelector.global', 'tolerations.controllerManager'];
-    expect(template(...empty.flatMap((path) => ['--set', `${path}=null`]))).toEqual(byDefault);
+    const schema = JSON.parse(valuesSchema()) as JsonSchema;
+    const nullable = Object.keys(samples).filter((path) => !isRequired(schema, path.split('.')));
+    expect(nullable).toEqual(expect.arrayContaining(['cluster.name', 'endpoint.otlp.logs_url', 'nodeSelector.global']));
+    const nodes = { clusterCollection: { logs: { enabled: true }, metrics: { enabled: true } } };
+    const given = nullable.map((path) => nested(path, null)).reduce(merged, nodes);
+    expect(template(...writeValues(given))).toEqual(synth(nodes));
   });
 
   it('removes a key from a map of Kubernetes’ own form by null', () => {

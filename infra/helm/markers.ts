@@ -1,5 +1,6 @@
 import { parseSettings, type Settings } from '../settings/settings.ts';
 import { settingEntries, type SettingEntry } from '../settings/tree.ts';
+import { getEmpty } from './values.ts';
 
 /** Settings with markers as values. The constructs copy them, and the template writer finds them. */
 export interface Marked {
@@ -29,11 +30,13 @@ const FIRST_NUMBER = 7_700_000;
 export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
-  settingEntries().forEach(({ path, type }, index) => {
+  settingEntries().forEach(({ path, type, fallback }, index) => {
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const marker = type === 'integer' ? FIRST_NUMBER + index : `xhelm${index}x`;
-    expressions.set(String(marker), { path, code: given[path] ?? `$.Values.${path}`, type });
+    const [value, empty] = [`$.Values.${path}`, getEmpty(path, fallback)];
+    const code = given[path] ?? (empty === undefined ? value : `(default ${empty} ${value})`);
+    expressions.set(String(marker), { path, code, type });
     set(settings, path, shaped(type, marker));
   });
   return { settings: settings as unknown as Settings, expressions };

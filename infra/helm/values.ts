@@ -71,9 +71,14 @@ function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
 const withWithdrawn = (schema: JsonSchema, [path, advice]: readonly [string, string]): JsonSchema =>
   withProperty(schema, path.split('.'), { description: `Withdrawn: ${advice}.` });
 
-const mayBeNull = (path: string, { default: given }: JsonSchema): boolean =>
-  ['""', '{}', '[]'].includes(JSON.stringify(given)) &&
-  originalValues.some((row) => 'acts' in row && `${path}.`.startsWith(`${row.path}.`));
+/** The empty values by their JSON, in Go's template language. */
+const emptyValues: Readonly<Record<string, string>> = { '""': '""', '{}': 'dict', '[]': 'list' };
+
+/** Returns the empty value that replaces `null`, which the original operator's values file has in place of it. Helm removes a `null`. */
+export const getEmpty = (path: string, fallback: unknown): string | undefined =>
+  originalValues.some((row) => 'acts' in row && `${path}.`.startsWith(`${row.path}.`))
+    ? emptyValues[JSON.stringify(fallback) ?? '']
+    : undefined;
 
 /**
  * Requires each setting with a default: Helm merges defaults before it validates, so a missing one was removed by `null`. Items of lists
@@ -86,7 +91,7 @@ function withRequired(schema: JsonSchema, path = ''): JsonSchema {
     ([key, child]) => [key, withRequired(child, `${path}${key}.`)] as const,
   );
   const required = Object.entries(properties).flatMap(([key, child]) =>
-    mayBeNull(`${path}${key}`, child) ? [] : [key],
+    child.properties === undefined && getEmpty(`${path}${key}`, child.default) !== undefined ? [] : [key],
   );
   return { ...schema, properties: Object.fromEntries(children), required };
 }
