@@ -137,6 +137,13 @@ describe('the pods of the operator', () => {
     }
   });
 
+  it("tell the uninstall Job that it is Helm's hook, because other tools run it at once", () => {
+    const jobs = synthesize(parseSettings({}), 'Helm').filter(({ metadata }) =>
+      metadata.name.endsWith(suffixes.uninstall),
+    );
+    expect(containersIn(jobs)).toMatchObject([{ args: expect.arrayContaining(['uninstall', '--helm-hook']) }]);
+  });
+
   it('log at debug level if the settings say so', () => {
     const [manager] = getPod(withSettings({ debug: { enabled: true } })).spec.containers;
     expect(toConfig(manager)).toMatchObject({ logLevel: 'debug' });

@@ -16,7 +16,7 @@ export class HelmHooks extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const all = { ...labels(settings, component), ...optOut };
-    const args = ['uninstall', '--deadline', String(DEADLINE_SECONDS)];
+    const args = ['uninstall', '--helm-hook', '--deadline', String(DEADLINE_SECONDS)];
     new ApiObject(this, component, {
       apiVersion: 'batch/v1',
       kind: 'Job',

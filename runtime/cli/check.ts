@@ -27,12 +27,8 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     step('checking');
     let findings = await look();
     while (findings.some(isFailed) && Date.now() < until) {
-      step(
-        `waiting for ${findings
-          .filter(isFailed)
-          .map(({ check }) => check)
-          .join(', ')}`,
-      );
+      const failed = findings.filter(isFailed).map(({ check }) => check);
+      step(`waiting for ${failed.join(', ')}`);
       await sleep(PAUSE_MS);
       findings = await look();
     }

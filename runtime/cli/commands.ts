@@ -6,7 +6,8 @@ interface CommandSpec {
   readonly argument?: Argument;
   readonly does: string;
   readonly options?: readonly Option[];
-  readonly example: string;
+  /** Default: the name alone. */
+  readonly example?: string;
   /** Only the operator's own containers use it, so the help does not list it. */
   readonly isInternal?: true;
   readonly load: () => Promise<CommandModule>;
@@ -25,9 +26,7 @@ export const commands: readonly CommandSpec[] = [
     does: 'check the installation: definition, operator, certificate, webhook, policies, images and Lumigo resources',
     options: [
       namespace('check images and Lumigo resources of this namespace only'),
-      new Option('--wait [seconds]', 'repeat the checks until none fails, for 120 s or the given time').argParser(
-        seconds,
-      ),
+      new Option('--wait [seconds]', 'repeat until no check fails, for 120 s or the given time').argParser(seconds),
       output,
     ],
     example: 'lumigo check --wait',
@@ -76,7 +75,10 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'uninstall',
     does: 'delete every Lumigo resource, wait until the injection is removed, and list what is left',
-    options: [new Option('--deadline <seconds>', 'maximum time to wait').argParser(seconds).default(UNINSTALL_SECONDS)],
+    options: [
+      new Option('--deadline <seconds>', 'maximum time to wait').argParser(seconds).default(UNINSTALL_SECONDS),
+      new Option('--helm-hook', "do nothing unless Helm installed this operator (for the chart's hook)"),
+    ],
     example: 'lumigo uninstall --deadline 600',
     load: () => import('./uninstall.ts'),
   },
@@ -90,28 +92,24 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'manager',
     does: 'run the operator: the injector webhook and, on the replica that leads, the reconciler',
-    example: 'lumigo manager',
     isInternal: true,
     load: () => import('./manager.ts'),
   },
   {
     name: 'update',
     does: 'look for a newer version, and upgrade the Helm release if the settings allow it',
-    example: 'lumigo update',
     isInternal: true,
     load: () => import('./update.ts'),
   },
   {
     name: 'prepare-telemetry-proxy',
     does: 'write the files that the telemetry proxy needs to start',
-    example: 'lumigo prepare-telemetry-proxy',
     isInternal: true,
     load: () => import('./prepare-telemetry-proxy.ts'),
   },
   {
     name: 'prepare-node-collector',
     does: 'write the configuration of the collector on this node',
-    example: 'lumigo prepare-node-collector',
     isInternal: true,
     load: () => import('./prepare-node-collector.ts'),
   },

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { Invocation } from './invocation.ts';
 
-type ShellName = 'bash' | 'zsh' | 'fish';
-
 export const run = async ({ argument, program, print }: Invocation): Promise<void> =>
-  print(completionFor(argument as ShellName, program));
+  print(completionFor(argument, program));
 
 interface Completed {
   readonly name: string;
@@ -23,7 +21,7 @@ function completedIn(program: Command): Completed[] {
   }));
 }
 
-export function completionFor(shell: ShellName, program: Command): string {
+export function completionFor(shell: string, program: Command): string {
   const commands = completedIn(program);
   if (shell === 'fish') return fish(commands);
   return shell === 'bash' ? bash(commands) : `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;

@@ -16,10 +16,9 @@ interface Flags {
 
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
-    const { environment, flags } = invocation;
-    const { namespace, output } = flags;
+    const { namespace, output } = invocation.flags;
     if (output !== '-') expectWritable(output);
-    const context = checkContext({ client, transport, namespace, environment });
+    const context = checkContext({ client, transport, namespace, environment: invocation.environment });
     const bundle = await collectBundle({ ...context, version: programVersion, step });
     const text = toYaml(hideSecrets(bundle));
     if (output === '-') return invocation.print(text);

@@ -20,7 +20,7 @@ export function createProgram(shell: Shell): Command {
     .showHelpAfterError('(--help lists the commands and flags)')
     .addHelpText('after', notes)
     .helpCommand(false);
-  for (const { name, argument, does, options = [], example, isInternal, load } of commands) {
+  for (const { name, argument, does, options = [], example = `lumigo ${name}`, isInternal, load } of commands) {
     const command = program.command(name, { hidden: isInternal === true }).description(does);
     if (argument !== undefined) command.addArgument(argument);
     for (const option of options) command.addOption(option);

@@ -1,6 +1,6 @@
 import { variables } from '../config/document.ts';
 import { lumigo } from '../contract.ts';
-import { findInstalled, type Installed } from '../installation/installation.ts';
+import { findInstalled, getManager, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
@@ -12,6 +12,7 @@ import type { Invocation } from './invocation.ts';
 
 interface Flags {
   readonly deadline: number;
+  readonly helmHook?: boolean;
 }
 
 /** The chart's hook runs this command, too. */
@@ -21,7 +22,10 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     const { environment, print, flags } = invocation;
     const installed = await findInstalled(client, environment);
     const isInContainer = environment[variables.config] !== undefined;
-    if (isInContainer && (await isLeftToSuccessor(client, installed, print))) return;
+    const own = isInContainer ? installed : undefined;
+    if (await isHookWithoutHelm(client, flags, own))
+      return print('Helm did not install this operator, so nothing is removed. Use `helm template --no-hooks`.');
+    if (await isLeftToSuccessor(client, own, print)) return;
     if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
     const deadline = Date.now() + flags.deadline * 1_000;
     const act = (acting: Client, isHelpless: boolean) =>
@@ -30,7 +34,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
       print('The operator keeps its ServiceAccount and permissions until everything is removed.');
-    else if (isInContainer && installed !== undefined) await release(client, protectedObjects(installed));
+    else if (own !== undefined) await release(client, protectedObjects(own));
     else stuck.push(...(await releaseAll(client, print)));
     if (stuck.length > 0)
       throw new Error(
@@ -43,6 +47,13 @@ async function isLeftToSuccessor(client: Client, installed: Installed | undefine
   print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
   await release(client, protectedObjects(installed));
   return true;
+}
+
+/** Tools that apply the output of `helm template` create the hook as an ordinary Job. */
+async function isHookWithoutHelm(client: Client, { helmHook }: Flags, installed?: Installed): Promise<boolean> {
+  if (helmHook !== true || installed === undefined) return false;
+  const manager = await client.find(getManager(installed), { metadataOnly: true });
+  return manager !== undefined && manager.metadata.annotations?.['meta.helm.sh/release-name'] === undefined;
 }
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */

@@ -4,9 +4,10 @@ import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { protection, waitForProtected } from '../../sandbox/testing/protection.ts';
+import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import { getManager } from '../installation/installation.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: OperatorBench;
@@ -43,6 +44,21 @@ describe('uninstall', () => {
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
     expect(stdout).toContain('No Lumigo resource is left, and no injection to remove.');
+  });
+
+  it("removes nothing as the chart's hook unless Helm installed the operator", async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await testCluster.instrumented('templated');
+    const runHook = () => runInContainer(cluster, installation, ['uninstall', '--helm-hook', '--deadline', '60']);
+    const { code, stdout } = await runHook();
+    const refusal = 'Helm did not install this operator, so nothing is removed.';
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(refusal) });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
+    const ofRelease = { metadata: { annotations: { 'meta.helm.sh/release-name': 'lumigo' } } };
+    await cluster.client.patch(getManager(installedAs(installation)), { kind: 'merge', body: ofRelease });
+    expect(await runHook()).toMatchObject({ code: 0, stdout: expect.stringContaining('Deleting 1 Lumigo resource.') });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('reports what is stuck and why after its timeout', async () => {
