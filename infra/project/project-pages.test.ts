@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -134,6 +136,28 @@ describe('the commands of a page', () => {
       return uses.length > 0 && !before.includes(`npm run ${script}\n`);
     });
     expect(missing).toEqual([]);
+  });
+});
+
+describe('docs/operate/uninstall.md', () => {
+  it('removes one of two installations, except what both share', () => {
+    const manifests = parseAllDocuments(read('infra/renderings/plain/everything.yaml')).map(
+      (document) => document.toJS() as Manifest,
+    );
+    const isOwn = ({ kind, metadata: { namespace } }: Manifest) =>
+      namespace === undefined && !['Namespace', 'CustomResourceDefinition'].includes(kind);
+    const own = manifests.filter(isOwn);
+    const [, section = ''] = read('docs/operate/uninstall.md').split('## Remove one of two installations\n');
+    const lines = [...(section.split('\n## ')[0] ?? '').matchAll(/kubectl delete (\S+) -l (\S+)=INSTANCE\n/g)];
+    const kinds = lines.flatMap(([, list = '']) => list.split(','));
+    expect(kinds.toSorted()).toEqual([...new Set(own.map(({ kind }) => kind.toLowerCase()))].toSorted());
+    for (const [, , labels] of lines)
+      expect(labels).toBe('app.kubernetes.io/part-of=lumigo,app.kubernetes.io/instance');
+    for (const { metadata } of own)
+      expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/part-of': 'lumigo',
+        'app.kubernetes.io/instance': expect.any(String),
+      });
   });
 });
 

@@ -58,7 +58,7 @@ export const events = {
   LumigoOperatorStandsBy: {
     ...{ type: 'Warning', on: "operator's Deployment" },
     means: 'An older installation is active in the cluster, so this one changes nothing.',
-    action: 'Uninstall one of the two.',
+    action: '[Remove one of the two](../operate/uninstall.md#remove-one-of-two-installations).',
   },
   LumigoOperatorUpdated: {
     ...{ type: 'Normal', on: "operator's Deployment" },

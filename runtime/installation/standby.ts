@@ -98,7 +98,7 @@ export class Standby {
     const cause =
       other === undefined
         ? undefined
-        : `another installation of the Lumigo operator is active in this cluster (${getId(other)}), and this one changes nothing; uninstall one of the two`;
+        : `another installation of the Lumigo operator is active in this cluster (${getId(other)}), and this one changes nothing; remove one of the two, see docs/operate/uninstall.md`;
     if (cause === this.cause) return;
     this.cause = cause;
     if (other !== undefined && cause !== undefined) {

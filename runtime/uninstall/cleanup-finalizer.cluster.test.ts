@@ -3,8 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
+import { toInstance } from '../../infra/constructs/labels.ts';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
+import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { destroy, waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -86,11 +89,15 @@ describe('the cleanup finalizer in a removal', () => {
   });
 });
 
-/** Runs the commands of docs/operate/uninstall.md, which need only kubectl. */
-function documentedLines(): readonly string[] {
+/** Returns the first commands in a section of docs/operate/uninstall.md, which need only kubectl. */
+function documentedLines(heading: string, language = 'sh'): readonly string[] {
   const text = readFileSync('docs/operate/uninstall.md', 'utf8');
-  const [, section = ''] = text.split('## A removal that is stuck\n');
-  return (/```sh\n(.*?)```/s.exec(section)?.[1] ?? '').trim().split('\n');
+  const [, section = ''] = text.split(`## ${heading}\n`);
+  const [, block = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section) ?? [];
+  return block
+    .trim()
+    .split('\n')
+    .map((line) => line.trim());
 }
 
 function inShell(line: string): void {
@@ -101,6 +108,11 @@ function inShell(line: string): void {
 }
 
 const foreign = 'example.com/another-controller';
+const find = ({ manifests }: Installation, kind: string): Manifest => {
+  const found = manifests.find((manifest) => manifest.kind === kind);
+  if (found === undefined) throw new Error(`the installation has no ${kind}`);
+  return found;
+};
 const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
 /** The webhook stays, so that it is in the way. */
 const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
@@ -137,7 +149,7 @@ describe('a removal that is stuck', () => {
     expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);
     await finalizersOfDeleted(getLumigo(bank));
 
-    const lines = documentedLines();
+    const lines = documentedLines('A removal that is stuck');
     expect(lines).toHaveLength(3);
     lines.forEach(inShell);
 
@@ -150,6 +162,38 @@ describe('a removal that is stuck', () => {
 
     await operator.reinstall();
     await eventually(async () => expect(await injected()).toEqual([false, false]));
+  });
+});
+
+describe('one of two installations', () => {
+  /** No node ends pods here, so `onPodsDeleted` stops them. */
+  async function removeAsDocumented(installation: Installation, onPodsDeleted: () => Promise<void>): Promise<void> {
+    const { name, namespace } = installation.settings;
+    const instance = toInstance(installation.settings);
+    const [ofNamespace = '', ofCluster = ''] = documentedLines('Remove one of two installations', 'console').map(
+      (line) => line.replace('=INSTANCE', `=${instance}`).replace(' NAMESPACE', ` ${namespace}`),
+    );
+    inShell(`${ofNamespace} --wait=false`);
+    await waitForDeletion(operator.cluster, find(installation, 'Deployment'));
+    await onPodsDeleted();
+    await waitForDeletion(operator.cluster, find(installation, 'Namespace'));
+    inShell(ofCluster);
+    const left = installation.manifests.filter(({ metadata }) => metadata.name.startsWith(name));
+    for (const manifest of left) await waitForDeletion(operator.cluster, manifest);
+  }
+
+  it('is removed as documented, and the Lumigo resources and injections stay', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    const settings = { name: 'second', namespace: 'lumigo-second' };
+    const [webhook = 0] = await freePorts(1);
+    const second = await install(cluster.client, { settings, webhook });
+    await removeAsDocumented(installation, () => operator.stopManager());
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
+    await removeAsDocumented(second, () => Promise.resolve());
+    await operator.reinstall();
+    await testCluster.deleteLumigo(namespace);
   });
 });
 
