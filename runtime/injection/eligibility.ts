@@ -65,7 +65,10 @@ type Requirement = Frozen<api.V1NodeSelectorRequirement>;
 /** Returns why no node for the pods suits the injection. The scheduler may ignore preferences, so they do not count. */
 export function otherNodes({ os, nodeSelector = {}, affinity }: PodSpec): 'windows' | 'architecture' | undefined {
   if (os?.name === 'windows') return 'windows';
-  const selected = Object.entries(nodeSelector).map(([key, value]) => ({ key, operator: 'In', values: [value] }));
+  // Only the needed labels, because a client can send thousands of labels and of terms.
+  const selected = needs.flatMap(({ label: key }) =>
+    Object.hasOwn(nodeSelector, key) ? [{ key, operator: 'In', values: [nodeSelector[key] ?? ''] }] : [],
+  );
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [{}];
   const others = terms.map(({ matchExpressions = [] }) => otherThanNeeded([...selected, ...matchExpressions]));
   return others.every((other) => other !== undefined) ? others[0] : undefined;
