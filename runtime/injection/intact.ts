@@ -11,9 +11,10 @@ import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
 /** Returns whether a pod template has an injection with these settings. */
-export function hasSettings(template: PodTemplate, tracing: TracingSettings): boolean {
+export function hasSettings(template: PodTemplate, { env = {}, ...flags }: TracingSettings): boolean {
   const recorded = injectedSettings(template);
-  return covers(recorded, tracing) && equal(recorded?.env ?? {}, tracing.env ?? {});
+  // The record lacks an empty list.
+  return covers(recorded, flags) && equal(recorded?.env ?? {}, env);
 }
 
 /** Returns the settings from the record, or from the variables of the original operator, which left no record. */

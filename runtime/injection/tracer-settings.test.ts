@@ -55,6 +55,18 @@ describe('the settings for tracers', () => {
     expect(decided(injected, { policy: policyWith([service, masking]) }).code).toBe('up-to-date');
   });
 
+  it.each([
+    ['an empty list', [], undefined],
+    ['no list', undefined, []],
+  ])('change no injection if %s replaces its equivalent', (_which, after, before) => {
+    const policyOf = (list: readonly TracerSetting[] | undefined) =>
+      activePolicy({ ...tracing, ...(list && { env: getTracerVariables(list) }) });
+    const injected = instrumented(made(), { policy: policyOf(before) });
+    for (const list of [before, after])
+      for (const renew of [false, true])
+        expect(decided(injected, { policy: policyOf(list), renew }).code).toBe('up-to-date');
+  });
+
   it('keep a value that a user wrote over one of them', () => {
     const injected = instrumented(withOwn(), { policy: policyWith([service]) });
     const written = JSON.stringify(injected).replace('"value":"shop"', '"value":"users"');
