@@ -8,9 +8,10 @@ export const knownSidecars = [
   ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
 ] as const;
 
-function namesIn(text: string | undefined): readonly string[] | undefined {
-  const names = text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
-  return names === undefined || names.length === 0 ? undefined : names;
+/** Returns a set, because a client can send thousands of names and of containers. */
+function namesIn(text: string | undefined): ReadonlySet<string> | undefined {
+  const names = new Set(text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()])));
+  return names.size === 0 ? undefined : names;
 }
 
 /** Returns the choice in the annotations. Each annotation of the pod template wins over the workload's own. */
@@ -27,16 +28,17 @@ export const getChoice = (metadata: Metadata | undefined): ContainerChoice => ({
 /** Init containers and native sidecars are injected only by name, because the injector then has to start before them. */
 export const getNamedInits = (
   { initContainers = [] }: PodSpec,
-  { include = [], exclude = [] }: ContainerChoice,
-): readonly Container[] => initContainers.filter(({ name }) => include.includes(name) && !exclude.includes(name));
+  { include, exclude }: ContainerChoice,
+): readonly Container[] =>
+  initContainers.filter(({ name }) => include?.has(name) === true && exclude?.has(name) !== true);
 
 export function whyNotChosen(
   name: string,
   { include, exclude }: ContainerChoice,
-  sidecars: readonly string[] = [],
+  sidecars?: ReadonlySet<string>,
 ): string | undefined {
-  if (exclude?.includes(name) === true) return `the annotation ${annotations.excludeContainers} excludes it`;
+  if (exclude?.has(name) === true) return `the annotation ${annotations.excludeContainers} excludes it`;
   if (include !== undefined)
-    return include.includes(name) ? undefined : `the annotation ${annotations.injectContainers} does not include it`;
-  return sidecars.includes(name) ? 'it is a known sidecar (the setting injection.sidecars)' : undefined;
+    return include.has(name) ? undefined : `the annotation ${annotations.injectContainers} does not include it`;
+  return sidecars?.has(name) === true ? 'it is a known sidecar (the setting injection.sidecars)' : undefined;
 }

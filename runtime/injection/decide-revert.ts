@@ -14,7 +14,8 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, image: 
   const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
     ...{ name, image: own, command, args },
   }));
-  const choice = choiceIn(template.metadata, getChoice(metadata));
+  const { include = [], exclude = [] } = choiceIn(template.metadata, getChoice(metadata));
+  const choice = { include: [...include], exclude: [...exclude] };
   const retry = metadata.annotations?.[annotations.retry];
   return fingerprint({ image, format: currentFormat, programs, choice, retry });
 }

@@ -26,7 +26,8 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const { metadata = {}, spec } = clean;
   const choice = choiceIn(metadata, settings.choice);
   const candidates = [...spec.containers, ...getNamedInits(spec, choice)];
-  const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
+  const sidecars = new Set(settings.sidecars);
+  const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, sidecars));
   const chosen = { ...spec, containers: candidates.filter((each) => !unchosen.has(each)) };
   const problems = new Map([
     ...getReasons(chosen, (each) => whyLeft(each, metadata, choice, settings)),
@@ -108,10 +109,10 @@ const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable):
 export const whyLeft = (
   container: Container,
   metadata: Metadata | undefined,
-  { include = [] }: ContainerChoice,
+  { include }: ContainerChoice,
   { otherTracers }: InjectionSettings,
 ): string | undefined =>
-  otherTracers === 'Inject' || include.includes(container.name) ? undefined : whyTraced(container, metadata);
+  otherTracers === 'Inject' || include?.has(container.name) === true ? undefined : whyTraced(container, metadata);
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];

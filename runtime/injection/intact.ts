@@ -68,13 +68,15 @@ const getContainers = ({ spec }: PodTemplate): ReadonlyMap<string, Container> =>
 function isExcludedNow(
   { metadata, spec }: PodTemplate,
   { choice }: InjectionSettings,
-  { skipped = [], initContainers = [] }: OriginalState,
+  originalState: OriginalState,
 ): boolean {
   const asked = choiceIn(metadata, choice);
-  const named = getNamedInits(spec, asked).map(({ name }) => name);
+  const skipped = new Set(originalState.skipped);
+  const inits = new Set(originalState.initContainers);
+  for (const { name } of getNamedInits(spec, asked)) inits.delete(name);
   return (
-    spec.containers.some(({ name }) => !skipped.includes(name) && whyNotChosen(name, asked) !== undefined) ||
-    spec.initContainers?.some(({ name }) => initContainers.includes(name) && !named.includes(name)) === true
+    spec.containers.some(({ name }) => !skipped.has(name) && whyNotChosen(name, asked) !== undefined) ||
+    spec.initContainers?.some(({ name }) => inits.has(name)) === true
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, instrumented, made, older, tracing, withMetadata } from '../../sandbox/testing/injection.ts';
+import { active, decided, instrumented, made, older, tracing, withMetadata } from '../../sandbox/testing/injection.ts';
 import { annotations, environment, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
@@ -7,7 +7,8 @@ import { LARGEST, getSize } from './size.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
-const injector = { ...older, imagePullSecrets: ['a', 'b'] };
+const sidecars = Array.from({ length: 230 }, (_, index) => `sidecar-${index}`);
+const injector = { ...older, imagePullSecrets: ['a', 'b'], sidecars };
 
 type Operation = DecisionInput['operation'];
 const operations: readonly Operation[] = ['CREATE', 'UPDATE', 'RECONCILE'];
@@ -85,12 +86,58 @@ const shortest = (act: () => unknown): number =>
     }),
   );
 
-const manyTerms = (count: number) => ({
-  nodeSelector: Object.fromEntries(range(count, (index) => [`n${index}`, ''])),
-  affinity: {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: range(count, () => ({})) } },
-  },
-});
+const withTerms = (labels: number, terms: number) => {
+  const required = { nodeSelectorTerms: range(terms, () => ({})) };
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+  return made({ pod: { nodeSelector: Object.fromEntries(range(labels, (index) => [`n${index}`, ''])), affinity } });
+};
+
+const annotated = (value: string, pod: object) => {
+  const workload = made({ pod });
+  return withMetadata(workload, { annotations: { [annotations.injectContainers]: value } });
+};
+
+const listed = (count: number) => `app,${'x,'.repeat(count)}`;
+
+/** An injection whose record has more names. */
+function recorded(pod: object, names: object): Workload {
+  const workload = instrumented(made({ pod }), { injector });
+  const template = toTemplate(workload) as PodTemplate;
+  const own = template.metadata?.annotations ?? {};
+  const record = JSON.stringify({ ...(JSON.parse(own[annotations.injection] ?? '') as object), ...names });
+  const changed = { ...own, [annotations.injection]: record };
+  return withTemplate(workload, { ...template, metadata: { ...template.metadata, annotations: changed } });
+}
+
+type MakePair = (first: number, second: number) => Workload;
+
+/** Objects with two lists, whose lengths are the longest that pass the limit of the size, if there is one. */
+const pairs: readonly (readonly [string, readonly [number, number], MakePair, string])[] = [
+  ['selected labels of nodes and of terms', [4_000, 4_000], withTerms, 'no-lumigo'],
+  [
+    'init containers and of included names',
+    [1_600, 75_000],
+    (first, second) => annotated(listed(second), { containers: [app({})], initContainers: names(first) }),
+    'injected',
+  ],
+  [
+    'init containers and of recorded ones',
+    [1_600, 15_000],
+    (first, second) =>
+      recorded({ containers: [app({})], initContainers: names(first) }, { initContainers: range(second, () => 'x') }),
+    'up-to-date',
+  ],
+  [
+    'sidecars and of recorded ones',
+    [230, 14_000],
+    (first, second) => {
+      const known = sidecars.slice(0, first);
+      const containers = [app({}), ...known.map((name) => ({ name }))];
+      return recorded({ containers }, { skipped: [...range(second, () => 'x'), ...known] });
+    },
+    'up-to-date',
+  ],
+];
 
 describe('the cost of a decision [F20]', () => {
   const cases = Object.keys(shapes).flatMap((shape) => operations.map((operation) => [shape, operation] as const));
@@ -100,14 +147,13 @@ describe('the cost of a decision [F20]', () => {
       expect(looks(shape, 80, operation, optOut)).toBeLessThanOrEqual(2.05 * looks(shape, 40, operation, optOut));
   });
 
-  it('is linear before the size is checked, also in node selectors and their terms', () => {
-    const decide = (count: number) => {
-      const workload = made({ pod: manyTerms(count) });
-      return shortest(() => decided(workload, { policy: { kind: 'none' } }));
+  it.each(pairs)('is linear in the number of %s together', (_what, [first, second], make, code) => {
+    const policy = code === 'no-lumigo' ? ({ kind: 'none' } as const) : active;
+    const time = (one: number, two: number) => {
+      const workload = make(one, two);
+      return shortest(() => expect(decided(workload, { injector, policy }).code).toBe(code));
     };
-    decide(1_000);
-    // Eight times the size: 64 times the steps if they grow with the square.
-    expect(decide(8_000)).toBeLessThan(24 * decide(1_000));
+    expect(time(first, second)).toBeLessThan(3 * (time(first, 1) + time(1, second)));
   });
 
   it.each(operations)('is bounded: 25,000 short names cause a warning and no change, on %s', (operation) => {

@@ -32,8 +32,8 @@ export interface TracingSettings {
 }
 
 export interface ContainerChoice {
-  readonly include?: readonly string[] | undefined;
-  readonly exclude?: readonly string[] | undefined;
+  readonly include?: ReadonlySet<string> | undefined;
+  readonly exclude?: ReadonlySet<string> | undefined;
 }
 
 export interface InjectionSettings extends InjectorSettings, TracingSettings {
