@@ -1,6 +1,6 @@
 import { annotations } from '../contract.ts';
 import { choiceIn, getChoice } from './chosen-containers.ts';
-import type { Decision } from './decision.ts';
+import { corrected, type Decision } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
 import { findRevert, withRevert, type Revert } from './revert.ts';
@@ -23,6 +23,13 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, image: 
 export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
   const found = findRevert(workload.metadata);
   return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
+}
+
+/** Removes an injection that a user brought back, and keeps the record of its revert. */
+export function takeBack(workload: Workload, { code, message }: Decision): Decision {
+  const [clean, revert] = [uninstrument(workload), findRevert(workload.metadata)];
+  const metadata = revert === undefined ? clean.metadata : withRevert(clean.metadata, revert);
+  return { ...corrected({ ...clean, metadata }, code), message };
 }
 
 interface RevertInput extends Omit<Revert, 'key'> {

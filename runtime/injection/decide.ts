@@ -3,6 +3,7 @@ import { getChoice } from './chosen-containers.ts';
 import {
   blocked,
   changeFor,
+  isBlocked,
   none,
   corrected,
   sentence,
@@ -12,14 +13,13 @@ import {
 } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
-
-import { standingRevert } from './decide-revert.ts';
+import { standingRevert, takeBack } from './decide-revert.ts';
 import { skippedByReconciler, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
-import { findRevert, withoutRevert } from './revert.ts';
+import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
-import { asItOptedIn, keepInjection, metadataWithStatus, standingTemplate } from './standing.ts';
+import { asItOptedIn, keepInjection, metadataWithStatus, standingTemplate, withOwnText } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -30,13 +30,21 @@ import { replacesPods, toTemplate, withTemplate } from './workload.ts';
 export type { Decision, DecisionInput } from './decision.ts';
 
 /** Returns the decision that webhook, reconciler, `preview` and `explain` share (docs/contributing/adr/0001). */
-export function decide(given: DecisionInput): Decision {
-  const { workload, policy, injector } = given;
-  const attempt = injector.ignoresReverts === true ? findRevert(workload.metadata)?.attempt : undefined;
-  const input = attempt === undefined ? given : { ...given, attempt };
+export function decide(input: DecisionInput): Decision {
   const left = ineligible(input);
-  const template = toTemplate(workload);
-  if (left !== undefined || template === undefined) return left ?? none('no-template', workload);
+  const template = toTemplate(input.workload);
+  if (left !== undefined || template === undefined) return left ?? none('no-template', input.workload);
+  const workload = withOwnText(input);
+  const decision = decideEligible({ ...input, ...getAttempt(input, workload), workload }, template);
+  if (workload === input.workload || decision.kind !== 'none' || isBlocked(decision)) return decision;
+  return { ...decision, kind: 'inject', tried: 'nothing', workload, skipped: [] };
+}
+
+const getAttempt = ({ injector, attempt }: DecisionInput, { metadata }: Workload) =>
+  injector.ignoresReverts === true ? { attempt: findRevert(metadata)?.attempt ?? attempt } : {};
+
+function decideEligible(input: DecisionInput, template: PodTemplate): Decision {
+  const { workload, policy } = input;
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   return isOptedOut && policy.kind !== 'excluded'
     ? removeFrom(input, template, 'opted-out')
@@ -79,7 +87,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
 function forget(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   if (findRevert(metadata) === undefined) return undefined;
-  return corrected({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
+  return corrected({ ...workload, metadata: removeInjectionStatus(metadata) }, 'forgotten');
 }
 
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
@@ -102,12 +110,8 @@ function optIn(input: DecisionInput, template: PodTemplate): Decision | undefine
   return tracing && injectInto(input, template, tracing, 'opted-in');
 }
 
-function removeFrom(
-  { workload, operation }: DecisionInput,
-  template: PodTemplate,
-  code: Code,
-  detail?: string,
-): Decision {
+function removeFrom(input: DecisionInput, template: PodTemplate, code: Code, detail?: string): Decision {
+  const { workload, operation } = input;
   const { metadata, kind } = workload;
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
@@ -127,30 +131,35 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const skip = input.operation === 'RECONCILE' ? skippedByReconciler(input, injected) : undefined;
   if (skip !== undefined) return skip;
   if (getSize(workload, old) > LARGEST) return tooLargeToInject(workload, injected);
-  const waiting = injected ? undefined : notYet(input, template);
+  const waiting = notYet(input, template, injected);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
   if (typeof decision !== 'string') return ifNotGrown(input, injected, decision);
   return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
 }
 
-function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
-  const { workload, old, policy, report } = input;
-  const before = old && toTemplate(old);
-  const isNew = before === undefined || !isInjected(before);
-  const known = policy.kind === 'active' && isNew ? report : undefined;
-  return (known && blockedByReport(workload, known)) ?? skippedAfterRevert(input, template);
+function notYet(input: DecisionInput, template: PodTemplate, injected: boolean): Decision | undefined {
+  const { workload, policy, report } = input;
+  const was = wasInjected(input);
+  if (injected && was !== false) return undefined;
+  const known = policy.kind === 'active' && was !== true ? report : undefined;
+  const waiting = (known && blockedByReport(workload, known)) ?? skippedAfterRevert(input, template);
+  return waiting && injected ? takeBack(workload, waiting) : waiting;
 }
+
+/** Returns undefined if it is not known. */
+const wasInjected = ({ old }: DecisionInput): boolean | undefined => {
+  const before = old && toTemplate(old);
+  return before && isInjected(before);
+};
 
 function blockedByReport(workload: Workload, known: InjectorReport): Decision | undefined {
   if (known.health === 'failing') return none('injector-failing', workload, known.why);
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
 }
 
-function skippedAfterRevert(
-  { workload, injector, attempt = 0 }: DecisionInput,
-  template: PodTemplate,
-): Decision | undefined {
+function skippedAfterRevert(input: DecisionInput, template: PodTemplate): Decision | undefined {
+  const { workload, injector, attempt = 0 } = input;
   const revert = attempt > 0 ? undefined : standingRevert(workload, template, injector.image);
   return revert && none('reverted', workload, revert.evidence);
 }

@@ -1,7 +1,7 @@
 import { annotations, labels, optInDefaults } from '../contract.ts';
 import { labelBefore } from './label.ts';
 import { withEntry, withoutEmpty } from '../json/values.ts';
-import { parseRevert, withoutRevert } from './revert.ts';
+import { parseRevert } from './revert.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { digest } from '../wording/digest.ts';
@@ -13,10 +13,10 @@ export interface InjectionStatus {
   readonly at: string;
   readonly by: 'webhook' | 'controller';
   readonly tracing: TracingSettings;
-  readonly keep?: true;
-  readonly attempt?: number;
+  readonly keep?: boolean | undefined;
+  readonly attempt?: number | undefined;
   /** The user's value of `lumigo.auto-trace`, which the removal restores. */
-  readonly userLabel?: string;
+  readonly userLabel?: string | undefined;
 }
 
 /** Accepts only valid labels, because a tenant can write the annotation. */
@@ -41,22 +41,23 @@ const MAX_STATUS_LENGTH = 700;
 /** Returns the text of an injection status or a revert, or a digest of any other text, which has no limit. */
 export function injectionStatusText({ annotations: found }: Metadata): string | undefined {
   const text = found?.[annotations.instrumentation];
-  const isOwn = text === undefined || parseInjectionStatus(text) !== undefined || isReverted(text);
-  return isOwn ? text : digest(text);
+  return text === undefined || isOwnText(text) ? text : digest(text);
 }
+
+export const isOwnText = (text: string | undefined): boolean =>
+  parseInjectionStatus(text) !== undefined || isReverted(text);
 
 export const isReverted = (text: string | undefined): boolean => parseRevert(text) !== undefined;
 
 export function parseInjectionStatus(text: string | undefined): InjectionStatus | undefined {
   const found = text === undefined || text.length > MAX_STATUS_LENGTH ? null : FORM.exec(text);
   if (found === null) return undefined;
-  const { secretName, secretKey, traces, logs, keep, attempt, userLabel, ...rest } = found.groups as unknown as Groups;
+  const { secretName, secretKey, traces, logs, keep, attempt, ...rest } = found.groups as unknown as Groups;
   return {
     ...rest,
     tracing: { secretName, secretKey, traces: traces === 'true', logs: logs === 'true' },
-    ...(keep === undefined ? {} : { keep: true }),
-    ...(attempt === undefined ? {} : { attempt: Number(attempt) }),
-    ...(userLabel === undefined ? {} : { userLabel }),
+    keep: keep === undefined ? undefined : true,
+    attempt: attempt === undefined ? undefined : Number(attempt),
   };
 }
 
@@ -71,10 +72,12 @@ export function injectionStatus(metadata: Metadata, label: string, content: Inje
   };
 }
 
-export function removeInjectionStatus(marked: Metadata): Metadata {
-  const metadata = withoutRevert(marked);
+/** Removes both forms of the annotation, and the labels that the operator wrote with it. */
+export function removeInjectionStatus(metadata: Metadata): Metadata {
+  const before = withEntry(metadata.labels, labels.autoTrace, toLabel(metadata));
+  const isMarked = isOwnText(metadata.annotations?.[annotations.instrumentation]);
   const own = {
-    labels: withEntry(metadata.labels, labels.autoTrace, toLabel(metadata)),
+    labels: isMarked ? withEntry(before, labels.rollout, undefined) : before,
     annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),
   };
   return withoutEmpty({ ...metadata, ...own }, ['labels', 'annotations']);

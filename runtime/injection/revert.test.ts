@@ -11,8 +11,8 @@ import {
 import { annotations, labels } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { revertKey } from './decide-revert.ts';
-import { parseRevert, findRevert, withoutRevert, withRevert } from './revert.ts';
-import { isReverted, getInjectionStatus, injectionStatusText } from './injection-status.ts';
+import { parseRevert, findRevert, withRevert } from './revert.ts';
+import { isReverted, getInjectionStatus, injectionStatusText, removeInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 
@@ -44,7 +44,7 @@ describe('the record of a revert', () => {
     const { metadata } = reverted();
     expect(findRevert(metadata)).toEqual(revert);
     expect(metadata.labels).toEqual({ [labels.rollout]: 'reverted' });
-    expect(withoutRevert(metadata)).toEqual(workload().metadata);
+    expect(removeInjectionStatus(metadata)).toEqual(workload().metadata);
     expect([getInjectionStatus(metadata), isReverted(injectionStatusText(metadata))]).toEqual([undefined, true]);
     expect(parseRevert(injectionStatusText(metadata))).toEqual(revert);
   });

@@ -1,5 +1,4 @@
 import { annotations, labels } from '../contract.ts';
-import { withEntry, withoutEmpty } from '../json/values.ts';
 import type { Metadata } from '../api/objects.ts';
 
 /** Why an injection was removed, for which program: the second form of the annotation in injection-status.ts. */
@@ -37,12 +36,3 @@ export const withRevert = (metadata: Metadata, revert: Revert): Metadata => ({
   labels: { ...metadata.labels, [labels.rollout]: 'reverted' },
   annotations: { ...metadata.annotations, [annotations.instrumentation]: writeRevert(revert) },
 });
-
-export function withoutRevert(metadata: Metadata): Metadata {
-  if (findRevert(metadata) === undefined) return metadata;
-  const own = {
-    labels: withEntry(metadata.labels, labels.rollout, undefined),
-    annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),
-  };
-  return withoutEmpty({ ...metadata, ...own }, ['labels', 'annotations']);
-}

@@ -1,4 +1,4 @@
-import { labels } from '../contract.ts';
+import { annotations, labels } from '../contract.ts';
 import { getChoice } from './chosen-containers.ts';
 import { none, corrected, type Decision, type DecisionInput } from './decision.ts';
 import { hasSettings, isCurrent, isIntact, injectedSettings } from './intact.ts';
@@ -6,10 +6,10 @@ import { labelValue, ourLabel } from './label.ts';
 import { equal } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
-import { withoutRevert } from './revert.ts';
-import { toLabel, injectionStatus, getInjectionStatus } from './injection-status.ts';
+import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
 import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
+import { whyInvalid } from './validity.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
 /** Returns the pod template that stays. A working injection of any version stays, to avoid surprise rollouts. */
@@ -44,6 +44,22 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
   return { ...(isRight ? none('up-to-date', workload) : corrected({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
+/**
+ * Restores the operator's annotation on an update that keeps its labels. `kubectl rollout undo` replaces all annotations
+ * by those of an earlier revision.
+ */
+export function withOwnText({ workload, old, operation, policy }: DecisionInput): Workload {
+  const { metadata } = workload;
+  const [text, sent] = [old?.metadata, metadata].map((each) => each?.annotations?.[annotations.instrumentation]);
+  const isUpdate = operation === 'UPDATE' && policy.kind !== 'excluded';
+  if (!isUpdate || text === undefined || text === sent || !isOwnText(text)) return workload;
+  const own = [labels.autoTrace, labels.rollout];
+  if (own.some((key) => metadata.labels?.[key] !== old?.metadata.labels?.[key])) return workload;
+  const found = { ...metadata.annotations, [annotations.instrumentation]: text };
+  const restored = { ...workload, metadata: { ...metadata, annotations: found } };
+  return whyInvalid(restored) === undefined ? restored : workload;
+}
+
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
 export function metadataWithStatus(
   input: DecisionInput,
@@ -52,23 +68,16 @@ export function metadataWithStatus(
   change: 'added' | 'updated' | 'none',
 ): Metadata {
   const { metadata } = input.workload;
-  const userLabel = toLabel(metadata);
-  const isKept = input.policy.kind === 'active' && !input.policy.remove;
-  return injectionStatus(withoutRevert(metadata), label, {
-    ...changeIn(input, change),
-    tracing,
-    ...(isKept ? { keep: true } : {}),
-    ...(userLabel === undefined ? {} : { userLabel }),
-  });
+  const keep = (input.policy.kind === 'active' && !input.policy.remove) || undefined;
+  const content = { ...changeIn(input, change), tracing, keep, userLabel: toLabel(metadata) };
+  return injectionStatus(removeInjectionStatus(metadata), label, content);
 }
 
 function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
   const { workload, old, now, by, attempt = 0 } = input;
-  if (change !== 'none') return { change, at: now, by, ...(attempt > 0 ? { attempt } : {}) };
+  if (change !== 'none') return { change, at: now, by, attempt: attempt > 0 ? attempt : undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);
-  if (known === undefined) return { change: 'adopted' as const, at: now, by };
-  const tries = known.attempt === undefined ? {} : { attempt: known.attempt };
-  return { change: known.change, at: known.at, by: known.by, ...tries };
+  return known ?? { change: 'adopted' as const, at: now, by };
 }
 
 export const isOriginals = ({ metadata }: Workload, template: PodTemplate): boolean =>
