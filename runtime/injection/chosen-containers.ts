@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import type { Container, Metadata, PodSpec } from '../api/objects.ts';
+import type { Metadata, PodSpec } from '../api/objects.ts';
 import type { ContainerChoice } from './types.ts';
 
 /** Containers of service meshes and secret agents, which run no program to trace. */
@@ -26,17 +26,10 @@ export const getChoice = (metadata: Metadata | undefined): ContainerChoice => ({
 });
 
 /** Init containers and native sidecars are injected only by name, because the injector then has to start before them. */
-export const getNamedInits = (
-  { initContainers = [] }: PodSpec,
-  { include, exclude }: ContainerChoice,
-): readonly Container[] =>
+export const getNamedInits = ({ initContainers = [] }: PodSpec, { include, exclude }: ContainerChoice) =>
   initContainers.filter(({ name }) => include?.has(name) === true && exclude?.has(name) !== true);
 
-export function whyNotChosen(
-  name: string,
-  { include, exclude }: ContainerChoice,
-  sidecars?: ReadonlySet<string>,
-): string | undefined {
+export function whyNotChosen(name: string, { include, exclude }: ContainerChoice, sidecars?: ReadonlySet<string>) {
   if (exclude?.has(name) === true) return `the annotation ${annotations.excludeContainers} excludes it`;
   if (include !== undefined)
     return include.has(name) ? undefined : `the annotation ${annotations.injectContainers} does not include it`;

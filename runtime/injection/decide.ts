@@ -1,16 +1,7 @@
 import { annotations } from '../contract.ts';
 import { getChoice } from './chosen-containers.ts';
-import {
-  blocked,
-  changeFor,
-  isBlocked,
-  none,
-  corrected,
-  sentence,
-  type Code,
-  type Decision,
-  type DecisionInput,
-} from './decision.ts';
+import { blocked, changeFor, corrected, isBlocked, none, sentence } from './decision.ts';
+import type { Code, Decision, DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { standingRevert, takeBack } from './decide-revert.ts';
@@ -21,8 +12,8 @@ import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
 import { asItOptedIn, keepInjection, metadataWithStatus, standingTemplate, withOwnText } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
-import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
+import { withOneSource } from './three-way-merge.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { replacesPods, toTemplate, withTemplate } from './workload.ts';
@@ -34,17 +25,23 @@ export function decide(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', input.workload);
-  const workload = withOwnText(input);
-  const decision = decideEligible({ ...input, ...getAttempt(input, workload), workload }, template);
-  if (workload === input.workload || decision.kind !== 'none' || isBlocked(decision)) return decision;
-  return { ...decision, kind: 'inject', tried: 'nothing', workload, skipped: [] };
+  const isUpdate = input.operation === 'UPDATE' && input.policy.kind !== 'excluded';
+  return isUpdate ? decideUpdate(input, template) : decideEligible(input, template);
 }
 
-const getAttempt = ({ injector, attempt }: DecisionInput, { metadata }: Workload) =>
-  injector.ignoresReverts === true ? { attempt: findRevert(metadata)?.attempt ?? attempt } : {};
+function decideUpdate(input: DecisionInput, template: PodTemplate): Decision {
+  const workload = withOwnText(input);
+  const decision = decideEligible({ ...input, workload }, template);
+  if (decision.kind !== 'none' || isBlocked(decision)) return decision;
+  const fixed = withOneSource(workload, template);
+  if (fixed === input.workload) return decision;
+  return { ...decision, kind: 'inject', tried: 'nothing', workload: fixed, skipped: [] };
+}
 
-function decideEligible(input: DecisionInput, template: PodTemplate): Decision {
-  const { workload, policy } = input;
+function decideEligible(given: DecisionInput, template: PodTemplate): Decision {
+  const { workload, policy, injector } = given;
+  const attempt = injector.ignoresReverts === true ? findRevert(workload.metadata)?.attempt : undefined;
+  const input = attempt === undefined ? given : { ...given, attempt };
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   return isOptedOut && policy.kind !== 'excluded'
     ? removeFrom(input, template, 'opted-out')
@@ -139,22 +136,16 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
 }
 
 function notYet(input: DecisionInput, template: PodTemplate, injected: boolean): Decision | undefined {
-  const { workload, policy, report } = input;
-  const was = wasInjected(input);
-  if (injected && was !== false) return undefined;
-  const known = policy.kind === 'active' && was !== true ? report : undefined;
-  const waiting = (known && blockedByReport(workload, known)) ?? skippedAfterRevert(input, template);
-  return waiting && injected ? takeBack(workload, waiting) : waiting;
+  const before = input.old && toTemplate(input.old);
+  const wasInjected = before && isInjected(before);
+  if (injected && wasInjected !== false) return undefined;
+  const waiting = (wasInjected === true ? undefined : blockedByReport(input)) ?? skippedAfterRevert(input, template);
+  return waiting && injected ? takeBack(input.workload, waiting) : waiting;
 }
 
-/** Returns undefined if it is not known. */
-const wasInjected = ({ old }: DecisionInput): boolean | undefined => {
-  const before = old && toTemplate(old);
-  return before && isInjected(before);
-};
-
-function blockedByReport(workload: Workload, known: InjectorReport): Decision | undefined {
-  if (known.health === 'failing') return none('injector-failing', workload, known.why);
+function blockedByReport({ workload, policy, report }: DecisionInput): Decision | undefined {
+  if (policy.kind !== 'active' || report === undefined) return undefined;
+  if (report.health === 'failing') return none('injector-failing', workload, report.why);
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
 }
 
@@ -171,17 +162,12 @@ const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const standing = standingTemplate(input, template, tracing);
   const decision =
-    standing === undefined ? writeAnew(input, template, tracing, code) : keepInjection(input, standing, tracing);
+    standing === undefined ? rewrite(input, template, tracing, code) : keepInjection(input, standing, tracing);
   if (typeof decision === 'string' || decision.kind !== 'inject') return decision;
   return whyInvalid(decision.workload) ?? decision;
 }
 
-function writeAnew(
-  input: DecisionInput,
-  template: PodTemplate,
-  tracing: TracingSettings,
-  code: Code,
-): Decision | string {
+function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const { workload } = input;
   const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
   if (result.refused !== undefined) return result.refused;

@@ -6,10 +6,8 @@ import type { JobStatus, Metadata, Workload, PodSpec, Frozen } from '../api/obje
 import type { NamespacePolicy } from './types.ts';
 import { findKind, toTemplate } from './workload.ts';
 
-export function ineligible({
-  workload,
-  operation,
-}: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
+export function ineligible(input: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
+  const { workload, operation } = input;
   const { apiVersion, kind, metadata } = workload;
   if (findKind(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
   if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);

@@ -7,7 +7,7 @@ import { covers, equal, lastNamed } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodSpec, PodTemplate } from '../api/objects.ts';
-import type { InjectionSettings, TracingSettings } from './types.ts';
+import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
 /** Returns whether a pod template has an injection with these settings. */
@@ -52,7 +52,7 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
     getFormat(originalState),
   );
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
-  if (isExcludedNow(template, current, originalState)) return false;
+  if (isExcludedNow(template, asked, originalState)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);
   const there = getContainers(template);
   return [...getContainers(again.template)].every(([name, wanted]) => isWhole(there.get(name), wanted, rows));
@@ -65,12 +65,7 @@ const getContainers = ({ spec }: PodTemplate): ReadonlyMap<string, Container> =>
       .map((each) => [each.name, each]),
   );
 
-function isExcludedNow(
-  { metadata, spec }: PodTemplate,
-  { choice }: InjectionSettings,
-  originalState: OriginalState,
-): boolean {
-  const asked = choiceIn(metadata, choice);
+function isExcludedNow({ spec }: PodTemplate, asked: ContainerChoice, originalState: OriginalState): boolean {
   const skipped = new Set(originalState.skipped);
   const inits = new Set(originalState.initContainers);
   for (const { name } of getNamedInits(spec, asked)) inits.delete(name);

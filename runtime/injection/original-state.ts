@@ -40,9 +40,7 @@ const FIRST_FORMAT = 1;
 export const getFormat = (originalState: OriginalState | undefined): number => originalState?.format ?? FIRST_FORMAT;
 
 /** Returns the variables that an injection wrote; undefined rows for those of a later version, before a rollback. */
-export function writtenVariables(
-  originalState: OriginalState | undefined,
-): ReadonlyMap<string, InjectedVariable | undefined> {
+export function writtenVariables(originalState?: OriginalState): ReadonlyMap<string, InjectedVariable | undefined> {
   const format = getFormat(originalState);
   const settings = originalState === undefined ? [] : getTracerRows(originalState);
   const rows = new Map<string, InjectedVariable | undefined>(

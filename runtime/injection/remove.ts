@@ -1,11 +1,12 @@
 import { annotations, injector, labels } from '../contract.ts';
 import { join, part } from './joined-list.ts';
 import { labelBefore } from './label.ts';
-import { covers, lastNamed, withEntry, withoutEmpty } from '../json/values.ts';
+import { lastNamed, withEntry, withoutEmpty } from '../json/values.ts';
 import { getOriginalState, writtenVariables, type OriginalState } from './original-state.ts';
 import { removeInjectionStatus } from './injection-status.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import type { InjectedVariable } from './variables.ts';
+import { withoutWritten } from './three-way-merge.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
 /** Returns whether a pod template has an injection of this operator or of the original one, which left no record. */
@@ -103,8 +104,8 @@ function removeFromContainer(
     const before = own.get(variable.name);
     if (row === undefined) return written.has(variable.name) ? before : variable;
     if ('joined' in row) return parted(variable, before, row.joined);
-    // Any other value is a later one by the user. The original operator left no record, so all are removed.
-    return originalState === undefined || covers(variable, row.write(originalState, name)) ? before : variable;
+    // The original operator left no record, so all are removed.
+    return originalState && withoutWritten(variable, row.write(originalState, name), before);
   };
   const left = env?.flatMap((variable, index) =>
     last.get(variable.name) === index ? (restored(variable) ?? []) : variable,
@@ -115,9 +116,9 @@ function removeFromContainer(
 }
 
 function parted(variable: EnvVar, own: EnvVar | undefined, entry: string): EnvVar | undefined {
-  const { value } = variable;
-  if (value === undefined) return variable;
-  if (own !== undefined && value === join(own.value, entry, ':')) return own;
-  const rest = part(value, entry);
-  return rest === undefined ? undefined : { ...variable, value: rest };
+  const { value, ...rest } = variable;
+  if (value === undefined || variable.valueFrom !== undefined) return rest;
+  if (own !== undefined && [own.value, join(own.value, entry, ':')].includes(value)) return own;
+  const others = part(value, entry);
+  return others === undefined ? undefined : { ...variable, value: others };
 }

@@ -48,11 +48,10 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
  * Restores the operator's annotation on an update that keeps its labels. `kubectl rollout undo` replaces all annotations
  * by those of an earlier revision.
  */
-export function withOwnText({ workload, old, operation, policy }: DecisionInput): Workload {
+export function withOwnText({ workload, old }: DecisionInput): Workload {
   const { metadata } = workload;
   const [text, sent] = [old?.metadata, metadata].map((each) => each?.annotations?.[annotations.instrumentation]);
-  const isUpdate = operation === 'UPDATE' && policy.kind !== 'excluded';
-  if (!isUpdate || text === undefined || text === sent || !isOwnText(text)) return workload;
+  if (text === undefined || text === sent || !isOwnText(text)) return workload;
   const own = [labels.autoTrace, labels.rollout];
   if (own.some((key) => metadata.labels?.[key] !== old?.metadata.labels?.[key])) return workload;
   const found = { ...metadata.annotations, [annotations.instrumentation]: text };
@@ -87,10 +86,8 @@ export const isOriginals = ({ metadata }: Workload, template: PodTemplate): bool
   isInjected(template);
 
 /** Restores the user's label, which the original operator replaced, in a namespace without a `Lumigo`. */
-export const asItOptedIn = (workload: Workload, template: PodTemplate): Workload =>
-  isOriginals(workload, template)
-    ? {
-        ...workload,
-        metadata: { ...workload.metadata, labels: { ...workload.metadata.labels, [labels.autoTrace]: 'true' } },
-      }
-    : workload;
+export function asItOptedIn(workload: Workload, template: PodTemplate): Workload {
+  if (!isOriginals(workload, template)) return workload;
+  const { metadata } = workload;
+  return { ...workload, metadata: { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } } };
+}

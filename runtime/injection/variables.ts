@@ -77,13 +77,7 @@ export const getVariables = (format: number, table = variables): readonly Inject
 export const getTracerRows = ({ env = {} }: Pick<InjectedSettings, 'env'>): readonly InjectedVariable[] =>
   Object.entries(env).map(([name, written]) => ({ name, since: 1, yields: true, write: () => written }));
 
-export function writtenVariable(
-  variable: InjectedVariable,
-  recorded: InjectedSettings,
-  container: string,
-  own: EnvVar | undefined,
-): EnvVar {
-  const written =
-    'joined' in variable ? { value: join(own?.value, variable.joined, ':') } : variable.write(recorded, container);
-  return { name: variable.name, ...written };
+export function writtenVariable(row: InjectedVariable, recorded: InjectedSettings, container: string, own?: EnvVar) {
+  const written = 'joined' in row ? { value: join(own?.value, row.joined, ':') } : row.write(recorded, container);
+  return { name: row.name, ...written };
 }

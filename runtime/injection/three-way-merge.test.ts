@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  activePolicy,
+  changed,
+  decided,
+  injected,
+  injector,
+  instrumented,
+  made,
+  tracing,
+} from '../../sandbox/testing/injection.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { annotations } from '../contract.ts';
+import { isPlainObject } from '../json/values.ts';
+import { inject } from './inject.ts';
+import { remove, uninstrument } from './remove.ts';
+import type { NamespacePolicy } from './types.ts';
+import type { EnvVar, PodTemplate, Workload } from '../api/objects.ts';
+import { toTemplate, withTemplate } from './workload.ts';
+
+const over = (live: unknown, sent: unknown): unknown =>
+  isPlainObject(live) && isPlainObject(sent)
+    ? { ...live, ...Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, over(live[key], value)])) }
+    : sent;
+
+/** Writes the variables of a manifest over those of the live object, by name, as `kubectl apply` and Helm do. */
+function merge(live: PodTemplate, { spec: { containers: manifest } }: PodTemplate): PodTemplate {
+  const containers = live.spec.containers.map((each) => {
+    const sent = new Map(manifest.find(({ name }) => name === each.name)?.env?.map((own) => [own.name, own]));
+    if (each.env === undefined) return each;
+    return { ...each, env: each.env.map((variable) => over(variable, sent.get(variable.name) ?? {}) as EnvVar) };
+  });
+  return { ...live, spec: { ...live.spec, containers } };
+}
+
+const [TOKEN, ENDPOINT, PRELOAD] = ['LUMIGO_TRACER_TOKEN', 'LUMIGO_ENDPOINT', 'LD_PRELOAD'];
+const fromMap = (key: string) => ({ valueFrom: { configMapKeyRef: { name: 'own', key } } });
+const fromSecret = { valueFrom: { secretKeyRef: { name: 'own', key: 'own' } } };
+
+const withOwn = (name: string, own: object, image = 'app:1') =>
+  made({ pod: { containers: [{ name: 'app', image, env: [{ name, ...own }] }] } });
+const mergedInto = (live: Workload, manifest: Workload): Workload => {
+  const [before, sent] = [toTemplate(live), toTemplate(manifest)] as [PodTemplate, PodTemplate];
+  const merged = merge(before, sent);
+  const containers = merged.spec.containers.map((each, index) => ({
+    ...each,
+    image: sent.spec.containers[index]?.image,
+  }));
+  return withTemplate(live, { ...merged, spec: { ...merged.spec, containers } } as PodTemplate);
+};
+
+const hasUniqueNames = ({ spec }: PodTemplate): boolean =>
+  spec.containers.every(({ env = [] }) => new Set(env.map(({ name }) => name)).size === env.length);
+
+describe('a three-way merge of an unchanged manifest', () => {
+  it('into an injection is removed exactly', () => {
+    let judged = 0;
+    fc.assert(
+      fc.property(podTemplate({ unknownFields: true }).filter(hasUniqueNames), (template) => {
+        const live = injected(template);
+        if (live === undefined) return;
+        judged += 1;
+        expect(remove(merge(live, template))).toEqual(template);
+      }),
+      { numRuns: 400 },
+    );
+    expect(judged).toBeGreaterThan(150);
+  });
+
+  it.each<readonly [string, string, object]>([
+    ['a literal token', TOKEN, { value: 'own' }],
+    ['a token from a Secret', TOKEN, fromSecret],
+    ['a token from a ConfigMap', TOKEN, fromMap('own')],
+    ['an endpoint from a ConfigMap', ENDPOINT, fromMap('own')],
+  ])('with %s changes nothing', (_what, name, own) => {
+    const old = instrumented(withOwn(name, own));
+    const decision = decided(mergedInto(old, withOwn(name, own)), { operation: 'UPDATE', old });
+    expect(decision).toMatchObject({ code: 'restored', tried: 'nothing' });
+    expect(changed(decision)).toEqual(old);
+  });
+});
+
+describe('a three-way merge of a changed manifest', () => {
+  it.each<readonly [string, string, object, object]>([
+    ['a literal', TOKEN, { value: 'own' }, { value: 'new' }],
+    ['a reference', TOKEN, fromMap('own'), fromMap('new')],
+    ['a reference for a literal', ENDPOINT, fromMap('own'), fromMap('new')],
+    ['a reference for LD_PRELOAD', PRELOAD, {}, fromMap('new')],
+  ])('keeps %s for the removal', (_what, name, before, after) => {
+    const old = instrumented(withOwn(name, before));
+    const merged = mergedInto(old, withOwn(name, after));
+    expect(uninstrument(merged)).toEqual(withOwn(name, after));
+    const decision = decided(merged, { operation: 'UPDATE', old });
+    expect(decided(changed(decision)).code).toBe(name === PRELOAD ? 'refused' : 'up-to-date');
+    expect(uninstrument(changed(decision))).toEqual(withOwn(name, after));
+  });
+});
+
+describe('a three-way merge while the webhook changes no injection', () => {
+  const policies: readonly NamespacePolicy[] = [
+    { kind: 'none' },
+    { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' },
+    { kind: 'disabled', lumigo: 'l', remove: false },
+    { kind: 'deleting', lumigo: 'l', remove: true },
+  ];
+  const cases = policies.flatMap((policy) =>
+    [
+      [TOKEN, { value: 'own' }] as const,
+      [TOKEN, fromMap('own')] as const,
+      [ENDPOINT, fromMap('own')] as const,
+      [PRELOAD, fromMap('own')] as const,
+    ].map(([name, own]) => [name, own, policy.kind, policy] as const),
+  );
+
+  it.each(cases)('leaves %s, sent as %j, with one source (%s)', (name, own, _kind, policy) => {
+    const old = instrumented(withOwn(name, name === PRELOAD ? {} : own));
+    for (const image of ['app:1', 'app:2']) {
+      const decision = decided(mergedInto(old, withOwn(name, own, image)), { operation: 'UPDATE', old, policy });
+      expect(decision.tried).toBe('nothing');
+      expect(JSON.stringify(changed(decision))).toBe(JSON.stringify(old).replace('"app:1"', `"${image}"`));
+    }
+  });
+
+  it('does not depend on the depth of a forged record', () => {
+    const deep = '{"a":'.repeat(5_000) + '1' + '}'.repeat(5_000);
+    const env = { OTEL_DEEP: { value: 'DEEP' } };
+    const forged = instrumented(withOwn(TOKEN, { value: 'own' }), { policy: activePolicy({ ...tracing, env }) });
+    const template = toTemplate(forged) as PodTemplate;
+    const own = template.metadata?.annotations ?? {};
+    const record = (own[annotations.injection] ?? '')
+      .replace('{"value":"DEEP"}', `{"valueFrom":${deep}}`)
+      .replace('"env":[', `"env":[{"name":"OTEL_DEEP","valueFrom":${deep}},`);
+    const metadata = { ...template.metadata, annotations: { ...own, [annotations.injection]: record } };
+    expect(record.length).toBeGreaterThan(60_000);
+    expect(remove({ ...template, metadata }).spec.containers[0]?.env).toEqual([
+      { name: TOKEN, value: 'own' },
+      { name: 'OTEL_DEEP', value: 'DEEP' },
+    ]);
+  });
+
+  it('accepts `valueFrom: null`, which an open definition permits', () => {
+    const merged = mergedInto(instrumented(withOwn(ENDPOINT, {})), withOwn(ENDPOINT, { valueFrom: null }));
+    expect(uninstrument(merged)).toEqual(withOwn(ENDPOINT, { valueFrom: null }));
+  });
+
+  it('does not correct a variable that the injection did not write', () => {
+    const both = { value: 'own', ...fromMap('own') };
+    const result = inject(toTemplate(withOwn('OWN', both)) as PodTemplate, { ...injector, ...tracing });
+    const old = withTemplate(made(), (result as { template: PodTemplate }).template);
+    expect(decided(old, { operation: 'UPDATE', old, policy: { kind: 'none' } }).kind).toBe('none');
+  });
+});
