@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import { annotations, environment, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { getCollection } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -237,6 +237,28 @@ describe('no write of a user is refused because of the injection [F22]', () => {
       const active = status?.conditions?.find(({ type }) => type === 'Active');
       expect(active?.message).toContain('. 1 workload exceeds the size limit');
     });
+  });
+
+  it('if a tool writes over the injection and its record while both stay', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('stays');
+    await testCluster.activate(namespace, { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } });
+    await testCluster.waitForWebhook(namespace);
+    const own = { name: environment.token, value: 'own' };
+    await testCluster.create(createWorkload(deployment, namespace, 'app', { env: [own] }));
+    await testCluster.deleteLumigo(namespace);
+    const before = await testCluster.get(deployment, namespace, 'app');
+    const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
+    const containers = spec.containers.map(({ env = [], ...rest }) => {
+      const merged = env.map((each) => (each.name === own.name ? { ...each, ...own } : each));
+      return { ...rest, image: 'app:2', env: merged };
+    });
+    const note = { [annotations.instrumentation]: null };
+    const template = { spec: { containers } };
+    await testCluster.merge(deployment, namespace, 'app', { metadata: { annotations: note }, spec: { template } });
+    const after = await testCluster.get(deployment, namespace, 'app');
+    expect(after['spec']).toEqual(JSON.parse(JSON.stringify(before['spec']).replace('app:1', 'app:2')));
+    expect(after.metadata.annotations).toEqual(before.metadata.annotations);
   });
 
   it('if a record is forged, which does not prevent the removal of the injection [F29]', async () => {
