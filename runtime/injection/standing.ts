@@ -45,8 +45,8 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
 }
 
 /**
- * Restores the operator's annotation on an update that keeps its labels. `kubectl rollout undo` replaces all annotations
- * by those of an earlier revision.
+ * Restores the operator's annotation on an update that keeps its labels. `kubectl rollout undo` replaces all
+ * annotations by those of an earlier revision.
  */
 export function withOwnText({ workload, old }: DecisionInput): Workload {
   const { metadata } = workload;
