@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { instrumented } from '../../sandbox/testing/injection.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
+import { pods, workloadKinds, type WorkloadKind } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import { uninstrument } from '../injection/remove.ts';
+import { toTemplate } from '../injection/workload.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
+import { brokenPods, podsOfGeneration } from './generation-pods.ts';
+
+let cluster: ControlPlane;
+let testCluster: TestCluster;
+let transport: Transport;
+let client: Client;
+let pages = 0;
+
+beforeAll(async () => {
+  const apiServerFlags = ['--disable-admission-plugins=ServiceAccount'];
+  cluster = await startControlPlane({ controllerManager: false, apiServerFlags });
+  testCluster = new TestCluster(cluster.client);
+  transport = connectTo(cluster, { onRequest: () => (pages += 1) });
+  client = createClient(transport);
+});
+beforeEach(() => {
+  pages = 0;
+});
+afterAll(async () => {
+  transport?.close();
+  await cluster?.stop();
+});
+
+const { cronJob, daemonSet, deployment, statefulSet } = workloadKinds;
+
+async function create(kind: WorkloadKind, namespace: string, name: string): Promise<Workload> {
+  const injected = instrumented(createWorkload(kind, namespace, name) as unknown as Workload);
+  await testCluster.create(injected as unknown as Manifest);
+  return testCluster.get(kind, namespace, name);
+}
+
+/** No controller runs, so the test reports that the nodes have pods. */
+async function createOnNodes(namespace: string, name: string): Promise<Workload> {
+  await create(daemonSet, namespace, name);
+  await testCluster.setStatus(
+    { ...daemonSet, namespace, name },
+    {
+      observedGeneration: 1,
+      desiredNumberScheduled: 40,
+      currentNumberScheduled: 40,
+      numberMisscheduled: 0,
+      numberReady: 0,
+    },
+  );
+  return testCluster.get(daemonSet, namespace, name);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const toOwner = ({ kind, metadata: { name = '', uid = '' } }: Workload) => ({ kind, name, uid });
+
+/** Creates pods of a workload's present template, as its controller would. */
+async function createPods(of: Workload, number: number, labels: Labels = {}, owner = toOwner(of)): Promise<void> {
+  const { metadata, spec } = toTemplate(of) ?? {};
+  const ownerReferences = [{ apiVersion: of.apiVersion, controller: true, ...owner }];
+  const generation = of.kind === 'DaemonSet' ? { 'pod-template-generation': '1' } : {};
+  const each = Array.from({ length: number }, (_, index) => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', spec },
+    metadata: {
+      ...{ namespace: of.metadata.namespace ?? '', name: `${owner.name}-${index}`, ownerReferences },
+      ...{ annotations: { ...metadata?.annotations }, labels: { ...metadata?.labels, ...generation, ...labels } },
+    },
+  }));
+  await forEachConcurrent(16, each, async (pod) => void (await testCluster.create(pod)));
+}
+
+describe('the broken pods of a StatefulSet', () => {
+  let injected: Workload;
+  beforeAll(async () => {
+    injected = await create(statefulSet, await testCluster.namespace('broken'), 'db');
+    await createPods(injected, 3);
+    const { namespace } = injected.metadata;
+    const body = { metadata: { annotations: null } };
+    await testCluster.client.patch({ ...pods, namespace, name: 'db-1' }, { kind: 'merge', body });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await testCluster.setStatus({ ...pods, namespace, name: 'db-2' }, { conditions });
+  });
+
+  it('are none while its template has the injection', async () => {
+    expect(await brokenPods(injected, client)).toEqual([]);
+  });
+
+  it('are those that have the injection, which its template no longer has', async () => {
+    expect(await brokenPods(uninstrument(injected), client)).toMatchObject([{ name: 'db-0' }]);
+  });
+});
+
+describe('the pods that are looked at', () => {
+  /** More than a page. */
+  const MANY = 55;
+  let namespace: string;
+  let agent: Workload;
+  beforeAll(async () => {
+    namespace = await testCluster.namespace('looked-at');
+    agent = await createOnNodes(namespace, 'b');
+    await createPods(await createOnNodes(namespace, 'a'), MANY);
+    await createPods(agent, 25);
+  });
+
+  it('are those of a DaemonSet, whatever number of pods another one of the same generation has', async () => {
+    const found = await podsOfGeneration(agent, client);
+    expect(new Set(found.map(({ name }) => name.slice(0, 1)))).toEqual(new Set(['b']));
+    expect([found.length, found[0]?.injected.size, pages]).toEqual([20, 1, 1]);
+  });
+
+  it("are a CronJob's own before those of other workloads", async () => {
+    const job = await create(cronJob, namespace, 'nightly');
+    await createPods(job, 2, {}, { kind: 'Job', name: 'nightly-29', uid: 'a Job' });
+    expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'nightly-29-0' }, { name: 'nightly-29-1' }]);
+    expect(pages).toBe(1);
+  });
+
+  it('are those of others if it has none, of which the injector alone counts', async () => {
+    const found = await podsOfGeneration(await create(deployment, namespace, 'empty'), client);
+    expect([found.length, found[0]?.injected.size, pages]).toEqual([20, 0, 2]);
+  });
+
+  it.each([
+    ['are those of a DaemonSet also if others have all of its labels', MANY, ['b-0', 'b-1'], 2],
+    ['are on at most twenty pages', 1_000, [], 20],
+  ])('%s', async (_title, others, names, read) => {
+    const crowded = await testCluster.namespace('crowded');
+    const own = await createOnNodes(crowded, 'b');
+    await createPods(await createOnNodes(crowded, 'a'), others, { app: 'b' });
+    await createPods(own, 2);
+    expect((await podsOfGeneration(own, client)).map(({ name }) => name)).toEqual(names);
+    expect(pages).toBe(read);
+  });
+});
