@@ -51,6 +51,16 @@ describe('the store of Lumigo resources', () => {
     expect([...store.known()]).toHaveLength(1);
   });
 
+  it('takes the answer to a write, and none about a Lumigo that was deleted meanwhile', () => {
+    const store = new LumigoStore([]);
+    store.upsert(lumigo('1'));
+    store.update(lumigo('2', {}, true));
+    expect(store.policy('shop')).toMatchObject({ tracing: { logs: true } });
+    store.delete('shop', 'l');
+    store.update(lumigo('3'));
+    expect(store.in('shop')).toEqual([]);
+  });
+
   it('distinguishes excluded namespaces from those without a Lumigo', () => {
     const store = new LumigoStore(['kube-system']);
     expect(store.policy('kube-system')).toEqual({ kind: 'excluded' });

@@ -4,18 +4,14 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { turnedFalse } from './describe-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
+import { LumigoStates } from './lumigo-states.ts';
 import type { ObservedLumigo } from './observed.ts';
 import { telemetryIn } from './plan-telemetry.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
-type State = Omit<ObservedLumigo, 'resource'>;
 type Action<D extends LumigoAction['kind']> = Extract<LumigoAction, { readonly kind: D }>;
 
-const fresh: State = {
-  ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false },
-  ...{ statusAt: -Infinity, listedAt: 0 },
-};
 /** The watch soon reports the other writer's change after a conflict. */
 const CONFLICT_MS = 200;
 /** Per namespace, so that one tenant's `Lumigo` resources do not take every connection. */
@@ -25,22 +21,13 @@ const MAX_NAMES_SHOWN = 20;
 const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
 export class LumigoWriter {
-  /** By namespace and uid. */
-  private readonly states = new Map<string, Map<string, State>>();
+  private readonly states = new LumigoStates();
+  readonly observe = this.states.observe.bind(this.states);
 
   constructor(
     private readonly term: ReconcilerContext,
     private readonly recorder: EventRecorder,
   ) {}
-
-  /** Forgets all others of the namespace, because a tenant can create and delete them without end. */
-  observe(namespace: string, resources: readonly LumigoResource[]): ObservedLumigo[] {
-    const known = this.states.get(namespace);
-    const states = new Map(resources.map(({ metadata: { uid } }) => [uid, known?.get(uid) ?? fresh]));
-    if (states.size > 0) this.states.set(namespace, states);
-    else this.states.delete(namespace);
-    return resources.map((resource) => ({ resource, ...fresh, ...states.get(resource.metadata.uid) }));
-  }
 
   begin(actions: readonly LumigoAction[], observed: readonly ObservedLumigo[]): void {
     const busy = observed.filter(({ isBusy }) => isBusy).length;
@@ -49,10 +36,10 @@ export class LumigoWriter {
 
   private async act(action: LumigoAction): Promise<void> {
     const { signal, enqueue } = this.term;
-    this.note(action.lumigo, { isBusy: true });
+    this.states.note(action.lumigo, { isBusy: true });
     try {
       await this.carryOut(action);
-      this.note(action.lumigo, { isBusy: false, failure: undefined });
+      this.states.note(action.lumigo, { isBusy: false, failure: undefined });
     } catch (error) {
       if (!signal.aborted) this.failed(action, error);
     }
@@ -81,7 +68,7 @@ export class LumigoWriter {
       const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
       if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
     }
-    this.note(lumigo, { listed });
+    this.states.note(lumigo, { listed });
   }
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
@@ -97,7 +84,7 @@ export class LumigoWriter {
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
     const list = withList ? { listed, listedAt: statusAt } : {};
-    this.note(lumigo, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
+    this.states.note(lumigo, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {
@@ -110,19 +97,11 @@ export class LumigoWriter {
   }
 
   private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
-    const { namespace, uid } = lumigo.metadata;
-    const count = (this.states.get(namespace)?.get(uid)?.failure?.count ?? 0) + 1;
+    const count = (this.states.find(lumigo)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
-    this.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
+    this.states.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     const fields = { ...toFields(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');
-  }
-
-  /** The answer may arrive after the resource was deleted. */
-  private note({ metadata: { namespace, uid } }: LumigoResource, change: Partial<State>): void {
-    const states = this.states.get(namespace);
-    const known = states?.get(uid);
-    if (known !== undefined) states?.set(uid, { ...known, ...change });
   }
 }
