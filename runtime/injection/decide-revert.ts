@@ -1,7 +1,8 @@
 import { annotations } from '../contract.ts';
 import { choiceIn, getChoice } from './chosen-containers.ts';
-import { corrected, type Decision } from './decision.ts';
+import { corrected, type Decision, type DecisionInput } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
+import { injectionStatusText } from './injection-status.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
 import { findRevert, withRevert, type Revert } from './revert.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -32,21 +33,21 @@ export function takeBack(workload: Workload, { code, message }: Decision): Decis
   return { ...corrected({ ...clean, metadata }, code), message };
 }
 
-interface RevertInput extends Omit<Revert, 'key'> {
-  readonly workload: Workload;
-  readonly image: string;
-}
-
-export function decideRevert({ workload, image, ...reason }: RevertInput): Decision | undefined {
+export function decideRevert({ workload, injector, now, failed }: DecisionInput): Decision | undefined {
   const template = toTemplate(workload);
-  if (template === undefined || !isInjected(template)) return undefined;
+  if (failed === undefined || template === undefined || !isInjected(template)) return undefined;
+  // The workload may have another template by now, which has not failed.
+  const isSame = injectionStatusText(workload.metadata) === failed.injectionStatus;
+  if (!isSame || fingerprint(template) !== failed.template) return undefined;
   const clean = uninstrument(workload);
-  const key = revertKey(clean, template, image);
+  const { attempt, evidence } = failed;
+  const key = revertKey(clean, template, injector.image);
+  const revert = { at: now, cause: evidence.cause, attempt, key, evidence: evidence.message };
   return {
     kind: 'remove',
     tried: 'remove',
-    workload: { ...clean, metadata: withRevert(clean.metadata, { ...reason, key }) },
+    workload: { ...clean, metadata: withRevert(clean.metadata, revert) },
     code: 'removed',
-    message: `The injection is removed because pods failed with it: ${reason.evidence}`,
+    message: `The injection is removed because pods failed with it: ${evidence.message}`,
   };
 }

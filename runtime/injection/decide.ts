@@ -4,7 +4,7 @@ import { blocked, changeFor, corrected, isBlocked, none, sentence } from './deci
 import type { Code, Decision, DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
-import { standingRevert, takeBack } from './decide-revert.ts';
+import { decideRevert, standingRevert, takeBack } from './decide-revert.ts';
 import { skippedByReconciler, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
@@ -21,7 +21,9 @@ import { replacesPods, toTemplate, withTemplate } from './workload.ts';
 export type { Decision, DecisionInput } from './decision.ts';
 
 /** Returns the decision that webhook, reconciler, `preview` and `explain` share (docs/contributing/adr/0001). */
-export function decide(input: DecisionInput): Decision {
+export const decide = (input: DecisionInput): Decision => decideRevert(input) ?? decideOtherwise(input);
+
+function decideOtherwise(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', input.workload);

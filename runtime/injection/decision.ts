@@ -18,6 +18,17 @@ export interface DecisionInput {
   readonly renew?: boolean;
   /** The number of times that an injection of this program was reverted. Default: 0. */
   readonly attempt?: number;
+  /** It is reverted if the workload still has it. */
+  readonly failed?: FailedInjection | undefined;
+}
+
+/** An injection whose pods failed. */
+export interface FailedInjection {
+  /** The fingerprint of the pod template. */
+  readonly template: string;
+  readonly injectionStatus: string | undefined;
+  readonly attempt: number;
+  readonly evidence: { readonly cause: string; readonly message: string };
 }
 
 interface Outcome {

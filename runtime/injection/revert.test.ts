@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   changed,
   decided as decide,
+  failedIn,
   injected,
   older as injector,
   tracing,
@@ -59,6 +60,30 @@ describe('the record of a revert', () => {
   it('holds 800 characters of evidence', () => {
     const long = withRevert({}, { ...revert, evidence: 'x'.repeat(2_000) });
     expect(findRevert(long)?.evidence).toHaveLength(800);
+  });
+});
+
+describe('an injection whose pods failed', () => {
+  const instrumented = changed(decided(workload()));
+  const failed = failedIn(instrumented);
+
+  it('is removed with a record of the revert', () => {
+    const { at } = getInjectionStatus(instrumented.metadata) ?? {};
+    const removed = changed(decided(instrumented, { failed }));
+    expect(findRevert(removed.metadata)).toEqual({ at, cause: 'Crash', attempt: 1, key, evidence: 'it crashed' });
+    expect(removed['spec']).toEqual(workload()['spec']);
+  });
+
+  it('stays if the workload has another template by now, which has not failed', () => {
+    const other = changed(decided(workload(template({ image: 'app:2' }))));
+    expect(failedIn(other).injectionStatus).toBe(failed.injectionStatus);
+    expect(decided(other, { failed }).code).toBe('up-to-date');
+  });
+
+  it('stays if it was injected again since', () => {
+    const again = changed(decided(workload(), { now: '2026-06-02T00:00:00.000Z' }));
+    expect(failedIn(again).template).toBe(failed.template);
+    expect(decided(again, { failed }).code).toBe('up-to-date');
   });
 });
 

@@ -3,8 +3,6 @@ import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { equal } from '../json/values.ts';
-import { decideRevert } from '../injection/decide-revert.ts';
-import { fingerprint } from '../injection/fingerprint.ts';
 import { findRevert } from '../injection/revert.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { workloadPatch } from '../injection/patch.ts';
@@ -81,16 +79,9 @@ export class WorkloadChanger {
 
   private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
     const { state = idle, injectionStatus } = workload;
+    const failed = task === 'revert' && state.kind === 'reverting' ? { ...state, injectionStatus } : undefined;
     const now = new Date().toISOString();
-    const isSame = injectionStatusText(seen.metadata) === injectionStatus;
-    // It may have another template by now, which has not failed.
-    if (task === 'revert' && state.kind === 'reverting' && isSame && fingerprint(toTemplate(seen)) === state.template) {
-      const { attempt, evidence } = state;
-      const reason = { at: now, cause: evidence.cause, attempt, evidence: evidence.message };
-      const reverted = decideRevert({ workload: seen, image: this.settings.injector.image, ...reason });
-      if (reverted !== undefined) return reverted;
-    }
-    return decide({ ...this.settings, workload: seen, policy, now, attempt: getAttempt(state) });
+    return decide({ ...this.settings, workload: seen, policy, now, attempt: getAttempt(state), failed });
   }
 
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {

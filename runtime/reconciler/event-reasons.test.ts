@@ -3,6 +3,7 @@ import {
   active,
   changed as written,
   decided,
+  failedIn,
   injector,
   instrumented,
   made,
@@ -15,7 +16,6 @@ import { annotations, labels, workloadKinds } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision, DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
-import { decideRevert } from '../injection/decide-revert.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed } from './describe-events.ts';
@@ -51,12 +51,7 @@ const env = [{ name: 'A' }];
 const LARGE = 25_000;
 const NEARLY_LARGE = 3_310;
 
-const revert = (workload: Workload): Decision => {
-  const reason = { at: now, cause: 'Crash', attempt: 1, evidence: 'it crashed' };
-  const decision = decideRevert({ workload, image: injector.image, ...reason });
-  if (decision === undefined) throw new Error('nothing is reverted');
-  return decision;
-};
+const revert = (workload: Workload): Decision => decided(workload, { failed: failedIn(workload) });
 const known = (health: 'failing' | 'unverified'): Partial<DecisionInput> => ({
   ...{ operation: 'CREATE', by: 'webhook', report: { health, why: 'it crashed' } },
 });

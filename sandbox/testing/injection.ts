@@ -1,6 +1,9 @@
 import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { decide, type Decision, type DecisionInput } from '../../runtime/injection/decide.ts';
+import type { FailedInjection } from '../../runtime/injection/decision.ts';
+import { fingerprint } from '../../runtime/injection/fingerprint.ts';
 import { inject } from '../../runtime/injection/inject.ts';
+import { injectionStatusText } from '../../runtime/injection/injection-status.ts';
 import type {
   InjectionSettings,
   InjectorSettings,
@@ -8,6 +11,7 @@ import type {
   TracingSettings,
 } from '../../runtime/injection/types.ts';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
 import { createWorkload, type WorkloadOptions } from './workloads.ts';
 
 export const injector: InjectorSettings = {
@@ -59,6 +63,12 @@ export function changed(decision: Decision): Workload {
 
 export const instrumented = (workload: Workload = made(), more: Partial<DecisionInput> = {}): Workload =>
   changed(decided(workload, { operation: 'CREATE', by: 'webhook', ...more }));
+
+/** The injection of a workload whose pods crash. */
+export const failedIn = (workload: Workload): FailedInjection => ({
+  ...{ template: fingerprint(toTemplate(workload)), injectionStatus: injectionStatusText(workload.metadata) },
+  ...{ attempt: 1, evidence: { cause: 'Crash', message: 'it crashed' } },
+});
 
 export const withMetadata = (workload: Workload, metadata: Workload['metadata']): Workload => ({
   ...workload,
