@@ -1,10 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { active, changed, decided, instrumented, made, older, withMetadata } from '../../sandbox/testing/injection.ts';
+import {
+  active,
+  changed,
+  decided,
+  failedIn,
+  instrumented,
+  made,
+  older,
+  withMetadata,
+} from '../../sandbox/testing/injection.ts';
 import { forgedTexts } from '../../sandbox/testing/forgeries.ts';
 import { annotations, labels } from '../contract.ts';
-import { decideRevert } from './decide-revert.ts';
-import type { Decision, DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decide.ts';
 import { getInjectionStatus } from './injection-status.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
@@ -34,8 +42,7 @@ function sent(old: Workload, workload: Workload, more: Partial<DecisionInput> = 
 }
 
 function reverted(workload: Workload): Workload {
-  const reason = { at: '2026-05-01T00:00:00.000Z', cause: 'Crash', attempt: 3, evidence: 'it crashed' };
-  return changed(decideRevert({ workload, image: 'autotrace:2', ...reason }) as Decision);
+  return changed(decided(workload, { failed: { ...failedIn(workload), attempt: 3 } }));
 }
 
 describe('after `kubectl rollout undo`', () => {
