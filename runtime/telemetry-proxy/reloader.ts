@@ -44,6 +44,7 @@ export class Reloader {
   private isRenewalDue = false;
   private renewedAt = -Infinity;
   private tokenNamespaces: ProxySettings['tokenNamespaces'];
+  private nodeLogs = false;
   private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
@@ -82,8 +83,10 @@ export class Reloader {
   }
 
   /** Returns true if the same namespaces need a reload. */
-  private isOutdated({ tokenNamespaces }: ProxySettings, now: number): boolean {
+  private isOutdated({ tokenNamespaces, nodeLogs }: ProxySettings, now: number): boolean {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
+    // While the port for nodes is closed, they keep lines from before a namespace enables logging.
+    if (nodeLogs !== this.nodeLogs) return true;
     const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
     if (isRenewed) this.renewedAt = now;
     return isRenewed || (tokenNamespaces !== this.tokenNamespaces && now >= this.wroteAt + TOKEN_NAMESPACES_MS);
@@ -147,7 +150,8 @@ export class Reloader {
       .filter(plan.sendsEvents)
       .filter(isInitial)
       .map(({ name }) => name);
-    [this.isRenewalDue, this.tokenNamespaces, this.wroteAt] = [false, settings.tokenNamespaces, now];
+    [this.isRenewalDue, this.wroteAt] = [false, now];
+    [this.tokenNamespaces, this.nodeLogs] = [settings.tokenNamespaces, settings.nodeLogs];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
