@@ -37,6 +37,19 @@ export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
 /** Returns how long the collector may need to read some namespaces. It sends five list requests a second. */
 export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;
 
+/** The lists of the objects that a namespace had before its collection. */
+export interface Lists {
+  readonly begun: number;
+  /** Afterwards they are complete, unless a reload interrupts them earlier. */
+  readonly until: number;
+}
+
+const MAX_LISTS = 10;
+
+/** Returns the lists that a reload began. The end of the tenth stays, so no tenant repeats them for ever. */
+export const beginLists = ({ begun, until }: Lists = { begun: 0, until: 0 }, namespaces: number, now: number): Lists =>
+  begun < MAX_LISTS ? { begun: begun + 1, until: now + initialMs(namespaces) } : { begun, until };
+
 /** A `Lumigo` resource that was deleted and created again is another one: the collector has the former token. */
 export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespaces {
   const sent = new Map(wanted.map(({ lumigo, sends }) => [lumigo, sends]));

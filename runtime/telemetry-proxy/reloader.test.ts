@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { upSince } from './collector.ts';
 import { configurationFile, prepare } from './files.ts';
 import { Reloader } from './reloader.ts';
-import type { ProxySettings } from './types.ts';
+import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 /** Has the argument, the signal and the health page of a collector. It keeps a copy of each configuration that it loads. */
 const program = `
@@ -46,17 +46,80 @@ beforeAll(async () => {
 });
 afterAll(() => collector?.kill('SIGKILL'));
 
-describe('the configuration that the collector has loaded', () => {
-  it('opens the port for nodes as soon as their key is known, without a namespace that sends', async () => {
-    const { signal } = new AbortController();
-    const options = { client: {} as Client, onReload: () => undefined, logger: pino({ level: 'silent' }), signal };
-    const reloader = new Reloader(options);
-    const reconcile = (nodeLogs: boolean) =>
-      eventually(() => expect(reloader.reconcile({ ...settings, nodeLogs }, [])).toBe(true));
-    const isPortOpen = () => readFileSync(loaded, 'utf8').includes('otlp/nodes');
-    await reconcile(false);
-    expect(isPortOpen()).toBe(false);
-    await reconcile(true);
-    expect(isPortOpen()).toBe(true);
+/** Milliseconds by which the clock of the reloader is ahead. */
+let ahead = 0;
+/** Milliseconds that the API server takes to answer the next request. */
+let answerMs = 0;
+let reloader: Reloader;
+beforeAll(() => {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
+});
+beforeEach(() => {
+  const pages = async function* () {
+    [ahead, answerMs] = [ahead + answerMs, 0];
+    yield await Promise.resolve({ resourceVersion: '1' });
+  };
+  const options = { client: { pages } as unknown as Client, onReload: () => undefined };
+  const { signal } = new AbortController();
+  reloader = new Reloader({ ...options, logger: pino({ level: 'silent' }), signal });
+});
+
+const reconcile = (wanted: readonly CollectedNamespace[], nodeLogs = false) =>
+  eventually(() => expect(reloader.reconcile({ ...settings, nodeLogs }, wanted)).toBe(true));
+
+const of = (...names: readonly string[]): readonly CollectedNamespace[] =>
+  names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}`, sends: ['events'] }));
+
+/** Returns the namespaces whose existing objects the collector sends. */
+function listed(): readonly string[] {
+  const { receivers } = JSON.parse(readFileSync(loaded, 'utf8')) as { receivers: Record<string, unknown> };
+  const initial = receivers['k8sobjects/initial'] as { objects: readonly { namespaces: string[] }[] } | undefined;
+  return initial?.objects[0]?.namespaces ?? [];
+}
+
+it('opens the port for nodes as soon as their key is known, without a namespace that sends', async () => {
+  const isPortOpen = () => readFileSync(loaded, 'utf8').includes('otlp/nodes');
+  await reconcile([]);
+  expect(isPortOpen()).toBe(false);
+  await reconcile([], true);
+  expect(isPortOpen()).toBe(true);
+});
+
+describe('the existing objects of a namespace', () => {
+  it('are sent again in full if a reload interrupts them', async () => {
+    await reconcile(of('a'));
+    expect(listed()).toEqual(['a']);
+    ahead += 10_000;
+    await reconcile(of('a', 'b'));
+    expect(listed()).toEqual(['a', 'b']);
+    ahead += 4_000;
+    await reconcile(of('a', 'b', 'c'));
+    expect(listed()).toEqual(['a', 'b', 'c']);
+    ahead += 60_000;
+    await reconcile(of('a', 'b', 'c', 'd'));
+    expect(listed()).toEqual(['d']);
+  });
+
+  it('are sent again in full if the end of another namespace cuts them off', async () => {
+    // A slow reload has a long rest, during which collected data is cut off without a reload.
+    answerMs = 5_000;
+    await reconcile(of('a', 'b'));
+    ahead += 3_000;
+    reloader.reconcile(settings, of('b'));
+    ahead += 14_000;
+    await reconcile(of('b'));
+    expect(listed()).toEqual(['b']);
+  });
+
+  it('are not sent for ever, however often reloads interrupt them', async () => {
+    let times = 0;
+    for (let index = 0; index < 25; index += 1) {
+      await reconcile(of('a', ...(index % 2 === 0 ? ['toggling'] : [])));
+      if (listed().includes('a')) times += 1;
+      ahead += 2_500;
+    }
+    expect(times).toBeGreaterThan(10);
+    expect(times).toBeLessThan(18);
   });
 });

@@ -48,9 +48,9 @@ export class Reloader {
   private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
-  private isCut = false;
-  /** The time until which a namespace's initial objects are being sent, by the uid of its `Lumigo` resource. */
-  private readonly initial = new Map<string, number>();
+  private cutAt = Infinity;
+  /** By the uid of the `Lumigo` resource. */
+  private readonly lists = new Map<string, plan.Lists>();
 
   constructor(private readonly options: ReloaderOptions) {}
 
@@ -101,14 +101,14 @@ export class Reloader {
     // The configuration of the start has no port for nodes either.
     this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
     this.process = found;
-    this.initial.clear();
+    this.lists.clear();
     return found;
   }
 
   /** The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
   private cut(settings: ProxySettings): void {
     changeLoopKey(settings, readLoopKeys(settings).nodeKey);
-    this.isCut = true;
+    this.cutAt = performance.now();
     this.state = { ...this.state, sending: [], running: undefined };
     this.options.logger.info('stopped collecting a namespace, events of others wait for the next reload');
   }
@@ -122,10 +122,10 @@ export class Reloader {
     try {
       // The versions are read before the watches end, so that nothing between two watches is missed.
       const present = namespaces.some(plan.sendsEvents) ? await presentVersions(client) : {};
-      this.write(settings, namespaces, present);
+      const listed = this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.waitForUp(settings, process, before);
-      this.took(namespaces, present);
+      this.took(namespaces, present, listed);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
       onReload({ namespaces });
@@ -142,20 +142,21 @@ export class Reloader {
     }
   }
 
-  private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): void {
-    if (!this.isCut) this.sentUntil = present;
+  /** Returns the namespaces whose existing objects it lists. */
+  private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
+    if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
-    const isInitial = ({ lumigo }: plan.Namespaces[number]) => now < (this.initial.get(lumigo) ?? Infinity);
-    const initial = namespaces
-      .filter(plan.sendsEvents)
-      .filter(isInitial)
-      .map(({ name }) => name);
+    const endedAt = Math.min(now, this.cutAt);
+    const isListed = ({ lumigo }: plan.Namespaces[number]) => endedAt < (this.lists.get(lumigo)?.until ?? Infinity);
+    const listed = namespaces.filter(plan.sendsEvents).filter(isListed);
+    const initial = listed.map(({ name }) => name);
     [this.isRenewalDue, this.wroteAt] = [false, now];
     [this.tokenNamespaces, this.nodeLogs] = [settings.tokenNamespaces, settings.nodeLogs];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
     this.state = { ...this.state, ...times, running: undefined, sending: namespaces };
+    return listed;
   }
 
   private async waitForUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
@@ -172,17 +173,17 @@ export class Reloader {
     throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
   }
 
-  private took(namespaces: plan.Namespaces, present: Versions): void {
+  private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces): void {
     const now = performance.now();
     // Otherwise a namespace was cut meanwhile, and another reload is due.
     const isSending = this.state.sending === namespaces;
-    if (isSending) [this.sentUntil, this.isCut] = [present, false];
+    if (isSending) [this.sentUntil, this.cutAt] = [present, Infinity];
     const running = isSending ? namespaces : undefined;
     this.state = { ...plan.afterSuccess(this.state, namespaces), running, cutFrom: now + CATCH_UP_MS };
     const lumigoes = new Set(namespaces.filter(plan.sendsEvents).map(({ lumigo }) => lumigo));
-    for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
-    const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
-    for (const lumigo of fresh) this.initial.set(lumigo, now + plan.initialMs(fresh.length));
+    for (const lumigo of this.lists.keys()) if (!lumigoes.has(lumigo)) this.lists.delete(lumigo);
+    for (const { lumigo } of listed)
+      this.lists.set(lumigo, plan.beginLists(this.lists.get(lumigo), listed.length, now));
   }
 }
 
