@@ -11,15 +11,15 @@ export interface CollectorProcess {
   readonly began: string;
 }
 
-/** Finds the collector by its arguments. The containers of the pod share a process list (`shareProcessNamespace`). */
-export function findCollector(configurationFile: string): CollectorProcess | undefined {
+/** Finds a collector by its arguments, but not the former one. The containers of the pod share a process list. */
+export function findCollector(configurationFile: string, former?: string): CollectorProcess | undefined {
   for (const entry of list('/proc')) {
     const pid = Number(entry);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     const words = read(`/proc/${pid}/cmdline`).split('\0');
     if (!words.includes(`--config=${configurationFile}`)) continue;
     const began = beganAt(pid);
-    if (began !== undefined) return { pid, began };
+    if (began !== undefined && began !== former) return { pid, began };
   }
   return undefined;
 }
@@ -48,7 +48,8 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
-export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false, () => process.kill(pid, 'SIGKILL'));
+export const end = (collector: CollectorProcess | undefined): boolean =>
+  collector !== undefined && orElse<boolean>(false, () => process.kill(collector.pid, 'SIGKILL'));
 
 const POLL_MS = 100;
 

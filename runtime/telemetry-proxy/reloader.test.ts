@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
@@ -11,26 +11,37 @@ import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts
 import type { Client } from '../kubernetes/http/client.ts';
 import { upSince } from './collector.ts';
 import { configurationFile, prepare } from './files.ts';
-import { Reloader } from './reloader.ts';
+import { Reloader, type Outcome } from './reloader.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 /** Has the argument, the signal and the health page of a collector. It keeps a copy of each configuration that it loads. */
 const program = `
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-const [, , argument, port, loaded] = process.argv;
-let since = 1;
+const [, , argument, port, loaded, stuck] = process.argv;
+let since = Date.now();
+const load = () => copyFileSync(argument.slice('--config='.length), loaded);
+load();
 process.on('SIGHUP', () => {
-  copyFileSync(argument.slice('--config='.length), loaded);
+  if (existsSync(stuck)) return;
+  load();
   since += 1;
 });
 createServer((_, response) => response.end(JSON.stringify({ upSince: String(since) }))).listen(port, '127.0.0.1');
 `;
 
 const folder = createTemporaryFolder();
-const loaded = join(folder, 'loaded');
+const [file, loaded, stuck] = [join(folder, 'collector.mjs'), join(folder, 'loaded'), join(folder, 'stuck')];
 let settings: ProxySettings;
 let collector: ChildProcess;
+
+async function startCollector(): Promise<void> {
+  const { telemetryHealthPort: port } = settings;
+  const args = [file, `--config=${configurationFile(settings)}`, String(port), loaded, stuck];
+  collector = spawn(process.execPath, args, { stdio: 'ignore' });
+  await eventually(async () => expect(await upSince(settings)).toBeDefined());
+}
+
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   const [any] = fc.sample(anySettings, { numRuns: 1, seed: 1 });
@@ -38,11 +49,8 @@ beforeAll(async () => {
   const own = { telemetryProxyDirectory: folder, listenAddress: '127.0.0.1', telemetryHealthPort: port };
   settings = { ...any, ...own, nodeLogs: false };
   prepare(settings);
-  const file = join(folder, 'collector.mjs');
   writeFileSync(file, program);
-  const args = [file, `--config=${configurationFile(settings)}`, String(port), loaded];
-  collector = spawn(process.execPath, args, { stdio: 'ignore' });
-  await eventually(async () => expect(await upSince(settings)).toBe('1'));
+  await startCollector();
 });
 afterAll(() => collector?.kill('SIGKILL'));
 
@@ -51,6 +59,7 @@ let ahead = 0;
 /** Milliseconds that the API server takes to answer the next request. */
 let answerMs = 0;
 let reloader: Reloader;
+const problems: (string | undefined)[] = [];
 beforeAll(() => {
   const now = performance.now.bind(performance);
   jest.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
@@ -60,7 +69,9 @@ beforeEach(() => {
     [ahead, answerMs] = [ahead + answerMs, 0];
     yield await Promise.resolve({ resourceVersion: '1' });
   };
-  const options = { client: { pages } as unknown as Client, onReload: () => undefined };
+  problems.length = 0;
+  const onReload = ({ problem }: Outcome) => void problems.push(problem);
+  const options = { client: { pages } as unknown as Client, onReload };
   const { signal } = new AbortController();
   reloader = new Reloader({ ...options, logger: pino({ level: 'silent' }), signal });
 });
@@ -121,5 +132,39 @@ describe('the existing objects of a namespace', () => {
     }
     expect(times).toBeGreaterThan(10);
     expect(times).toBeLessThan(18);
+  });
+});
+
+describe('a collector that does not end its requests', () => {
+  const passDeadline = async (isOver: () => boolean) => {
+    ahead += 21_000;
+    await eventually(() => expect(isOver()).toBe(true));
+  };
+  const beginReload = async (wanted: readonly CollectedNamespace[]) => {
+    await reconcile([]);
+    problems.length = 0;
+    ahead += 60_000;
+    writeFileSync(stuck, '');
+    reloader.reconcile(settings, wanted);
+    await eventually(() => expect(readFileSync(configurationFile(settings), 'utf8')).toContain('k8sobjects'));
+    await passDeadline(() => collector.signalCode === 'SIGKILL');
+    rmSync(stuck);
+  };
+
+  it('is killed, and its next process has the new configuration', async () => {
+    await beginReload(of('a'));
+    await startCollector();
+    await reconcile(of('a'));
+    expect(listed()).toEqual(['a']);
+    expect(problems).toEqual([undefined]);
+    expect(readFileSync(configurationFile(settings), 'utf8')).not.toContain('k8sobjects');
+  });
+
+  it('leaves a configuration that only forwards if no next process comes in time', async () => {
+    await beginReload(of('b'));
+    await passDeadline(() => problems.length > 0);
+    expect(problems).toEqual(['the collector did not load its configuration within 20 s and was killed']);
+    expect(readFileSync(configurationFile(settings), 'utf8')).not.toContain('k8sobjects');
+    await startCollector();
   });
 });

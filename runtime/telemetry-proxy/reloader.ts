@@ -43,8 +43,7 @@ export class Reloader {
   private reloading: Promise<void> | undefined;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
-  private tokenNamespaces: ProxySettings['tokenNamespaces'];
-  private nodeLogs = false;
+  private written: ProxySettings | undefined;
   private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
@@ -86,10 +85,11 @@ export class Reloader {
   private isOutdated({ tokenNamespaces, nodeLogs }: ProxySettings, now: number): boolean {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
     // While the port for nodes is closed, they keep lines from before a namespace enables logging.
-    if (nodeLogs !== this.nodeLogs) return true;
+    if (nodeLogs !== this.written?.nodeLogs) return true;
     const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
     if (isRenewed) this.renewedAt = now;
-    return isRenewed || (tokenNamespaces !== this.tokenNamespaces && now >= this.wroteAt + TOKEN_NAMESPACES_MS);
+    const isRenamed = tokenNamespaces !== this.written.tokenNamespaces && now >= this.wroteAt + TOKEN_NAMESPACES_MS;
+    return isRenewed || isRenamed;
   }
 
   /** Any program may have started the first process. A later one found the file that only forwards. */
@@ -150,8 +150,7 @@ export class Reloader {
     const isListed = ({ lumigo }: plan.Namespaces[number]) => endedAt < (this.lists.get(lumigo)?.until ?? Infinity);
     const listed = namespaces.filter(plan.sendsEvents).filter(isListed);
     const initial = listed.map(({ name }) => name);
-    [this.isRenewalDue, this.wroteAt] = [false, now];
-    [this.tokenNamespaces, this.nodeLogs] = [settings.tokenNamespaces, settings.nodeLogs];
+    [this.isRenewalDue, this.written, this.wroteAt] = [false, settings, now];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
@@ -159,18 +158,33 @@ export class Reloader {
     return listed;
   }
 
+  /** A reload waits for all requests: for those of an attacker, and for those that Lumigo does not answer. */
   private async waitForUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+    if ((await this.findUp(settings, () => process, before)) !== undefined) return;
+    const killed = `the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`;
+    this.options.logger.warn(killed);
+    end(process);
+    // Data on disk survives, and the next process finds the same configuration.
+    const findNext = () => findCollector(configurationFile(settings), process.began);
+    const next = await this.findUp(settings, findNext);
+    if (next !== undefined) return void (this.process = next);
+    writeConfiguration(settings);
+    end(findNext());
+    throw new Error(killed);
+  }
+
+  /** Returns the process as soon as it is up, or undefined if that takes too long. */
+  private async findUp(settings: ProxySettings, find: () => CollectorProcess | undefined, before?: string) {
+    let found: CollectorProcess | undefined;
     for (const deadline = performance.now() + UP_MS; performance.now() < deadline;) {
       await sleep(POLL_MS, undefined, { signal: this.options.signal });
+      found ??= find();
       const now = await upSince(settings);
-      if (!runs(process))
+      if (found !== undefined && !runs(found))
         throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
-      if (now !== undefined && now !== before) return;
+      if (found !== undefined && now !== undefined && now !== before) return found;
     }
-    // A reload waits for all requests, also for those of an attacker. A new process first forwards data on disk.
-    writeConfiguration(settings);
-    end(process);
-    throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
+    return undefined;
   }
 
   private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces): void {

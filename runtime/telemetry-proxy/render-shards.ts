@@ -1,8 +1,7 @@
 import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
 import { SEVERAL, TOKEN_HASH } from './render-claims.ts';
-import { getCounters } from './render-counts.ts';
-import type { Rendered } from './render-tenants.ts';
+import { getCounters, type Rendered } from './render-counts.ts';
 import type { Components, ProxySettings } from './types.ts';
 
 /** The first digit of a token's hash names its shard. */
@@ -36,9 +35,7 @@ export function renderShards(settings: ProxySettings): Rendered {
   const each = <T>(entry: (index: number) => readonly (readonly [string, T])[]) =>
     Object.fromEntries(indices.flatMap(entry));
   return {
-    processors: {
-      [outOfShard]: { attributes: [{ key: TOKEN_HASH, action: 'delete' }] },
-    },
+    processors: { [outOfShard]: { attributes: [{ key: TOKEN_HASH, action: 'delete' }] } },
     connectors: Object.fromEntries(signals.map((signal) => [getShardRouter(signal), toSwitch(signal)])),
     exporters: each((index) => [[shardName(index), exporter(settings)]]),
     pipelines: each((index) =>

@@ -55,8 +55,6 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   };
 }
 
-const LOOPBACK = '127.0.0.1';
-
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
 const ownExtensions = (settings: ProxySettings) => ({
@@ -92,4 +90,4 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
 
 /** The manager serves them to clients with access. No other client reaches them. */
 const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) =>
-  toTelemetry(logLevel, metricsSecure ? LOOPBACK : toHost(listenAddress), port);
+  toTelemetry(logLevel, metricsSecure ? '127.0.0.1' : toHost(listenAddress), port);
