@@ -408,6 +408,7 @@ describe('the Helm chart', () => {
     ['a misspelt one in a section', set('debug.enable=true'), 'debug'],
     ['a text for a number', set('controllerManager.replicas=many'), 'controllerManager'],
     ['a number out of range', set('rollout.concurrent=0'), 'rollout'],
+    ['a queue that is too small', set('logFileCollector.queueSize=1Mi'), 'logFileCollector'],
     ['a chart repository without TLS', set('updater.repository=http://charts.example'), 'updater'],
     unset('the number of replicas', 'controllerManager.replicas'),
     unset('a port', 'ports.webhook'),

@@ -7,11 +7,11 @@ import {
   flag,
   hostAndPort,
   image,
+  largeQuantity,
   metricPattern,
   namePattern,
   opaqueMap,
   orEmpty,
-  quantity,
   section,
 } from './leaves.ts';
 
@@ -75,10 +75,11 @@ export const logFileCollector = section({
   resources: opaqueMap()
     .default({ requests: { cpu: '10m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } })
     .describe('Requests and limits of the node collector. Above 80 % of the memory limit it reads no further.'),
-  queueSize: quantity()
+  queueSize: largeQuantity()
     .default('256Mi')
     .describe(
-      'Disk space on each node for logs, and as much for metrics, while the telemetry proxy does not answer. If it is full, the node collector reads no further.',
+      'Disk space on each node for logs, and as much for metrics, while the telemetry proxy does not answer. At least 64M. ' +
+        'If it is full, the node collector reads no further.',
     ),
   stateDirectory: orEmpty(absolutePath(), 'must be an absolute path without a slash at its end, or empty')
     .default('/var/lib/lumigo-node-collector')

@@ -84,6 +84,10 @@ export const imagePrefix = () =>
 export const quantity = () =>
   text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
 
+/** Space for the largest request of a node's collector. JSON Schema cannot compare quantities, so this is a form. */
+export const largeQuantity = () =>
+  text().regex(/^((6[4-9]|[7-9]\d|[1-9]\d\d+)Mi?|[1-9]\d*(\.\d+)?[GT]i?)$/, 'must be at least 64M, such as 256Mi');
+
 /** A pattern of one part of a path: a `/` or `_` would reach into the next part. */
 export const namePattern = () =>
   word().regex(/^[-.a-z0-9*?]+$/, 'must consist of lower-case letters, digits, -, ., * and ?');

@@ -250,6 +250,18 @@ describe('the settings of the updater', () => {
   );
 });
 
+describe('the queue of a node', () => {
+  const of = (queueSize: string) => getProblems({ logFileCollector: { queueSize } });
+
+  it.each(['256', '200Ki', '1Mi', '63.9Mi', '9.5M'])('is refused if a large request would not fit in: %s', (size) => {
+    expect(of(size)).toEqual([`logFileCollector.queueSize must be at least 64M, such as 256Mi, but is "${size}"`]);
+  });
+
+  it.each(['64M', '64Mi', '100Mi', '256Mi', '1.5G', '2Gi', '1Ti'])('may be %s', (size) => {
+    expect(of(size)).toEqual([]);
+  });
+});
+
 describe('a settings file', () => {
   const folder = createTemporaryFolder();
 

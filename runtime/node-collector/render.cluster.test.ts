@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import { namePattern, metricPattern } from '../../infra/settings/leaves.ts';
+import { largeQuantity, namePattern, metricPattern } from '../../infra/settings/leaves.ts';
 import { mounts } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { essentialMetrics } from './essential-metrics.ts';
@@ -55,7 +55,7 @@ const configs: fc.Arbitrary<NodeCollectorConfig> = fc
     essentialOnly: fc.boolean(),
     essentialMetrics: fc.array(accepted(metricPattern(), /^[a-z_:][a-zA-Z0-9_:.*+]{0,20}$/), { minLength: 1 }),
     metricsFrequency: fc.constantFrom('1s', '15s', '5m'),
-    queueSize: fc.constantFrom('4Mi', '256Mi', '1.5G'),
+    queueSize: accepted(largeQuantity(), /^[1-9][0-9]{0,3}(\.[0-9])?(k|Ki|[MGT]i?)?$/),
     proxyUrl: fc.constant('http://proxy.lumigo-system.svc.cluster.local:4320'),
   })
   .filter(({ logs, metrics }) => logs || metrics);
