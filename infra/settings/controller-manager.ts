@@ -33,16 +33,16 @@ export const controllerManager = section({
       ),
     queue: section({
       shardSize: quantity()
-        .default('512Mi')
+        .default('128Mi')
         .describe(
-          'Disk space of one shard, for traces, logs and metrics each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
-            'sixteen shards. A thousand spans take about 0.5 MB. If a shard is full, new data is dropped.',
+          'Disk space of one queue, where telemetry waits while Lumigo does not answer. Each of sixteen shards has a queue for traces, one for ' +
+            'logs and one for metrics. A thousand spans take about 0.5 MB. If a queue is full, new data is dropped.',
         ),
       sizeLimit: quantity()
         .default('4Gi')
         .describe(
-          'Disk space of all shards together on the node. Kubernetes evicts a pod that uses more. A full shard takes up to twice its `shardSize`, ' +
-            'so the default has room for four full shards.',
+          'Disk space of all 48 queues together on the node. Kubernetes evicts a pod that uses more, with its webhook. ' +
+            'A full queue takes up to twice its `shardSize`, so the default has room for sixteen full queues.',
         ),
       claimName: orEmpty(dnsSubdomain(), 'must be the name of a PersistentVolumeClaim, or empty').describe(
         "A PersistentVolumeClaim in the operator's namespace for the queue, which then survives the pod. It needs `controllerManager.replicas: 1`. Empty: the queue is on the node's disk and is deleted with the pod.",

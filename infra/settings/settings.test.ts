@@ -8,6 +8,7 @@ import { loadSettings, parseSettings } from './settings.ts';
 import { withdrawnSettings } from './withdrawn.ts';
 import { getImageRepository } from './publisher.ts';
 import { operatorVersion } from './version.ts';
+import { parseQuantity } from '../../runtime/injection/quantity.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 describe('the defaults', () => {
@@ -248,6 +249,13 @@ describe('the settings of the updater', () => {
       expect(of(each)).toEqual([]);
     },
   );
+});
+
+describe('the queues of the telemetry proxy', () => {
+  it('have room for sixteen full ones by default, at two bytes on disk for each', () => {
+    const { shardSize, sizeLimit } = parseSettings({}).controllerManager.telemetryProxy.queue;
+    expect(16 * 2 * (parseQuantity(shardSize) ?? NaN)).toBeLessThanOrEqual(parseQuantity(sizeLimit) ?? NaN);
+  });
 });
 
 describe('the queue of a node', () => {
