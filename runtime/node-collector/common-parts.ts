@@ -1,7 +1,10 @@
 import type { RuntimeConfig } from '../config/config.ts';
 
-/** Parts of the configuration of each collector: those on nodes, and the telemetry proxies. */
-export const memoryLimiter = { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 };
+/** It refuses data above 80 %, the difference. Before that it removes garbage, by default at most every 10 s. */
+export const memoryLimiter = {
+  ...{ check_interval: '500ms', limit_percentage: 90, spike_limit_percentage: 10 },
+  min_gc_interval_when_soft_limited: '1s',
+};
 
 /** The names are the collector's defaults, which alerts and the dashboard use. */
 const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };

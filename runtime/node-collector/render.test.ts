@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { essentialMetrics } from './essential-metrics.ts';
-import { serialize } from './common-parts.ts';
+import { memoryLimiter, serialize } from './common-parts.ts';
 import { renderNodeCollector } from './render.ts';
 
 const config: NodeCollectorConfig = {
@@ -91,6 +91,13 @@ describe("the node collector's configuration", () => {
     expect(kept.map(({ regex }) => regex)).toEqual(Array(4).fill(essentialMetrics.join('|')));
     const all = scrapes({ essentialOnly: false }).flatMap((scrape) => scrape.metric_relabel_configs);
     expect(all.map(({ action }) => action)).toEqual(['drop', 'drop']);
+  });
+
+  it('accepts data up to 80 % of the memory limit, and removes garbage before it refuses any', () => {
+    const { limit_percentage: hard, spike_limit_percentage: spike } = memoryLimiter;
+    // The collector refuses data above the difference, and reduces garbage before that.
+    expect(hard - spike).toBe(80);
+    expect(memoryLimiter).toHaveProperty('min_gc_interval_when_soft_limited', '1s');
   });
 
   it('writes a dollar sign so that the collector does not read it as a variable', () => {
