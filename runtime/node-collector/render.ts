@@ -11,8 +11,9 @@ export function renderNodeCollector(config: NodeCollectorConfig, node: NodeIdent
   const extensions = {
     health_check: { endpoint: `:${ports.telemetryHealth}` },
     file_storage: {
-      ...{ directory: mounts.nodeCollectorState, timeout: '10s' },
-      compaction: { directory: mounts.nodeCollectorState, on_rebound: true },
+      // A node that loses power can damage a file.
+      ...{ directory: mounts.nodeCollectorState, timeout: '10s', recreate: true },
+      compaction: { directory: mounts.nodeCollectorState, on_rebound: true, cleanup_on_start: true },
     },
     bearertokenauth: { filename: `${mounts.nodeCollectorKey}/${nodeCollectorFiles.key}` },
   };

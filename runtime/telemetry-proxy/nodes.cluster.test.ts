@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, openSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
@@ -179,6 +180,23 @@ describe('log files of a node', () => {
       () => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([{ level: 'info', count: 3 }, 'begin-end'])),
       { timeoutMs: 20_000 },
     );
+  });
+
+  it('continue with a new queue if blocks of the old one never reached the disk', async () => {
+    collector.kill('SIGKILL');
+    await once(collector, 'exit');
+    const folder = join(telemetry.cluster.dir, 'node');
+    const queue = join(folder, 'exporter_otlphttp__logs');
+    writeFileSync(queue, readFileSync(queue).fill(0, 2 * 4_096));
+    writeFileSync(join(folder, 'tempdb-unfinished'), '');
+    collector = await startNodeCollector();
+    await eventually(() => {
+      write(logFileOf(bank, 'again'), 'again');
+      expect(bodiesOf(bank)).toContain('again');
+    });
+    expect((await readdir(folder)).filter((name) => /backup$|^tempdb/.test(name))).toEqual([
+      expect.stringMatching(/^exporter_otlphttp__logs.*backup$/),
+    ]);
   });
 });
 

@@ -59,7 +59,9 @@ export const tokensFile = (folder: string): string => `${folder}/${telemetryProx
 
 const ownExtensions = (settings: ProxySettings) => ({
   health_check: { endpoint: at(settings.listenAddress, settings.telemetryHealthPort) },
-  file_storage: { directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s' },
+  file_storage: {
+    ...{ directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s', recreate: true },
+  },
   bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },
   headers_setter: {
     headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }],
