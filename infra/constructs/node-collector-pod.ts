@@ -100,8 +100,11 @@ function nodeExporter(settings: Settings): JsonObject {
 }
 
 const essentialCollectors = ['--collector.disable-defaults', '--collector.cpu', '--collector.meminfo'];
+/** They would read the network of the pod. `netclass` is not one of them, because `/sys` shows the network of the node. */
+const ofNetwork = ['netdev', 'netstat', 'sockstat', 'udp_queues', 'arp', 'conntrack', 'ipvs', 'nfs', 'nfsd'];
 /** File systems would need the root directory of the node. The kubelet has metrics of them. */
-const allCollectors = ['--path.procfs=/host/proc', '--path.sysfs=/host/sys', '--no-collector.filesystem'];
+const withoutCollectors = ['filesystem', ...ofNetwork].map((name) => `--no-collector.${name}`);
+const allCollectors = ['--path.procfs=/host/proc', '--path.sysfs=/host/sys', ...withoutCollectors];
 
 function volumes(settings: Settings): JsonObject[] {
   const { name, clusterCollection, logFileCollector } = settings;

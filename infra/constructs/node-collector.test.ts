@@ -104,6 +104,12 @@ describe('the node collector', () => {
     expect(pod.containers[1]?.volumeMounts?.every(({ readOnly }) => readOnly)).toBe(true);
   });
 
+  it('reads no metric of its own network, which would have the name of the node', () => {
+    const { args } = podOf({ metrics: { enabled: true, essentialOnly: false } }).containers[1] ?? { args: [] };
+    const ofNetwork = ['netdev', 'netstat', 'sockstat', 'udp_queues', 'arp', 'conntrack', 'ipvs', 'nfs', 'nfsd'];
+    expect(args).toEqual(expect.arrayContaining(ofNetwork.map((name) => `--no-collector.${name}`)));
+  });
+
   it('may read metrics of the kubelet and nothing else', () => {
     const roles = rendered({ ...metrics, ...logs }).filter(({ kind }) => kind === 'ClusterRole');
     const role = roles.find(({ metadata }) => metadata.name.endsWith('-node-collector'));
