@@ -52,7 +52,7 @@ beforeAll(async () => {
   writeFileSync(file, program);
   await startCollector();
 });
-afterAll(() => collector?.kill('SIGKILL'));
+afterAll(() => void collector?.kill('SIGKILL'));
 
 /** Milliseconds by which the clock of the reloader is ahead. */
 let ahead = 0;
