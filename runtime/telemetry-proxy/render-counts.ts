@@ -1,9 +1,7 @@
 import type { Signal } from '../contract.ts';
 import { WORKLOAD } from './render-claims.ts';
-import type { CollectorConfiguration, ProxySettings } from './types.ts';
-
-export type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
-  Pick<CollectorConfiguration['service'], 'pipelines'>;
+import type { Rendered } from './render-tenants.ts';
+import type { ProxySettings } from './types.ts';
 
 /** Counts the traces and logs that a shard forwards. It reads the data that the exporter beside it also reads, without a copy. */
 const counter = 'count/received';

@@ -1,7 +1,8 @@
 import { otlpPaths, signals, type Signal } from '../contract.ts';
 import { parseQuantity } from '../injection/quantity.ts';
 import { SEVERAL, TOKEN_HASH } from './render-claims.ts';
-import { getCounters, type Rendered } from './render-counts.ts';
+import { getCounters } from './render-counts.ts';
+import type { Rendered } from './render-tenants.ts';
 import type { Components, ProxySettings } from './types.ts';
 
 /** The first digit of a token's hash names its shard. */
