@@ -4,13 +4,16 @@ import {
   afterFailure,
   afterSuccess,
   initialMs,
+  isOutdated,
+  listsAfter,
   planStep,
   restMs,
   retryMs,
   stillWanted,
+  toList,
   untouched,
 } from './plan-reload.ts';
-import type { CollectorState, Namespaces } from './plan-reload.ts';
+import type { CollectorState, ListsByUid, Namespaces } from './plan-reload.ts';
 
 const of = (...names: readonly string[]): Namespaces =>
   names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}`, sends: ['events'] }));
@@ -108,6 +111,67 @@ describe('the collector', () => {
     expect(initialMs(1)).toBe(12_000);
     expect(initialMs(200)).toBeGreaterThan((200 * 7 * 1_000) / 5);
   });
+});
+
+describe('the existing objects of a namespace', () => {
+  const names = (namespaces: Namespaces) => namespaces.map(({ name }) => name);
+
+  /** Reloads at these times, each with these namespaces. Returns what each of them lists. */
+  function listedBy(reloads: readonly (readonly [now: number, namespaces: Namespaces, cutAt?: number])[]) {
+    let lists: ListsByUid = new Map();
+    return reloads.map(([now, namespaces, cutAt = Infinity]) => {
+      const listed = toList(namespaces, lists, Math.min(now, cutAt));
+      lists = listsAfter(lists, namespaces, listed, now);
+      return names(listed);
+    });
+  }
+
+  it('are listed once, and again in full if a reload interrupts their lists', () => {
+    const [a, ab, abc, abcd] = [of('a'), of('a', 'b'), of('a', 'b', 'c'), of('a', 'b', 'c', 'd')];
+    const times = [[0, a] as const, [10_000, ab] as const, [23_000, abc] as const, [90_000, abcd] as const];
+    expect(listedBy(times)).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c'], ['d']]);
+  });
+
+  it('are listed again in full if the end of another namespace cut them off', () => {
+    expect(
+      listedBy([
+        [0, of('a', 'b')],
+        [30_000, of('b'), 13_000],
+      ] as const),
+    ).toEqual([['a', 'b'], ['b']]);
+  });
+
+  it('are listed again for a Lumigo resource that is created again', () => {
+    expect(
+      listedBy([
+        [0, of('a', 'b')],
+        [60_000, of('b')],
+        [70_000, of('a', 'b')],
+      ] as const).at(-1),
+    ).toEqual(['a']);
+  });
+
+  it('are not listed for ever, however often reloads interrupt their lists', () => {
+    const toggled = Array.from(
+      { length: 40 },
+      (_, index) => [index * 2_500, index % 2 === 0 ? of('a', 'toggling') : of('a')] as const,
+    );
+    const times = listedBy(toggled).filter((listed) => listed.includes('a')).length;
+    expect(times).toBeGreaterThan(10);
+    expect(times).toBeLessThan(18);
+  });
+});
+
+describe('a written configuration', () => {
+  const written = { nodeLogs: false, tokenNamespaces: undefined };
+  const tokenNamespaces = [{ hash: 'a', namespace: 'shop' }] as never;
+
+  it.each([
+    ['as it should be', written, 0, false],
+    ['without the port for nodes, whose key is known by now', { ...written, nodeLogs: true }, 0, true],
+    ['with the namespaces of former tokens', { ...written, tokenNamespaces }, 599_000, false],
+    ['with the namespaces of tokens of ten minutes ago', { ...written, tokenNamespaces }, 600_000, true],
+  ])('%s', (_case, settings, ageMs, expected) => expect(isOutdated(written, settings, ageMs)).toBe(expected));
 });
 
 describe('a configuration that failed', () => {

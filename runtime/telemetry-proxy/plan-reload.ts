@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectedNamespace } from './types.ts';
+import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 export type Namespaces = readonly CollectedNamespace[];
 
@@ -44,11 +44,39 @@ export interface Lists {
   readonly until: number;
 }
 
+/** By the uid of the `Lumigo` resource. */
+export type ListsByUid = ReadonlyMap<string, Lists>;
+
 const MAX_LISTS = 10;
 
-/** Returns the lists that a reload began. The end of the tenth stays, so no tenant repeats them for ever. */
-export const beginLists = ({ begun, until }: Lists = { begun: 0, until: 0 }, namespaces: number, now: number): Lists =>
-  begun < MAX_LISTS ? { begun: begun + 1, until: now + initialMs(namespaces) } : { begun, until };
+/** Returns the namespaces whose existing objects have to be listed, if the lists under way end at `endedAt`. */
+export const toList = (namespaces: Namespaces, lists: ListsByUid, endedAt: number): Namespaces =>
+  namespaces.filter((each) => sendsEvents(each) && endedAt < (lists.get(each.lumigo)?.until ?? Infinity));
+
+/** Returns the lists after a reload began some. The end of the tenth stays, so no tenant repeats them for ever. */
+export function listsAfter(lists: ListsByUid, namespaces: Namespaces, listed: Namespaces, now: number): ListsByUid {
+  const present = new Set(namespaces.filter(sendsEvents).map(({ lumigo }) => lumigo));
+  const after = new Map([...lists].filter(([uid]) => present.has(uid)));
+  for (const { lumigo } of listed) {
+    const begun = (lists.get(lumigo)?.begun ?? 0) + 1;
+    if (begun <= MAX_LISTS) after.set(lumigo, { begun, until: now + initialMs(listed.length) });
+  }
+  return after;
+}
+
+/** Only pods on the network of their node need the namespaces of tokens. A reload can interrupt all senders. */
+const TOKEN_NAMESPACES_MS = 10 * 60_000;
+
+type Written = Pick<ProxySettings, 'nodeLogs' | 'tokenNamespaces'>;
+
+/** Returns whether settings need a reload for the same namespaces. `ageMs`: since the last configuration was written. */
+export const isOutdated = (
+  written: Written | undefined,
+  { nodeLogs, tokenNamespaces }: Written,
+  ageMs: number,
+): boolean =>
+  // While the port for nodes is closed, they keep lines from before a namespace enables logging.
+  nodeLogs !== written?.nodeLogs || (tokenNamespaces !== written.tokenNamespaces && ageMs >= TOKEN_NAMESPACES_MS);
 
 /** A `Lumigo` resource that was deleted and created again is another one: the collector has the former token. */
 export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespaces {

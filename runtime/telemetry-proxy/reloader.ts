@@ -29,8 +29,6 @@ const POLL_MS = 50;
 const CATCH_UP_MS = 2_000;
 /** A connection may break often, and must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
-/** Only pods on the network of their node need the namespaces of tokens. A reload can interrupt all senders. */
-const TOKEN_NAMESPACES_MS = 10 * 60_000;
 
 const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying';
 
@@ -48,8 +46,7 @@ export class Reloader {
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
   private cutAt = Infinity;
-  /** By the uid of the `Lumigo` resource. */
-  private readonly lists = new Map<string, plan.Lists>();
+  private lists: plan.ListsByUid = new Map();
 
   constructor(private readonly options: ReloaderOptions) {}
 
@@ -82,14 +79,11 @@ export class Reloader {
   }
 
   /** Returns true if the same namespaces need a reload. */
-  private isOutdated({ tokenNamespaces, nodeLogs }: ProxySettings, now: number): boolean {
+  private isOutdated(settings: ProxySettings, now: number): boolean {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
-    // While the port for nodes is closed, they keep lines from before a namespace enables logging.
-    if (nodeLogs !== this.written?.nodeLogs) return true;
     const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
     if (isRenewed) this.renewedAt = now;
-    const isRenamed = tokenNamespaces !== this.written.tokenNamespaces && now >= this.wroteAt + TOKEN_NAMESPACES_MS;
-    return isRenewed || isRenamed;
+    return isRenewed || plan.isOutdated(this.written, settings, now - this.wroteAt);
   }
 
   /** Any program may have started the first process. A later one found the file that only forwards. */
@@ -101,7 +95,7 @@ export class Reloader {
     // The configuration of the start has no port for nodes either.
     this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
     this.process = found;
-    this.lists.clear();
+    this.lists = new Map();
     return found;
   }
 
@@ -146,9 +140,7 @@ export class Reloader {
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
     if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
-    const endedAt = Math.min(now, this.cutAt);
-    const isListed = ({ lumigo }: plan.Namespaces[number]) => endedAt < (this.lists.get(lumigo)?.until ?? Infinity);
-    const listed = namespaces.filter(plan.sendsEvents).filter(isListed);
+    const listed = plan.toList(namespaces, this.lists, Math.min(now, this.cutAt));
     const initial = listed.map(({ name }) => name);
     [this.isRenewalDue, this.written, this.wroteAt] = [false, settings, now];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
@@ -194,10 +186,7 @@ export class Reloader {
     if (isSending) [this.sentUntil, this.cutAt] = [present, Infinity];
     const running = isSending ? namespaces : undefined;
     this.state = { ...plan.afterSuccess(this.state, namespaces), running, cutFrom: now + CATCH_UP_MS };
-    const lumigoes = new Set(namespaces.filter(plan.sendsEvents).map(({ lumigo }) => lumigo));
-    for (const lumigo of this.lists.keys()) if (!lumigoes.has(lumigo)) this.lists.delete(lumigo);
-    for (const { lumigo } of listed)
-      this.lists.set(lumigo, plan.beginLists(this.lists.get(lumigo), listed.length, now));
+    this.lists = plan.listsAfter(this.lists, namespaces, listed, now);
   }
 }
 
