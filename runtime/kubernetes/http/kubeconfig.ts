@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
-import { completeUser, mergeFiles } from './kubeconfig-files.ts';
 
 interface KubeconfigSource {
   readonly path?: string | undefined;
@@ -13,9 +12,10 @@ interface KubeconfigSource {
   readonly context?: string | undefined;
 }
 
-/** Loads the library only here, because it takes 60 MB of memory (docs/contributing/adr/0003). */
+/** Loads libraries only here, because they take 60 MB of memory (docs/contributing/adr/0003). */
 export async function fromKubeconfig({ path, listed = '', context }: KubeconfigSource): Promise<Connection> {
   const { KubeConfig: Library } = await import('@kubernetes/client-node');
+  const { completeUser, mergeFiles } = await import('./kubeconfig-files.ts');
   const files = path === undefined ? defaultFiles(listed) : [path];
   const origin = files.join(delimiter);
   let config: KubeConfig;
