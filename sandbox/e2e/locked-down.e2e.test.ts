@@ -33,19 +33,22 @@ function applyWith(given: object): void {
 }
 
 interface Pod {
-  metadata: { deletionTimestamp?: string };
   spec: { priority: number };
   status: { podIP: string; hostIP: string };
 }
 
-function managerPod(): Pod {
-  const selector = 'app.kubernetes.io/component=controller-manager';
-  const listed = kubectl('get', 'pods', '-n', 'lumigo-system', '-l', selector, '-o', 'json');
-  const { items } = JSON.parse(listed) as { items: Pod[] };
-  const [pod, ...others] = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  expect(others).toEqual([]);
-  return pod as Pod;
-}
+/** A former pod answers until it has ended, and its last connections can miss a request. */
+const managerPod = (): Promise<Pod> =>
+  eventually(
+    () => {
+      const selector = 'app.kubernetes.io/component=controller-manager';
+      const listed = kubectl('get', 'pods', '-n', 'lumigo-system', '-l', selector, '-o', 'json');
+      const { items } = JSON.parse(listed) as { items: Pod[] };
+      expect(items).toHaveLength(1);
+      return Promise.resolve(items[0] as Pod);
+    },
+    { timeoutMs: 90_000, intervalMs: 1_000 },
+  );
 
 /** The API server reaches the webhook only some seconds after an installation. */
 const waitForReach = (namespace: string) =>
@@ -62,6 +65,7 @@ const waitForReach = (namespace: string) =>
 async function traces(namespace: string): Promise<void> {
   await nodeTest.traced(namespace);
   await waitForReach(namespace);
+  await nodeTest.waitForWebhook(namespace);
   await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   await nodeTest.waitForRunning(namespace, 'front');
   expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
@@ -73,7 +77,7 @@ describe('in a restricted cluster the operator', () => {
   it('answers at the one port that the firewall of private GKE nodes allows', async () => {
     applyWith({ ports: { webhook: GKE_PORT }, priorityClass: { create: false } });
     expect(kubectl('get', 'priorityclass', '-o', 'name')).not.toContain('lumigo');
-    expect(managerPod().spec.priority).toBe(0);
+    expect((await managerPod()).spec.priority).toBe(0);
     expect(
       kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
     ).toContain(String(GKE_PORT));
@@ -83,7 +87,7 @@ describe('in a restricted cluster the operator', () => {
   it('works on the network of its node if a control plane reaches no pods', async () => {
     // Another collector has the usual ports of this node already.
     applyWith({ hostNetwork: true, ports: { otlpHttp: 14_318, otlpGrpc: 14_317 }, priorityClass: { create: false } });
-    const { status } = managerPod();
+    const { status } = await managerPod();
     expect(status.podIP).toBe(status.hostIP);
     expect(
       kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
