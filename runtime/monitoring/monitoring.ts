@@ -63,16 +63,17 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const isDue = (seen: Seen): seen is Task => seen.entry !== undefined && marks.get(seen.uid) !== getFlags(seen.entry);
   const reported = new Set<string>();
   for (let failures = 0; !signal.aborted;) {
-    for (const task of [...handler.values()].filter(isDue))
-      await monitor({ config, lumigoes, logger, client }, task, marks).catch((error: unknown) => {
-        const level = reported.has(task.uid) ? 'debug' : 'warn';
-        logger[level](
-          { namespace: task.namespace, problem: describeError(error) },
-          'cannot monitor a namespace, retrying',
-        );
-        reported.add(task.uid);
-      });
-    const there = [...handler.values()];
+    for (const task of handler.values().filter(isDue)) {
+      const { namespace, uid } = task;
+      const problem = await monitor({ config, lumigoes, logger, client }, task, marks).then(
+        () => undefined,
+        describeError,
+      );
+      if (problem === undefined) reported.delete(uid);
+      else logger[reported.has(uid) ? 'debug' : 'warn']({ namespace, problem }, 'cannot monitor a namespace, retrying');
+      if (problem !== undefined) reported.add(uid);
+    }
+    const there = handler.values();
     await marks.keepOnly(new Set(there.map(({ uid }) => uid))).catch(() => undefined);
     failures = there.some(isDue) ? failures + 1 : 0;
     await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
