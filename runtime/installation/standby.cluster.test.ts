@@ -92,9 +92,12 @@ describe('a second installation', () => {
     await eventually(async () =>
       expect((await testCluster.readLumigo(shop)).status?.instrumentedResources).toHaveLength(2),
     );
-    await sleep(2_000);
-    const requests = operatorRequests(cluster, installed);
-    const inShop = requests.filter(({ objectRef }) => objectRef?.namespace === shop);
+    const requests = () => operatorRequests(cluster, installed);
+    const looks = () => requests().filter(({ objectRef }) => objectRef?.resource === 'deployments').length;
+    // It has learned of both workloads by its next look at the first installation.
+    const looked = looks();
+    await eventually(() => expect(looks()).toBeGreaterThan(looked));
+    const inShop = requests().filter(({ objectRef }) => objectRef?.namespace === shop);
     expect(new Set(inShop.map(({ verb }) => verb))).toEqual(new Set(['get']));
     expect(await holder()).toBeUndefined();
   });
