@@ -39,7 +39,7 @@ function defaultFiles(listed: string): readonly string[] {
   const files = named.length > 0 ? named : [join(homedir(), '.kube', 'config')];
   const found = files.filter((file) => existsSync(file));
   if (found.length > 0) return found;
-  const cause = named.length > 0 ? 'of KUBECONFIG, ' : 'KUBECONFIG is not set and ';
+  const cause = named.length > 0 ? 'KUBECONFIG is set, but ' : 'KUBECONFIG is not set and ';
   throw new ConfigError([`No kubeconfig: ${cause}${files.join(', ')} does not exist. Pass one with --kubeconfig.`]);
 }
 
