@@ -229,6 +229,9 @@ export const suffixes = {
 /** The uids in the ConfigMap of `received`. One namespace cannot fill it, and all of them stay below its limit of 1 MiB. */
 export const maxReceived = { perNamespace: 2_000, inAll: 20_000 } as const;
 
+/** Helm's mark on each object of a release. */
+export const helmRelease = 'meta.helm.sh/release-name';
+
 export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 /** Each message of the guard begins with it. */
 export const guardAnswer = 'The guard lets the Lumigo operator';

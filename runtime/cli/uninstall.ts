@@ -1,5 +1,5 @@
 import { variables } from '../config/document.ts';
-import { lumigo } from '../contract.ts';
+import { helmRelease, lumigo } from '../contract.ts';
 import { findInstalled, getManager, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
@@ -53,7 +53,7 @@ async function isLeftToSuccessor(client: Client, installed: Installed | undefine
 async function isHookWithoutHelm(client: Client, { helmHook }: Flags, installed?: Installed): Promise<boolean> {
   if (helmHook !== true || installed === undefined) return false;
   const manager = await client.find(getManager(installed), { metadataOnly: true });
-  return manager !== undefined && manager.metadata.annotations?.['meta.helm.sh/release-name'] === undefined;
+  return manager !== undefined && manager.metadata.annotations?.[helmRelease] === undefined;
 }
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */

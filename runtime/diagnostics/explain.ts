@@ -8,11 +8,10 @@ import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
-import { describePolicy, listLumigoes, policyIn } from './preview.ts';
+import { describePolicy, listLumigoes, lumigoOf, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
@@ -57,7 +56,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     now: describeNow(workload),
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict, findHalt(policy, lumigoes)),
+    next: describeNext(kind, verdict, findHalt(lumigoOf(policy, lumigoes))),
     ...describeRemedy(verdict.decision.code),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
@@ -165,11 +164,8 @@ const next: Readonly<Record<Outlook, string>> = {
   untouched: 'nothing changes',
 };
 
-function findHalt(policy: NamespacePolicy, lumigoes: readonly LumigoResource[]): string | undefined {
-  const effective = 'lumigo' in policy ? lumigoes.find(({ metadata }) => metadata.name === policy.lumigo) : undefined;
-  return effective?.status?.conditions?.find(({ type, reason }) => type === 'RolledOut' && reason === 'Halted')
-    ?.message;
-}
+const findHalt = (lumigo: LumigoResource | undefined): string | undefined =>
+  lumigo?.status?.conditions?.find(({ type, reason }) => type === 'RolledOut' && reason === 'Halted')?.message;
 
 const whyNotNow = ({ blocked }: Verdict, halt: string | undefined): string | undefined =>
   blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;

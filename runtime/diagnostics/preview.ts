@@ -105,6 +105,10 @@ export const policyIn = (
   return isExcluded(namespace) ? whenExcluded(policy) : policy;
 };
 
+/** Finds the `Lumigo` resource of a policy. */
+export const lumigoOf = (policy: NamespacePolicy, lumigoes: readonly LumigoResource[]): LumigoResource | undefined =>
+  'lumigo' in policy ? lumigoes.find(({ metadata }) => metadata.name === policy.lumigo) : undefined;
+
 /** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
 const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';
 

@@ -2,7 +2,7 @@ import { workloads } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
-import { listLumigoes, noneIfForbidden, policyIn } from './preview.ts';
+import { listLumigoes, lumigoOf, noneIfForbidden, policyIn } from './preview.ts';
 import type { VerdictContext } from './verdict.ts';
 import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
 
@@ -27,8 +27,7 @@ export async function readStatus(options: ReadOptions): Promise<NamespaceStatus>
     }),
   ]);
   const policy = policyIn(namespace, lumigoes, options);
-  const name = 'lumigo' in policy ? policy.lumigo : undefined;
-  const lumigo = lumigoes.find(({ metadata }) => metadata.name === name);
+  const lumigo = lumigoOf(policy, lumigoes);
   const found = lists.flat().sort(byKindAndName);
   return statusOfNamespace({ namespace, policy, lumigo, injector, config, workloads: found });
 }

@@ -1,3 +1,4 @@
+import { helmRelease } from '../contract.ts';
 import type { Logger } from 'pino';
 import type { UpdaterConfig } from '../config/config.ts';
 import type { EventReason } from '../api/events.ts';
@@ -83,5 +84,5 @@ async function findOperator(client: Client, config: UpdaterConfig) {
   const { namespace, name } = manager;
   const { uid, resourceVersion, annotations } = (await client.get(manager, { metadataOnly: true })).metadata;
   const regarding: Regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };
-  return { release: annotations?.['meta.helm.sh/release-name'], regarding };
+  return { release: annotations?.[helmRelease], regarding };
 }

@@ -1,7 +1,6 @@
 import { decide } from '../../runtime/injection/decide.ts';
 import { getPolicy } from '../../runtime/injection/policy.ts';
-import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
-import { toTemplate } from '../../runtime/injection/workload.ts';
+import { hasInjection, uninstrument } from '../../runtime/injection/remove.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../runtime/injection/types.ts';
@@ -67,6 +66,6 @@ function explainUnsettled(
 ): string | undefined {
   const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && failing !== undefined);
   if (!isOver) return `its rollout is not over: ${rolledOut.message}`;
-  const instrumented = workloads.map(toTemplate).filter((template) => template && isInjected(template)).length;
+  const instrumented = workloads.filter(hasInjection).length;
   return counted === instrumented ? undefined : `it counts ${counted}, instrumented are ${instrumented}`;
 }

@@ -1,5 +1,5 @@
 import { annotations } from '../../runtime/contract.ts';
-import { isInjected } from '../../runtime/injection/remove.ts';
+import { hasInjection } from '../../runtime/injection/remove.ts';
 import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
@@ -50,7 +50,7 @@ export function getSeen(workload: Workload): Seen {
   return {
     ...{ name: metadata.name ?? '', workload, revert: findRevert(metadata) },
     text: metadata.annotations?.[annotations.instrumentation],
-    ...{ template: JSON.stringify(template), isInjected: template !== undefined && isInjected(template) },
+    ...{ template: JSON.stringify(template), isInjected: hasInjection(workload) },
   };
 }
 
