@@ -3,6 +3,7 @@ import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 import { createLogger } from '../observability/logging.ts';
@@ -20,6 +21,7 @@ let cluster: ControlPlane;
 let store: ReturnType<typeof certificateStore>;
 let stop: AbortController;
 let watching: Watching;
+let running: Promise<void>[];
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   store = certificateStore(cluster.client, installed);
@@ -28,11 +30,13 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 beforeEach(() => {
   stop = new AbortController();
+  running = [];
   watching = { transport: connectTo(cluster), logger: createLogger('error'), signal: stop.signal };
 });
 afterEach(async () => {
   stop.abort();
-  for (const ref of [store.trustRef, store.pairRef]) await cluster.client.delete(ref).catch(() => undefined);
+  await Promise.all(running);
+  for (const ref of [store.trustRef, store.pairRef]) await cluster.client.delete(ref).catch(undefinedIfNotFound);
 });
 
 const createWebhook = () => {
@@ -45,7 +49,11 @@ const createWebhook = () => {
   });
 };
 
-const keep = (retryMs = 50) => rotateCertificates({ ...watching, store, issuePair, dnsName, retryMs });
+const keep = (retryMs = 50): Promise<void> => {
+  const one = rotateCertificates({ ...watching, store, issuePair, dnsName, retryMs });
+  running.push(one);
+  return one;
+};
 
 const given = async (issuedAt = Date.now()) => store.writePair(await issuePair(dnsName, 365, issuedAt), undefined);
 
@@ -98,9 +106,10 @@ describe('the rotation', () => {
     await given();
     const { authority } = await waitForGoodPair();
     await store.announce(authority, Date.now());
+    const next = await issuePair(dnsName, 365, Date.now());
     await cluster.client.delete(store.pairRef);
     const rotating = keep(2_000);
-    await given();
+    await store.writePair(next, undefined);
     const replaced = await waitForGoodPair();
     stop.abort();
     await rotating;

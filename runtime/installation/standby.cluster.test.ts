@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
+import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { install, withoutNodes, type Installation } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
@@ -13,6 +14,7 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { environment, lumigo, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
+let sink: OtlpSink;
 let operator: OperatorBench;
 let second: Manager;
 let installed: Installation;
@@ -21,7 +23,10 @@ const { deployment } = workloadKinds;
 const other = { name: 'second', namespace: 'lumigo-second' };
 
 beforeAll(async () => {
-  operator = await startOperator({ audit: true, controllerManager: false, settings: withoutNodes });
+  // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
+  sink = await OtlpSink.start();
+  const config = { endpoint: sink.url };
+  operator = await startOperator({ audit: true, controllerManager: false, settings: withoutNodes, config });
   await setAvailable(1);
   const { testCluster, cluster } = operator;
   shop = await testCluster.namespace('shop');
@@ -31,11 +36,12 @@ beforeAll(async () => {
   await sleep(1_100);
   const [webhookPort = 0] = await freePorts(1);
   installed = await install(cluster.client, { settings: { ...withoutNodes, ...other }, webhook: webhookPort });
-  second = await startManager(cluster, installed, { name: 'second-0', webhookPort, awaitsReady: false });
+  second = await startManager(cluster, installed, { name: 'second-0', webhookPort, awaitsReady: false, config });
 });
 afterAll(async () => {
   await second?.stop();
   await operator?.stop();
+  await sink?.close();
 });
 
 const getManager = ({ manifests }: Installation) => {
@@ -141,6 +147,7 @@ describe('a status that another writer overwrites', () => {
     const contradiction = { kind: 'merge', body: { status: { instrumentedResourcesCount: 99 } } } as const;
     // A new leader writes its own results, and each is a status of its own.
     const version = async () => (await testCluster.readLumigo(shop)).metadata.resourceVersion;
+    await testCluster.waitForCondition(shop, 'Ready', { status: 'True' });
     await waitForRest(version, 6_000);
     await cluster.client.patch(ref, contradiction);
     await eventually(async () =>

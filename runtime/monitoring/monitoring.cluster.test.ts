@@ -36,9 +36,9 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
 
 const waitForActive = (name: string) => operator.testCluster.waitForActive(name);
 
-/** The new leader has processed every namespace when it monitors the additional last one. */
+/** The leader works in the order of names, so it has processed every namespace when it monitors the additional one. */
 async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
-  const name = await operator.testCluster.namespace('after');
+  const name = await operator.testCluster.namespace('zz-after');
   await operator.stopManager();
   await operator.startManager({ config: { monitoredNamespaces: [...entries, { namespace: name }] } });
   await waitForActive(name);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { lumigo as contract, workloadKinds } from '../contract.ts';
+import { annotations, lumigo as contract, workloadKinds } from '../contract.ts';
 import { permissions } from '../access/permissions.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
@@ -36,21 +36,26 @@ describe('bulk changes', () => {
     const instrumented = async () =>
       (await Promise.all(names.map((name) => testCluster.isInstrumented(deployment, namespace, name)))).filter(Boolean)
         .length;
+    const other = await testCluster.namespace('unpaced');
+    await testCluster.create(createWorkload(deployment, other, 'app'));
+    const addedAt = async (of: string, name: string): Promise<string> => {
+      const { annotations: own = {} } = (await testCluster.get(deployment, of, name)).metadata;
+      return /^added (\S+) /.exec(own[annotations.instrumentation] ?? '')?.[1] ?? '';
+    };
     const started = Date.now();
-    await testCluster.activate(namespace);
+    await Promise.all([namespace, other].map((each) => testCluster.activate(each)));
     await eventually(async () => {
       const active = (await testCluster.readLumigo(namespace)).status?.conditions?.find(
         ({ type }) => type === 'Active',
       );
       expect(active?.message).toMatch(/^Lumigo is ready\. \d workloads? waits? for a change$/);
     });
-    expect(await instrumented()).toBeLessThan(6);
-    const other = await testCluster.namespace('unpaced');
-    await testCluster.create(createWorkload(deployment, other, 'app'));
-    await testCluster.activate(other);
     await testCluster.waitForInstrumented(deployment, other, 'app');
-    expect(await instrumented()).toBeLessThan(6);
     await eventually(async () => expect(await instrumented()).toBe(6), { timeoutMs: 60_000 });
+    const times = await Promise.all(names.map((name) => addedAt(namespace, name)));
+    expect(times.filter((time) => time > '2')).toHaveLength(6);
+    const otherTime = await addedAt(other, 'app');
+    expect(otherTime > '2' && times.some((time) => time > otherTime)).toBe(true);
     // Six workloads are changed in pairs: the third pair may begin after twelve seconds.
     expect(Date.now() - started).toBeGreaterThan(11_900);
   });

@@ -67,6 +67,7 @@ describe('a rollout', () => {
     await eventually(async () => expect(await stage.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
     expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(1);
     await stage.merge('b', { spec: { paused: true } });
+    stage.become('ready', 'a');
     await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
     await stage.waitForInstrumented('a');
     expect(await stage.getRevert('a')).toBeUndefined();

@@ -233,8 +233,9 @@ describe('the stored data', () => {
     const { collector, activate, waitForCollecting } = telemetry;
     const namespace = await activate('crash', getToken(9));
     await waitForCollecting(namespace);
+    const restarts = collector().restarts();
     collector().crash();
-    await eventually(() => expect(collector().restarts()).toBe(1));
+    await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
     const before = getArrived(namespace).length;
     await eventually(
       async () => {

@@ -166,8 +166,9 @@ describe('no data is lost', () => {
     const early = ids(100);
     expect((await send(getToken(1), early)).status).toBe(200);
     const namespace = await activate('meanwhile', getToken(8));
-    await eventually(async () =>
-      expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),
+    await eventually(
+      async () => expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),
+      { timeoutMs: 60_000 },
     );
     const later = ids(100);
     await eventually(async () => expect((await send(getToken(2), later)).status).toBe(200));

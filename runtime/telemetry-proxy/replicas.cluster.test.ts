@@ -84,8 +84,9 @@ describe('a configuration that the collector refuses', () => {
     // A collector listens on this port only while it collects.
     for (const namespace of await collected()) await switchEvents(namespace, false);
     await eventually(async () => expect(await leads.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0));
-    await telemetry.waitForSettled();
-    // The collector releases the port with the reload after the last namespace.
+    // The collector releases the port with the reload after the last namespace, which may have to rest first.
+    const pending = () => leads.metric('lumigo_operator_telemetry_proxy_reload_pending');
+    await eventually(async () => expect(await pending()).toBe(0), { timeoutMs: 120_000 });
     squatter = await eventually(() => listen(collector.loopPort));
     const restarts = collector.restarts();
     await switchEvents(good, true);

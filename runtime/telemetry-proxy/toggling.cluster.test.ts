@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -25,14 +25,15 @@ function isReceiving(port: number): Promise<boolean> {
 /** Measures from the beginning of an interruption to that of another one, because a rest follows each. */
 async function interruptedShare(atLeastMs: number): Promise<number> {
   const port = Number(new URL(telemetry.collector().url).port);
-  let [probes, refused, before, began] = [0, 0, true, undefined as number | undefined];
+  let [refused, before, began, last] = [0, true, undefined as number | undefined, Date.now()];
   for (const end = Date.now() + 4 * atLeastMs; Date.now() < end; await sleep(PROBE_MS)) {
     const isRefused = !(await isReceiving(port));
-    const begins = isRefused && !before;
-    before = isRefused;
-    if (begins && began !== undefined && Date.now() - began >= atLeastMs) return refused / probes;
-    if (begins) began ??= Date.now();
-    if (began !== undefined) [probes, refused] = [probes + 1, refused + (isRefused ? 1 : 0)];
+    const [now, begins] = [Date.now(), isRefused && !before];
+    // The last probe tells the state since then. Probes are fewer while this process is busy.
+    if (began !== undefined && before) refused += now - last;
+    [before, last] = [isRefused, now];
+    if (begins && began !== undefined && now - began >= atLeastMs) return refused / (now - began);
+    if (begins) began ??= now;
   }
   throw new Error('the attack interrupted nothing twice');
 }
@@ -82,10 +83,19 @@ describe('a namespace whose collection ends while the collector is not reloaded'
     const before = await reloads();
     await toggle(another, true);
     // A reload waits for the head of a request, for 3 s. After it, the collector is not reloaded for three times as long.
-    const hanging = connect(Number(new URL(collector().url).port), '127.0.0.1').on('error', () => undefined);
-    hanging.write('POST /v1/traces HTTP/1.1\r\n');
-    await eventually(async () => expect(await reloads()).toBe(before + 1), { timeoutMs: 20_000, intervalMs: 20 });
-    hanging.destroy();
+    const heads: Socket[] = [];
+    const hang = (): void => {
+      const head = connect(Number(new URL(collector().url).port), '127.0.0.1').on('error', () => undefined);
+      head.write('POST /v1/traces HTTP/1.1\r\n');
+      heads.push(head);
+    };
+    // The reload may have to rest first, and must meet a young head.
+    const hanging = setInterval(hang, 500);
+    const reloaded = eventually(async () => expect(await reloads()).toBe(before + 1), {
+      ...{ timeoutMs: 60_000, intervalMs: 20 },
+    });
+    await reloaded.finally(() => clearInterval(hanging));
+    for (const head of heads) head.destroy();
     const cuts = countCuts();
     await toggle(ended, false);
     await eventually(() => expect(countCuts()).toBe(cuts + 1));

@@ -70,6 +70,8 @@ describe('uninstall', () => {
         { kind: 'merge', body: { metadata: { finalizers: list } } },
       );
     await finalizers([contract.finalizer, 'example.com/another-controller']);
+    // The command may have no time for a look after its own deletion.
+    await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
     const { code, stderr } = await uninstall('3');
     expect(code).toBe(1);
     expect(stderr).toContain(`not everything could be removed in 3 s`);

@@ -13,7 +13,8 @@ import type { Outcome } from './pod-outcomes.ts';
 import { createRunning, waitForComplete, type RunningOptions } from './workloads.ts';
 
 const { deployment } = workloadKinds;
-const WAIT = { timeoutMs: 60_000 };
+/** Forty workloads are six batches. */
+const WAIT = { timeoutMs: 200_000 };
 
 /** A namespace with running workloads. Their controllers are real. The test sets the outcome of pods with the injection. Default: not ready. */
 export class RolloutStage {
