@@ -70,7 +70,7 @@ describe('uninstall', () => {
         { kind: 'merge', body: { metadata: { finalizers: list } } },
       );
     await finalizers([contract.finalizer, 'example.com/another-controller']);
-    // The command may have no time for a look after its own deletion.
+    // The command may have no time to list again after its own deletion.
     await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
     const { code, stderr } = await uninstall('3');
     expect(code).toBe(1);
