@@ -11,7 +11,8 @@ const askFor = (ports: readonly number[]): string =>
       '--eval',
       `import { freePorts } from './sandbox/control-plane/processes.ts';
        const chosen = ${JSON.stringify(ports)}.map((port) => (port - 10_100 + 0.5) / 21_900);
-       Math.random = () => chosen.shift() ?? 0.123_456;
+       const random = Math.random;
+       Math.random = () => chosen.shift() ?? random();
        console.log(JSON.stringify(await freePorts(1)));`,
     ],
     { encoding: 'utf8' },
