@@ -24,7 +24,7 @@ const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-p
 
 /** Writes the statuses of a namespace's pods as a kubelet would, until it is stopped. Real controllers create the pods. */
 export class KubeletByHand {
-  private ordered: ReadonlyMap<string, HandledPod> = new Map();
+  private readonly ordered = new Map<string, HandledPod>();
   private readonly ending = new AbortController();
   private readonly running: Promise<void>;
 
@@ -60,20 +60,20 @@ export class KubeletByHand {
 
   private async look(): Promise<void> {
     const found = await this.pods();
-    this.ordered = new Map(
-      await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
-    );
+    const uids = new Set(found.map(({ metadata }) => metadata.uid));
+    for (const uid of this.ordered.keys()) if (!uids.has(uid)) this.ordered.delete(uid);
+    await Promise.allSettled(found.map((pod) => this.say(pod)));
   }
 
-  private async say(pod: KubernetesObject): Promise<HandledPod> {
+  private async say(pod: KubernetesObject): Promise<void> {
     const { name, uid = '' } = pod.metadata;
     const before: HandledPod = { ...handled(pod), ordered: this.ordered.get(uid)?.ordered };
     const outcome = this.outcome(before);
     // Without its image, a pod does not start, but a running one continues.
-    if (outcome === before.ordered || (isReady(before) && outcome === 'no-injector-image')) return before;
+    if (outcome === before.ordered || (isReady(before) && outcome === 'no-injector-image')) return;
     const ref = { ...pods, namespace: this.namespace, name };
     await this.testCluster.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
-    return { ...before, ordered: outcome };
+    this.ordered.set(uid, { ...before, ordered: outcome });
   }
 }
 
