@@ -38,19 +38,31 @@ function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<
 
 const crash = getRevert('Crash');
 const failing: Scene = { a: ['injected', 'crashes'] };
+const running: Scene = { a: ['injected', 'ready'] };
 
-it.each<[string, readonly Scene[]]>([
-  ['a workload that fails for two looks is reverted', [{ a: ['clean'] }, failing, failing, failing, { a: [crash] }]],
+it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[]]>([
+  ['a revert follows the end of the failure', {}, [failing, failing, failing, running, { a: [crash] }]],
+  [
+    'another try follows a request that came between the looks around the revert',
+    { a: { releasedAt: 4_500 } },
+    [running, failing, failing, failing, { a: [crash] }, { a: ['injected'] }],
+  ],
+  [
+    'a workload that fails for two looks is reverted',
+    {},
+    [{ a: ['clean'] }, failing, failing, failing, { a: [crash] }],
+  ],
   [
     'two workloads follow one that has run',
+    {},
     [
       { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
       { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
       { a: ['injected', 'ready'], b: ['injected'], c: ['injected'] },
     ],
   ],
-])('accepts that %s', (_title, scenes) => {
-  expect(judged(scenes)).toEqual([]);
+])('accepts that %s', (_title, more, scenes) => {
+  expect(judged(scenes, more)).toEqual([]);
 });
 
 const halted: Scene = { a: [getRevert('InjectorImage')], b: ['clean'] };
@@ -62,6 +74,13 @@ it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[], str
     [{ a: ['injected', 'ready'] }, { a: [crash] }],
     'a was reverted (Crash), and was well',
   ],
+  [
+    'a revert long after the end of the failure',
+    {},
+    [failing, failing, failing, ...Array.from({ length: 6 }, () => running), { a: [crash] }],
+    'a was reverted (Crash), and was well',
+  ],
+  ['a revert after a short failure', {}, [failing, running, { a: [crash] }], 'after it had failed for 1000 ms'],
   ['a revert after one look', {}, [failing, { a: [crash] }], 'after it had failed for 1000 ms'],
   [
     'a second injection of a reverted workload',

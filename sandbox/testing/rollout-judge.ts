@@ -27,16 +27,29 @@ export interface Known {
   readonly hasReplicas: boolean;
 }
 
+/** The time of a look, and of the one before. A new state began between them. */
+interface Times {
+  readonly now: number;
+  readonly from: number;
+}
+
+/** The time of a state, which is kept for `OVERDUE_MS` after its end. */
+interface Period {
+  readonly since: number;
+  readonly until?: number;
+}
+
 interface Memory {
   readonly seen: Seen;
   /** The hash of the newest pods with an injection. */
   readonly hash: string | undefined;
-  /** The times since when some of those pods are not ready, none is, and all are. */
-  readonly some?: number | undefined;
-  readonly none?: number | undefined;
+  /** The periods in which some of those pods are not ready, and in which none is. */
+  readonly some?: readonly Period[];
+  readonly none?: readonly Period[];
+  /** The time since when all of them are ready. */
   readonly all?: number | undefined;
-  /** The time when it was seen to be reverted, if it still is. */
-  readonly revertedAt?: number | undefined;
+  /** The times of the look that found it reverted, if it still is. */
+  readonly reverted?: Times | undefined;
 }
 
 /** The operator may decide without knowing changes of this time. */
@@ -76,36 +89,39 @@ export class RolloutJudge {
 
   observe(all: readonly Seen[], pods: readonly HandledPod[], now = Date.now()): void {
     const before = this.memories;
-    // A new state may have begun just after the last look.
-    const from = this.lookedAt ?? now;
-    this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, { now, from })]));
+    const times = { now, from: this.lookedAt ?? now };
+    this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, times)]));
     this.lookedAt = now;
     for (const seen of all) this.judge(seen, before.get(seen.name), all, now);
     for (const { uid } of pods) this.uids.add(uid);
   }
 
-  frozen = (until = Infinity): (Revert & { readonly name: string })[] =>
-    [...this.memories.values()].flatMap(({ seen: { name, revert }, revertedAt = Infinity }) =>
-      revert !== undefined && revertedAt < until && (this.known.get(name)?.releasedAt ?? 0) < revertedAt
+  /** @param time with `from`, it has no revert that its user may have released before it was seen */
+  frozen = (until = Infinity, time: keyof Times = 'now'): (Revert & { readonly name: string })[] =>
+    [...this.memories.values()].flatMap(({ seen: { name, revert }, reverted }) =>
+      revert !== undefined &&
+      reverted !== undefined &&
+      reverted.now < until &&
+      (this.known.get(name)?.releasedAt ?? 0) < reverted[time]
         ? [{ ...revert, name }]
         : [],
     );
 
-  private remember(seen: Seen, pods: readonly HandledPod[], { now, from }: Record<'now' | 'from', number>): Memory {
+  private remember(seen: Seen, pods: readonly HandledPod[], times: Times): Memory {
     const before = this.memories.get(seen.name);
     const own = pods.filter(({ app }) => app === seen.name);
     const injected = own.filter(({ injector }) => injector !== undefined);
     const hash = injected.find(({ uid }) => !this.uids.has(uid))?.hash ?? before?.hash;
     const newest = injected.filter((pod) => pod.hash === hash && pod.ordered !== undefined);
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
-    const common = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
+    const common = { seen, hash, reverted: this.findReverted(seen, before, times) };
     if (newest.length === 0) return { ...kept, ...common };
-    return { ...common, ...readiness(newest, injected.length === own.length, kept, from) };
+    return { ...common, ...readiness(newest, injected.length === own.length, kept, times) };
   }
 
-  private revertedAt(seen: Seen, before: Memory | undefined, now: number): number | undefined {
+  private findReverted(seen: Seen, before: Memory | undefined, times: Times): Times | undefined {
     if (seen.revert === undefined || this.forged.has(seen.text ?? '')) return undefined;
-    return before?.seen.text === seen.text ? before?.revertedAt : now;
+    return before?.seen.text === seen.text ? before?.reverted : times;
   }
 
   private judge(seen: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
@@ -131,20 +147,21 @@ export class RolloutJudge {
 
   private reverted(name: string, revert: Revert | undefined, before: Memory, now: number): void {
     const { lookMs, deadlineMs } = this.settings;
-    const [since, least] =
+    const [periods = [], least] =
       revert?.cause === 'NotReady' ? [before.some, deadlineMs / 2] : [before.none, lookMs - EARLY_MS];
-    if (since === undefined) this.violated(`${name} was reverted (${revert?.cause}), and was well`);
-    else if (now - since < least)
-      this.violated(`${name} was reverted (${revert?.cause}) after it had failed for ${now - since} ms`);
+    const longest = Math.max(...periods.map(({ since, until = now }) => until - since));
+    if (periods.length === 0) this.violated(`${name} was reverted (${revert?.cause}), and was well`);
+    else if (longest < least)
+      this.violated(`${name} was reverted (${revert?.cause}) after it had failed for ${longest} ms`);
   }
 
   private injected({ name, template }: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
     const known = this.known.get(name);
     if (known === undefined) return;
-    if (before?.revertedAt !== undefined && known.releasedAt < before.revertedAt)
+    if (before?.reverted !== undefined && known.releasedAt < before.reverted.from)
       this.violated(`${name} was reverted, and is injected again`);
     if (known.written.has(template)) return;
-    const halts = this.frozen(now - OVERDUE_MS).filter((each) => each.name !== name);
+    const halts = this.frozen(now - OVERDUE_MS, 'from').filter((each) => each.name !== name);
     if (isHalted(halts))
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
     if (known.blockedSince !== undefined && now - known.blockedSince > OVERDUE_MS)
@@ -163,14 +180,21 @@ export class RolloutJudge {
   }
 }
 
-/** Returns since when some, none and all of the newest pods are ready. */
-function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, from: number) {
-  const since = (is: boolean, known: number | undefined) => (is ? (known ?? from) : undefined);
+/** Returns when some, none and all of the newest pods are ready. */
+function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, times: Times) {
+  const areAll = newest.every(isReady);
   return {
-    some: since(!newest.every(isReady), kept?.some),
-    none: since(!newest.some(isReady), kept?.none),
-    all: since(newest.every(isReady) && isComplete, kept?.all),
+    some: continued(kept?.some, !areAll, times),
+    none: continued(kept?.none, !newest.some(isReady), times),
+    all: areAll && isComplete ? (kept?.all ?? times.from) : undefined,
   };
+}
+
+function continued(known: readonly Period[] = [], is: boolean, { now, from }: Times): readonly Period[] {
+  const kept = known.filter(({ until = now }) => now - until <= OVERDUE_MS);
+  const open = kept.find(({ until }) => until === undefined);
+  if (is) return open === undefined ? [...kept, { since: from }] : kept;
+  return kept.map((period) => ({ until: now, ...period }));
 }
 
 /** @throws Error for a workload that the test did not make */

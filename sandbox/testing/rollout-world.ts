@@ -37,6 +37,8 @@ export class RolloutWorld {
   private readonly neighbour: string;
   private forgeries = 0;
   private version: Version;
+  /** Odd while the user writes. */
+  private writes = 0;
   private ended = false;
   private following: Promise<void> = Promise.resolve();
   isManaged = true;
@@ -75,7 +77,7 @@ export class RolloutWorld {
     const templates = [await this.createTwin(name)];
     const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
     this.known.set(name, { ...known, hasReplicas: true });
-    this.note(await createRunning(this.operator.testCluster, this.namespace, name));
+    await this.write(name, () => createRunning(this.operator.testCluster, this.namespace, name));
   }
 
   async delete(name: string): Promise<void> {
@@ -84,13 +86,14 @@ export class RolloutWorld {
     for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
   }
 
+  /** @param more with `releasedAt`, the edit asks for another try */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
     const { testCluster } = this.operator;
     const before = this.of(name);
     await testCluster.merge(deployment, this.twin, name, body);
     const after = await this.createTwin(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
-    this.note(await testCluster.merge(deployment, this.namespace, name, body));
+    await this.write(name, () => testCluster.merge(deployment, this.namespace, name, body));
   }
 
   async forge(name: string): Promise<void> {
@@ -98,8 +101,7 @@ export class RolloutWorld {
     const { text, body } = forgery(this.forgeries);
     this.judge.forged.add(text);
     this.known.set(name, { ...this.of(name), releasedAt: Infinity });
-    this.note(await this.operator.testCluster.merge(deployment, this.namespace, name, body));
-    this.known.set(name, { ...this.of(name), releasedAt: Date.now() });
+    await this.write(name, () => this.operator.testCluster.merge(deployment, this.namespace, name, body));
   }
 
   program(name: string, program: Partial<Program>): void {
@@ -208,10 +210,14 @@ export class RolloutWorld {
 
   private of = (name: string): Known => knownAs(name, this.known.get(name));
 
-  private note(written: object): void {
-    const { name, template } = getSeen({ ...(written as Workload), ...typeOf });
-    const known = this.known.get(name);
-    if (known !== undefined) this.known.set(name, { ...known, written: new Set([...known.written, template]) });
+  /** With `releasedAt: Infinity`, the operator may see the release at any time until the answer. */
+  private async write(name: string, request: () => Promise<object>): Promise<void> {
+    this.writes += 1;
+    const { template } = getSeen({ ...((await request()) as Workload), ...typeOf });
+    const { written, releasedAt, ...known } = this.of(name);
+    const released = releasedAt === Infinity ? Date.now() : releasedAt;
+    this.known.set(name, { ...known, releasedAt: released, written: new Set([...written, template]) });
+    this.writes += 1;
   }
 
   private createTwin = async (name: string): Promise<string> =>
@@ -224,8 +230,10 @@ export class RolloutWorld {
 
   private async follow(): Promise<void> {
     for (; !this.ended; await sleep(POLL_MS)) {
+      const { writes } = this;
       const all = await this.read(this.namespace);
-      this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
+      // A list that overlaps a write of the user may show it before its answer does.
+      if (writes % 2 === 0 && writes === this.writes) this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
       for (const { name, revert } of await this.read(this.neighbour))
         if (revert !== undefined) this.judge.violations.push(`neighbour: ${name} was reverted: ${revert.evidence}`);
     }
