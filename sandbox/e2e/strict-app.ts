@@ -16,23 +16,31 @@ const behaviors = {
 } as const;
 export type Behavior = keyof typeof behaviors;
 
-/** `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared memory. */
+/**
+ * `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared
+ * memory. It serves after SIGTERM until requests stop for 5 s, because a busy node sends them for longer.
+ */
 const strictApp = (how: Behavior): string => `
   const fs = require('node:fs');
   const injected = process.env.LD_PRELOAD !== undefined;
   let ready = () => true;
+  let asked = 0;
   if (injected && fs.existsSync('/dev/shm/broken')) process.exit(3);
   ${behaviors[how]}
   require('node:http').createServer((request, response) => {
+    if (request.url !== '/healthz') asked = Date.now();
     if (request.url === '/break') fs.writeFileSync('/dev/shm/broken', '');
     if (request.url === '/exit' || request.url === '/break') process.exit(1);
     response.statusCode = request.url === '/healthz' && !ready() ? 503 : 200;
     response.end('served');
   }).listen(8080);
-  process.on('SIGTERM', () => setTimeout(() => process.exit(0), 5000));`;
+  process.on('SIGTERM', () => {
+    asked = Date.now();
+    setInterval(() => Date.now() - asked > 5000 && process.exit(0), 100);
+  });`;
 
 export function strictDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
-  const template = podTemplate(name, { image: nodeImage });
+  const template = podTemplate(name, { image: nodeImage, pod: { terminationGracePeriodSeconds: 60 } });
   const containers = template.spec.containers.map((container) => ({
     ...container,
     command: ['/nodejs/bin/node', '-e', strictApp(how)],
