@@ -25,29 +25,44 @@ const SLOWER = 4;
 const MOMENT_MS = 5_000;
 const frozen = { frozen: 'true' };
 
-/** Creates a neighbour of a namespace in trouble. Returns the judge of its speed. */
+/** Creates a neighbour of a namespace in trouble, which measures its speed. */
 async function createNeighbour(faultRun: FaultRun, { size }: Fleet) {
   const fleet = await faultRun.fleet(size);
-  const aloneMs = await instrumentAll(faultRun, fleet);
-  await faultRun.rest();
-  await waitForDeletedLumigo(faultRun, fleet);
-  await faultRun.rest();
-  const judgeSpeed = async (): Promise<void> => {
+  const start = async (): Promise<number> => {
     const ms = await instrumentAll(faultRun, fleet);
-    Object.assign(faultRun.figures, { 'ms alone': aloneMs, 'ms beside the trouble': ms });
-    if (ms > aloneMs * SLOWER + MOMENT_MS)
-      faultRun.broken(`a neighbour waited ${ms} ms for what takes ${aloneMs} ms alone`);
+    await faultRun.rest();
+    return ms;
   };
-  return { fleet, judgeSpeed };
+  const stop = async (): Promise<void> => {
+    await waitForDeletedLumigo(faultRun, fleet);
+    await faultRun.rest();
+  };
+  const aloneMs = await start();
+  await stop();
+  let besideMs = 0;
+  const isFastEnough = (ms: number) => besideMs <= ms * SLOWER + MOMENT_MS;
+  return {
+    fleet,
+    measureBeside: async () => void (besideMs = await instrumentAll(faultRun, fleet)),
+    /** Judges after the trouble. The machine may be slower than before it, so it then measures the speed alone again. */
+    async judgeSpeed(): Promise<void> {
+      Object.assign(faultRun.figures, { 'ms alone': aloneMs, 'ms beside the trouble': besideMs });
+      if (isFastEnough(aloneMs)) return;
+      await stop();
+      const againMs = await start();
+      if (!isFastEnough(againMs))
+        faultRun.broken(`a neighbour waited ${besideMs} ms for what takes ${aloneMs} ms, or ${againMs} ms, alone`);
+    },
+  };
 }
 
 export async function namespaceDeleted(faultRun: FaultRun, doomed: Fleet) {
   const { operator, reader } = faultRun.testbed;
-  const { judgeSpeed } = await createNeighbour(faultRun, doomed);
+  const { measureBeside, judgeSpeed } = await createNeighbour(faultRun, doomed);
   await beginInstrumenting(faultRun, doomed);
   await operator.cluster.client.delete({ ...kinds.namespaces, name: doomed.namespace });
   doomed.forget();
-  await judgeSpeed();
+  await measureBeside();
   const waitForDeleted = async () => {
     const names = (await reader.namespaces()).map(({ metadata }) => metadata?.name);
     if (names.includes(doomed.namespace)) throw new Error('the namespace still exists');
@@ -55,18 +70,19 @@ export async function namespaceDeleted(faultRun: FaultRun, doomed: Fleet) {
   await eventually(waitForDeleted, { timeoutMs: 60_000 }).catch(() =>
     faultRun.broken('the namespace was still there a minute after its deletion'),
   );
+  await judgeSpeed();
 }
 
 export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
   const { operator, reader, history } = faultRun.testbed;
   const { namespace, exempt, size } = troubled;
-  const { fleet: neighbour, judgeSpeed } = await createNeighbour(faultRun, troubled);
+  const { fleet: neighbour, measureBeside, judgeSpeed } = await createNeighbour(faultRun, troubled);
   await troubled.fill(Math.ceil(size / 4), { labels: frozen }, 'frozen');
   const relent = await operator.refuseChanges(namespace, frozen);
   for (const name of troubled.names) if (name.startsWith('frozen')) exempt.add(name);
   try {
     await troubled.testCluster.lumigo(namespace);
-    await judgeSpeed();
+    await measureBeside();
     await waitForInstrumented(faultRun, troubled, (found) => found >= size);
     await flagAtRandom(faultRun, neighbour);
     await faultRun.rest();
@@ -80,12 +96,13 @@ export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
   } finally {
     await relent();
   }
+  await judgeSpeed();
 }
 
 export async function eventsRefused(faultRun: FaultRun, troubled: Fleet) {
   const { client } = faultRun.testbed.operator.cluster;
   const { namespace, size } = troubled;
-  const { judgeSpeed } = await createNeighbour(faultRun, troubled);
+  const { measureBeside, judgeSpeed } = await createNeighbour(faultRun, troubled);
   const create = () => client.create({ ...kinds.events, namespace }, getEvent(namespace, 'probe'), { dryRun: true });
   const relent = await refuse(client, `refuse-events-${namespace}`, {
     namespace,
@@ -101,11 +118,12 @@ export async function eventsRefused(faultRun: FaultRun, troubled: Fleet) {
   try {
     await troubled.testCluster.lumigo(namespace);
     await waitForInstrumented(faultRun, troubled, (found) => found >= Math.min(size, 16));
-    await judgeSpeed();
+    await measureBeside();
     await waitForInstrumented(faultRun, troubled, (found) => found >= size);
   } finally {
     await relent();
   }
+  await judgeSpeed();
 }
 
 export async function otherWebhook(faultRun: FaultRun, empty: Fleet, { perWebhook }: { perWebhook: number }) {
