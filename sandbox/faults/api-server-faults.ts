@@ -10,33 +10,37 @@ import {
   flagAtRandom,
   instrumentAll,
   keepChanging,
+  waitForControllers,
   waitForSomeReviews,
   type Changes,
 } from './steps.ts';
 import type { FaultRun } from './fault-run.ts';
 
-/** An API server that is killed would lose the last entries of its audit log, which the judge counts. */
-const signal = 'SIGTERM';
 const CUT_EVERY_MS = 200;
 const MAX_START_MS = 1_500;
 /** The watch shows the write before its answer breaks off. */
 const SHOWN_MS = 150;
 
+/** An API server that is killed would lose the last entries of its audit log, which the judge counts. */
+async function restart(faultRun: FaultRun, fleet: Fleet, options: { downtimeMs?: number; flags?: string[] } = {}) {
+  await faultRun.testbed.operator.cluster.restartApiServer({ ...options, signal: 'SIGTERM' });
+  await waitForControllers(fleet);
+}
+
 export async function away(faultRun: FaultRun, fleet: Fleet, { downtimeMs }: { downtimeMs: number }) {
   await beginInstrumenting(faultRun, fleet);
-  await faultRun.testbed.operator.cluster.restartApiServer({ downtimeMs, signal });
+  await restart(faultRun, fleet, { downtimeMs });
   await flagAtRandom(faultRun, fleet);
 }
 
 export async function withoutWatchCache(faultRun: FaultRun, fleet: Fleet) {
-  const { cluster } = faultRun.testbed.operator;
-  await cluster.restartApiServer({ signal, flags: ['--watch-cache=false'] });
+  await restart(faultRun, fleet, { flags: ['--watch-cache=false'] });
   try {
     await instrumentAll(faultRun, fleet);
     await flagAtRandom(faultRun, fleet);
     await faultRun.rest();
   } finally {
-    await cluster.restartApiServer({ signal });
+    await restart(faultRun, fleet);
   }
   await flagAtRandom(faultRun, fleet);
 }
@@ -99,6 +103,7 @@ export async function etcdRestored(faultRun: FaultRun, fleet: Fleet, { lostWrite
   await faultRun.rest();
   const backup = `${cluster.dir}/etcd-backup`;
   await cluster.whileDown((data) => cpSync(data, backup, { recursive: true }));
+  await waitForControllers(fleet);
   await askForLogs(fleet);
   for (let written = 0; written < lostWrites; written += 1) {
     const body = { metadata: { annotations: { written: String(written) } } };
@@ -112,6 +117,7 @@ export async function etcdRestored(faultRun: FaultRun, fleet: Fleet, { lostWrite
   });
   await faultRun.countFromHere();
   await sincePlanned;
+  await waitForControllers(fleet);
   // Each step comes to rest separately: a deleted `Lumigo` that was seen earlier would hide unseen workloads.
   await fleet.create('born-afterwards');
   await faultRun.rest(10_000);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
 import type { FaultRun } from './fault-run.ts';
@@ -20,6 +21,12 @@ export const waitForDeletedLumigo = (faultRun: FaultRun, { testCluster, namespac
   testCluster
     .deleteLumigo(namespace)
     .catch(() => faultRun.broken('a Lumigo was still there a minute after its deletion'));
+
+/** A started API server is ready before Kubernetes' controllers work, and the judge waits for their rollouts. */
+export async function waitForControllers({ testCluster }: Fleet): Promise<void> {
+  const ref = { ...kinds.serviceAccounts, namespace: await testCluster.namespace('witness'), name: 'default' };
+  await eventually(() => testCluster.client.get(ref), { timeoutMs: DONE_MS });
+}
 
 export async function changeSomething(faultRun: FaultRun, fleet: Fleet): Promise<void> {
   const { testCluster, namespace } = fleet;
