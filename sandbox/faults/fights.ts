@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getUsage } from '../../bench/process-usage.ts';
 import { workloadKinds } from '../../runtime/contract.ts';
 import { isConflict, undefinedIf, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
 import { isWarning } from './look.ts';
 import { instrumentAll, waitForInstrumented } from './steps.ts';
@@ -40,7 +41,16 @@ export async function fight(faultRun: FaultRun, fleet: Fleet, { observedMs, allo
     ),
   });
   const before = await look();
-  await restoreFor(fleet, observedMs);
+  // The event and the condition of the last write may be on their way.
+  const waitForReports = async () => {
+    const { writes, warnings, conditions } = await look();
+    if (writes > before.writes && (warnings === before.warnings || conditions === before.conditions))
+      throw new Error('it is not reported yet');
+  };
+  await restoreWhile(fleet, async () => {
+    await sleep(observedMs);
+    await eventually(waitForReports).catch(() => undefined);
+  });
   const after = await look();
   const writes = after.writes - before.writes;
   faultRun.figures['writes by the operator'] = writes;
@@ -52,10 +62,14 @@ export async function fight(faultRun: FaultRun, fleet: Fleet, { observedMs, allo
 }
 
 /** Another controller looks once a second, and restores its template if it is changed. */
-async function restoreFor(fleet: Fleet, milliseconds: number): Promise<void> {
-  for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(1_000))
-    if (await fleet.testCluster.isInstrumented(deployment, fleet.namespace, contested))
-      await fleet.restore(contested).catch(undefinedIf(isConflict));
+async function restoreWhile(fleet: Fleet, action: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const restore = async (): Promise<void> => {
+    for (; !isOver; await sleep(1_000))
+      if (await fleet.testCluster.isInstrumented(deployment, fleet.namespace, contested))
+        await fleet.restore(contested).catch(undefinedIf(isConflict));
+  };
+  await Promise.all([restore(), action().finally(() => (isOver = true))]);
 }
 
 export const fightWithoutWebhook = (faultRun: FaultRun, fleet: Fleet, size: Fight): Promise<void> =>
