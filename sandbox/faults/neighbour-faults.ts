@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { eventually } from '../testing/eventually.ts';
 import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
@@ -90,7 +91,10 @@ export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
       .refresh()
       .requests.filter((each) => each.namespace === namespace && each.verb === 'patch' && exempt.has(each.name));
     faultRun.figures['tries of frozen workloads'] = tries.length;
-    const warnings = (await reader.events(namespace)).filter(isWarning).length;
+    const countWarnings = async () => (await reader.events(namespace)).filter(isWarning).length;
+    // The last events may be on their way.
+    await eventually(async () => assert((await countWarnings()) >= exempt.size)).catch(() => undefined);
+    const warnings = await countWarnings();
     if (warnings !== exempt.size)
       faultRun.broken(`${warnings} warnings about ${exempt.size} workloads that are refused`);
   } finally {
