@@ -11,7 +11,7 @@ export async function waitForDeletion({ client }: Pick<ControlPlane, 'client'>, 
       if (found !== undefined)
         throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   );
 }
 
