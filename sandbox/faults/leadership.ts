@@ -37,6 +37,7 @@ export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: 
   const { operator, proxy, getCredential } = faultRun.testbed;
   await beginInstrumenting(faultRun, fleet);
   await operator.killManager();
+  const killedAt = Date.now();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   const isFirst = ({ credential }: Passing) => credential === getCredential('manager-0');
@@ -45,7 +46,8 @@ export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: 
   proxy.interfere = holdReads;
   const starting = operator.startManager();
   try {
-    await waitForLeaseHolder(faultRun, 'manager-0');
+    // The manager that was killed had the same name.
+    await waitForLeaseHolder(faultRun, 'manager-0', killedAt);
     const second = await faultRun.another();
     await second.joinCollector();
     proxy.interfere = (passing) =>
@@ -97,11 +99,13 @@ const waitForLeader = (manager: Manager): Promise<void> =>
     if ((await manager.metric('lumigo_operator_leader')) !== 1) throw new Error(`${manager.name} does not lead`);
   }, BEYOND_LEASE);
 
-function waitForLeaseHolder({ testbed: { operator, reader } }: FaultRun, manager: string): Promise<void> {
+function waitForLeaseHolder({ testbed: { operator, reader } }: FaultRun, manager: string, sinceMs = 0): Promise<void> {
   const { namespace, name } = operator.installation.settings;
   return eventually(async () => {
     const leases = await reader.leases(namespace);
-    const holder = leases.find(({ metadata }) => metadata?.name === `${name}${suffixes.lease}`)?.spec?.holderIdentity;
-    if (holder !== manager) throw new Error(`${holder} holds the Lease, not ${manager}`);
+    const lease = leases.find(({ metadata }) => metadata?.name === `${name}${suffixes.lease}`);
+    const { holderIdentity: holder, renewTime = 0 } = lease?.spec ?? {};
+    if (holder !== manager || Number(new Date(renewTime)) < sinceMs)
+      throw new Error(`${holder} holds the Lease since ${String(renewTime)}, not ${manager}`);
   }, BEYOND_LEASE);
 }
