@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 const common = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -31,31 +32,26 @@ export default {
       ...common,
       displayName: 'cluster',
       testMatch: ['<rootDir>/{runtime,infra,sandbox}/**/*.cluster.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {
       ...common,
       displayName: 'load',
       testMatch: ['<rootDir>/runtime/**/*.load.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/sandbox/e2e/*.e2e.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {
       ...common,
       displayName: 'gitops',
       testMatch: ['<rootDir>/sandbox/{flux,e2e}/*.gitops.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {
       ...common,
       displayName: 'machine',
       testMatch: ['<rootDir>/sandbox/e2e/*.machine.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
   ],
 };
