@@ -73,7 +73,7 @@ describe('the TLS server', () => {
     const ask = client(port);
     expect(await ask()).toEqual({ ...reused, isReused: false });
     expect(await ask()).toEqual(reused);
-    const closed = server?.close(0.5);
+    const closed = server?.close(3);
     expect(await ask()).toEqual({ ...reused, connection: 'close' });
     expect(await ask()).toEqual({ status: 200, connection: 'close', isReused: false });
     await closed;
