@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { freePorts } from './processes.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts, launch } from './processes.ts';
+import type { Reaper } from './reaper.ts';
 
 const askFor = (ports: readonly number[]): string =>
   spawnSync(
@@ -23,4 +27,13 @@ it('ports are given to one process alone, also before it listens on them', async
   const given = JSON.parse(askFor(ports)) as number[];
   expect(given).toHaveLength(1);
   expect(ports).not.toContain(given[0]);
+});
+
+it('the end of a program is reported, also if its folder was deleted before', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'processes-'));
+  const reaper = { watch: () => undefined } as unknown as Reaper;
+  const program = { name: 'shell', path: '/bin/sh', args: ['-c', 'sleep 1; exit 3'] };
+  const { died } = launch({ ...program, folder, reaper });
+  rmSync(folder, { recursive: true });
+  expect(await died).toContain('shell ended (exit code 3)');
 });

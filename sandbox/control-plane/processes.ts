@@ -69,7 +69,14 @@ export const goEnvironment = { GOGC: '400' };
 /** The user's environment must not change the programs of the cluster. */
 const minimalEnvironment = () => ({ ...goEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
-const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
+/** An error would end this process, but the folder may be deleted already. */
+function tail(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
+  } catch {
+    return '';
+  }
+}
 
 /** The ports are below the ephemeral ranges (32768 on Linux, 49152 elsewhere) and above 10,080, the last port that `fetch` blocks. */
 const FIRST_PORT = 10_100;
