@@ -57,7 +57,7 @@ beforeAll(async () => {
   client = cluster.client;
   transport = connectTo(cluster);
   await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  for (const manifest of manifests) await eventually(() => apply(client, manifest), { timeoutMs: 10_000 });
+  for (const manifest of manifests) await eventually(() => apply(client, manifest));
 });
 
 afterAll(async () => {

@@ -6,10 +6,13 @@ import { startControlPlane } from './control-plane.ts';
 
 describe('a control plane', () => {
   const expectGone = (dir: string, pids: readonly number[]) =>
-    eventually(() => {
-      expect(pids.filter(isAlive)).toEqual([]);
-      expect(existsSync(dir)).toBe(false);
-    });
+    eventually(
+      () => {
+        expect(pids.filter(isAlive)).toEqual([]);
+        expect(existsSync(dir)).toBe(false);
+      },
+      { timeoutMs: 60_000 },
+    );
 
   it('shows its credentials to no other user, and leaves no process or file after stop', async () => {
     const cluster = await startControlPlane({ controllerManager: false });

@@ -70,7 +70,7 @@ const getSubject = (token: string): unknown =>
 
 describe("the operator's pod", () => {
   it("opens nothing of the manager's process to another container of the same user [F26]", async () => {
-    const { user, manager, proxy, traced, listening } = await intrude<Found>(pods[0], 'doors', ['doors'], 30_000);
+    const { user, manager, proxy, traced, listening } = await intrude<Found>(pods[0], 'doors', ['doors'], 180_000);
     expect(user).toBe(65_532);
     // The attempts succeed on unprotected processes, such as the proxy's own files and a child.
     expect(Number(proxy.environ)).toBeGreaterThan(0);

@@ -9,6 +9,7 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import { getLumigo } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
+import { ask } from '../node/ask.ts';
 import { isReady, getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
 import { instrumentedByOriginal } from '../original/injected.ts';
@@ -128,10 +129,10 @@ const addresses = () =>
 async function keepAsking(urls: readonly string[]) {
   const count = { asked: 0, failed: [] as string[] };
   let isOn = true;
-  const ask = async (url: string): Promise<void> => {
+  const askOften = async (url: string): Promise<void> => {
     while (isOn) {
       count.asked += 1;
-      const isFine = await fetch(url).then(
+      const isFine = await ask(url, 10_000).then(
         ({ ok }) => ok,
         () => false,
       );
@@ -139,7 +140,7 @@ async function keepAsking(urls: readonly string[]) {
       await sleep(200);
     }
   };
-  const asking = urls.map(ask);
+  const asking = urls.map(askOften);
   return async () => {
     isOn = false;
     await Promise.all(asking);
