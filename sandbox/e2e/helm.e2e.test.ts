@@ -119,10 +119,10 @@ describe('helm', () => {
     const upgraded = digest();
     await release.meanwhile('rollback', 'lumigo', '2', ...waiting);
     await sleep(11_000);
-    const { created, missed } = await creating.end();
+    await creating.atLeast(501);
+    const { missed } = await creating.end();
     expect([upgraded === before, digest() === before]).toEqual([false, true]);
     expect(release('status', 'lumigo')).toContain('STATUS: deployed');
-    expect(created).toBeGreaterThan(500);
     expect(missed).toEqual([]);
   });
 

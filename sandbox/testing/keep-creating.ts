@@ -22,10 +22,12 @@ export function keepCreating(client: Client, namespace: string) {
   const creating = (async () => {
     while (!done) await Promise.all([create(), sleep(PAUSE_MS)]);
   })();
+  const atLeast = async (goal: number): Promise<void> => {
+    while (created < goal) await Promise.race([creating, sleep(PAUSE_MS)]);
+  };
   return {
-    async more(count: number): Promise<void> {
-      for (const goal = created + count; created < goal;) await Promise.race([creating, sleep(PAUSE_MS)]);
-    },
+    atLeast,
+    more: (count: number): Promise<void> => atLeast(created + count),
     async end(): Promise<{ readonly created: number; readonly missed: readonly string[] }> {
       done = true;
       await creating;
