@@ -77,18 +77,19 @@ export class RolloutView {
       { timeoutMs: 180_000 },
     );
 
-  /** Waits for the revert. Then each pod must run without the injection within 30 s. */
+  /** Waits for the revert. Within 30 s, no pod stays with the injection. The kubelet may start the others later. */
   async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
     const { at } = await this.waitForReverted(namespace, name, cause, kind);
-    const wait = async () => {
-      const found = await this.nodeTest.pods(namespace, name);
-      const staying = found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      const back = staying.filter((pod) => isReady(pod) && !isInstrumented(pod));
-      expect([staying.length, back.length]).toEqual([2, 2]);
-    };
-    await eventually(wait, { timeoutMs: 60_000, intervalMs: 200 });
+    const staying = async () =>
+      (await this.nodeTest.pods(namespace, name))
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map((pod) => ({ isInjected: isInstrumented(pod), isReady: isReady(pod) }));
+    const injected = async () => (await staying()).filter(({ isInjected }) => isInjected);
+    await eventually(async () => expect(await injected()).toEqual([]), { timeoutMs: 60_000, intervalMs: 200 });
     const seconds = (Date.now() - Date.parse(at)) / 1_000;
     expect(seconds).toBeLessThan(30);
+    const back = { isInjected: false, isReady: true };
+    await eventually(async () => expect(await staying()).toEqual([back, back]), { timeoutMs: 180_000 });
     return `back after ${seconds.toFixed(1)} s`;
   }
 
