@@ -16,6 +16,8 @@ import type { NodeTest } from './node-test.ts';
 
 const { deployment: deployments } = workloadKinds;
 type Kind = WorkloadKind;
+const WAIT = { timeoutMs: 120_000 };
+const WAIT_FOR_REMOVAL = { timeoutMs: 180_000 };
 const manager = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
   metadata: { namespace: 'lumigo-system', name: 'lumigo-lumigo-operator-controller-manager' },
@@ -39,43 +41,31 @@ export class RolloutView {
     eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), { timeoutMs });
 
   waitForCondition = (namespace: string, ...texts: readonly string[]): Promise<void> =>
-    eventually(
-      async () => {
-        const message = (await this.condition(namespace))?.message;
-        for (const text of texts) expect(message).toContain(text);
-      },
-      { timeoutMs: 120_000 },
-    );
+    eventually(async () => {
+      const message = (await this.condition(namespace))?.message;
+      for (const text of texts) expect(message).toContain(text);
+    }, WAIT);
 
   waitForVerified = (namespace: string, name: string): Promise<void> =>
-    eventually(
-      async () => {
-        const listed = (await this.nodeTest.readLumigo(namespace)).status?.instrumentedResources ?? [];
-        expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
-      },
-      { timeoutMs: 120_000 },
-    );
+    eventually(async () => {
+      const listed = (await this.nodeTest.readLumigo(namespace)).status?.instrumentedResources ?? [];
+      expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
+    }, WAIT);
 
   waitForRemovedInjection = (namespace: string, name: string): Promise<void> =>
-    eventually(
-      async () => {
-        if (await this.isInjected(namespace, name))
-          throw new Error(`${name} still has the injection: ${(await this.condition(namespace))?.message}`);
-      },
-      { timeoutMs: 180_000 },
-    );
+    eventually(async () => {
+      if (await this.isInjected(namespace, name))
+        throw new Error(`${name} still has the injection: ${(await this.condition(namespace))?.message}`);
+    }, WAIT_FOR_REMOVAL);
 
   waitForReverted = (namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<Revert> =>
-    eventually(
-      async () => {
-        const revert = findRevert((await this.read(namespace, name, kind)).metadata);
-        if (revert === undefined)
-          throw new Error(`${name} is not reverted: ${(await this.condition(namespace))?.message}`);
-        expect(revert.cause).toMatch(cause);
-        return revert;
-      },
-      { timeoutMs: 180_000 },
-    );
+    eventually(async () => {
+      const revert = findRevert((await this.read(namespace, name, kind)).metadata);
+      if (revert === undefined)
+        throw new Error(`${name} is not reverted: ${(await this.condition(namespace))?.message}`);
+      expect(revert.cause).toMatch(cause);
+      return revert;
+    }, WAIT_FOR_REMOVAL);
 
   /** Waits for the revert. Within 30 s, no pod stays with the injection. The kubelet may start the others later. */
   async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
@@ -113,12 +103,9 @@ export class RolloutView {
       { ...manager, spec: { template: { spec: { containers } } } } as Manifest,
       'upgrade',
     );
-    await eventually(
-      async () => {
-        for (const { metadata } of await this.operatorPods()) expect(before).not.toContain(metadata.uid);
-      },
-      { timeoutMs: 120_000 },
-    );
+    await eventually(async () => {
+      for (const { metadata } of await this.operatorPods()) expect(before).not.toContain(metadata.uid);
+    }, WAIT);
     await waitForOperator(this.nodeTest.system.node);
   }
 

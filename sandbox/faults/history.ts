@@ -8,7 +8,7 @@ import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { TracingSettings } from '../../runtime/injection/types.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Installation } from '../manager/install.ts';
-import { followAudit, isManagers, type AuditEntry } from '../testing/audit.ts';
+import { followAudit, isOperators, type AuditEntry } from '../testing/audit.ts';
 
 /** The asked-for injection as text, or `none`. */
 export type Wanted = string;
@@ -55,7 +55,7 @@ export class History {
 
   constructor(auditLog: string, installation: Installation) {
     this.#added = followAudit(auditLog);
-    this.#isOperators = isManagers(installation);
+    this.#isOperators = isOperators(installation);
   }
 
   /** Adds the entries since the last call. A watch is answered as long as it lasts. */

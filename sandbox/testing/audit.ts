@@ -52,17 +52,13 @@ const entriesIn = (text: string): readonly AuditEntry[] =>
 
 type Account = 'manager' | 'telemetryProxy' | 'check';
 
-const getAccount = ({ settings }: Pick<Installation, 'settings'>, account: Account) =>
-  `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
-
 export const operatorRequests = (
   cluster: ControlPlane,
   installation: Installation,
-  account: Account = 'manager',
-): readonly AuditEntry[] =>
-  readAudit(cluster).filter(({ user }) => user.username === getAccount(installation, account));
+  account?: Account,
+): readonly AuditEntry[] => readAudit(cluster).filter(isOperators(installation, account));
 
-export const isManagers = (installation: Installation): ((entry: AuditEntry) => boolean) => {
-  const account = getAccount(installation, 'manager');
-  return ({ user }) => user.username === account;
-};
+export function isOperators({ settings }: Installation, account: Account = 'manager'): (entry: AuditEntry) => boolean {
+  const name = `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
+  return ({ user }) => user.username === name;
+}

@@ -4,16 +4,14 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { toRef } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
-export async function waitForDeletion({ client }: Pick<ControlPlane, 'client'>, manifest: Manifest): Promise<void> {
-  await eventually(
-    async () => {
-      const found = await client.find(toRef(manifest));
-      if (found !== undefined)
-        throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
-    },
-    { timeoutMs: 100_000 },
-  );
-}
+const WAIT = { timeoutMs: 100_000 };
+
+export const waitForDeletion = ({ client }: Pick<ControlPlane, 'client'>, manifest: Manifest): Promise<void> =>
+  eventually(async () => {
+    const found = await client.find(toRef(manifest));
+    if (found !== undefined)
+      throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
+  }, WAIT);
 
 /** Deletes the objects of a step at once, and each step after the one before. Without a node, `onNoDeployment` removes the pods. */
 export async function destroy(

@@ -25,6 +25,7 @@ export async function startMutatingWebhook(options: WebhookOptions): Promise<() 
   const validity = { now: new Date(), days: 1 };
   const authority = await issueAuthority('another-team', validity);
   const { certificate, key } = await issueServing(authority, [address], validity);
+  const caBundle = Buffer.from(authority.certificate).toString('base64');
   const [port = 0] = await freePorts(1);
   const server = createServer({ cert: certificate, key }, (request, response) => {
     void json(request).then((review) => {
@@ -42,10 +43,7 @@ export async function startMutatingWebhook(options: WebhookOptions): Promise<() 
     webhooks: [
       {
         name: 'another-team.example.com',
-        clientConfig: {
-          url: `https://${address}:${port}/`,
-          caBundle: Buffer.from(authority.certificate).toString('base64'),
-        },
+        clientConfig: { url: `https://${address}:${port}/`, caBundle },
         rules: [{ ...rule, apiVersions: ['v1'] }],
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
         sideEffects: 'None',

@@ -31,36 +31,19 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
   };
 }
 
-export const setActive = (
-  testCluster: TestCluster,
-  namespace: string,
-  status: 'True' | 'False' = 'True',
-  name = 'lumigo',
-) =>
-  testCluster.setStatus(
-    { ...lumigo, namespace, name },
-    {
-      conditions: [
-        {
-          type: 'Active',
-          status,
-          reason: 'Test',
-          message: 'Set by a test.',
-          lastTransitionTime: new Date(0).toISOString(),
-        },
-      ],
-    },
-  );
+export function setActive(on: TestCluster, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') {
+  const cause = { reason: 'Test', message: 'Set by a test.', lastTransitionTime: new Date(0).toISOString() };
+  return on.setStatus({ ...lumigo, namespace, name }, { conditions: [{ type: 'Active', status, ...cause }] });
+}
+
+const WAIT = { timeoutMs: 60_000 };
 
 /** Resolves when the API server injects the pods of a namespace, or no longer does. It learns the kind of a parameter within 30 s. */
 export const waitForInjectedPods = (testCluster: TestCluster, namespace: string, expected = true): Promise<void> =>
-  eventually(
-    async () => {
-      if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe', { app: 'probe' }))) !== expected)
-        throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
-    },
-    { timeoutMs: 60_000 },
-  );
+  eventually(async () => {
+    if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe', { app: 'probe' }))) !== expected)
+      throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
+  }, WAIT);
 
 export async function tracedNamespace(on: PodModeCluster, spec: object = podMode, metadata: object = {}) {
   const namespace = await on.namespace('traced', metadata);

@@ -28,10 +28,7 @@ export interface Known {
 }
 
 /** The time of a look, and of the one before. A new state began between them. */
-interface Times {
-  readonly now: number;
-  readonly from: number;
-}
+type Times = Readonly<Record<'now' | 'from', number>>;
 
 /** The time of a state, which is kept for `OVERDUE_MS` after its end. */
 interface Period {

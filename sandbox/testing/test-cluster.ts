@@ -41,9 +41,8 @@ export class TestCluster {
     return name;
   }
 
-  async create(manifest: Manifest): Promise<KubernetesObject> {
-    return (await this.client.create(getCollection(manifest), manifest)).object;
-  }
+  create = async (manifest: Manifest): Promise<KubernetesObject> =>
+    (await this.client.create(getCollection(manifest), manifest)).object;
 
   async apply(...manifests: readonly object[]): Promise<void> {
     for (const manifest of manifests) await apply(this.client, manifest as Manifest, 'test');
@@ -65,9 +64,8 @@ export class TestCluster {
     return template;
   }
 
-  async merge(kind: WorkloadKind, namespace: string, name: string, body: object): Promise<KubernetesObject> {
-    return (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
-  }
+  merge = async (kind: WorkloadKind, namespace: string, name: string, body: object): Promise<KubernetesObject> =>
+    (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
 
   async setStatus(ref: ResourceRef, status: object): Promise<void> {
     await this.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
@@ -97,9 +95,8 @@ export class TestCluster {
     return namespace;
   }
 
-  async waitForActive(namespace: string, name = 'lumigo'): Promise<void> {
-    await this.waitForCondition(namespace, 'Active', { status: 'True' }, name);
-  }
+  waitForActive = (namespace: string, name = 'lumigo'): Promise<void> =>
+    this.waitForCondition(namespace, 'Active', { status: 'True' }, name);
 
   /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */
   async waitForWebhook(namespace: string, atOnce = 1): Promise<void> {
@@ -110,13 +107,11 @@ export class TestCluster {
     });
   }
 
-  async readLumigo(namespace: string, name = 'lumigo'): Promise<LumigoResource> {
-    return (await this.client.get({ ...contract, namespace, name })) as unknown as LumigoResource;
-  }
+  readLumigo = async (namespace: string, name = 'lumigo'): Promise<LumigoResource> =>
+    (await this.client.get({ ...contract, namespace, name })) as unknown as LumigoResource;
 
-  async condition(namespace: string, wanted: string, name = 'lumigo'): Promise<Condition | undefined> {
-    return (await this.readLumigo(namespace, name)).status?.conditions?.find(({ type }) => type === wanted);
-  }
+  condition = async (namespace: string, wanted: string, name = 'lumigo'): Promise<Condition | undefined> =>
+    (await this.readLumigo(namespace, name)).status?.conditions?.find(({ type }) => type === wanted);
 
   async waitForCondition(namespace: string, type: string, expected: Partial<Condition>, name?: string): Promise<void> {
     await eventually(async () => {
@@ -144,13 +139,11 @@ export class TestCluster {
   reasons = async (namespace: string, name: string): Promise<string[]> =>
     (await this.events(namespace, name)).map(({ reason }) => reason).sort();
 
-  async label(kind: WorkloadKind, namespace: string, name: string): Promise<string | undefined> {
-    return (await this.get(kind, namespace, name)).metadata.labels?.[labels.autoTrace];
-  }
+  label = async (kind: WorkloadKind, namespace: string, name: string): Promise<string | undefined> =>
+    (await this.get(kind, namespace, name)).metadata.labels?.[labels.autoTrace];
 
-  async isInstrumented(kind: WorkloadKind, namespace: string, name: string): Promise<boolean> {
-    return isInstrumented(await this.toTemplate(kind, namespace, name));
-  }
+  isInstrumented = async (kind: WorkloadKind, namespace: string, name: string): Promise<boolean> =>
+    isInstrumented(await this.toTemplate(kind, namespace, name));
 
   async waitForInstrumented(kind: WorkloadKind, namespace: string, name: string, expected = true): Promise<void> {
     await eventually(async () => {
