@@ -4,7 +4,7 @@ import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { inOrder, nextBatch, getRisk, getBatches, type Risk, type Waiting } from './batches.ts';
 
-const { deployment, daemonSet, statefulSet, replicaSet, cronJob } = workloadKinds;
+const { deployment, daemonSet, statefulSet, replicaSet, cronJob, rollout } = workloadKinds;
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
   ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: {}, spec, status },
 });
@@ -19,6 +19,8 @@ describe('the risk of a workload', () => {
     ['Recreate [F73]', of(deployment, { replicas: 2, strategy: { type: 'Recreate' } }), 3],
     ['maxUnavailable of all, as a number [F73]', of(deployment, { replicas: 2, strategy: rolling(2) }), 3],
     ['maxUnavailable of all, in percent [F73]', of(deployment, { replicas: 2, strategy: rolling('100%') }), 3],
+    ['a canary Rollout', of(rollout, { replicas: 2, strategy: { canary: { maxUnavailable: 1 } } }), 0],
+    ['a canary that ends all', of(rollout, { replicas: 2, strategy: { canary: { maxUnavailable: '100%' } } }), 3],
     ['no replicas', of(deployment, { replicas: 0 }), 4],
     ['OnDelete', of(statefulSet, { replicas: 3, updateStrategy: { type: 'OnDelete' } }), 4],
     ['a bare ReplicaSet', of(replicaSet, { replicas: 3 }), 4],

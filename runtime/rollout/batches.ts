@@ -23,7 +23,7 @@ export function getRisk(workload: Workload): Risk {
 function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
   const strategy = { ...mapAt(spec, 'strategy'), ...mapAt(spec, 'updateStrategy') };
   if (strategy['type'] === 'Recreate') return true;
-  const { maxUnavailable } = mapAt(strategy, 'rollingUpdate');
+  const { maxUnavailable } = { ...mapAt(strategy, 'rollingUpdate'), ...mapAt(strategy, 'canary') };
   if (typeof maxUnavailable === 'number') return maxUnavailable >= pods;
   return typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) >= 100;
 }

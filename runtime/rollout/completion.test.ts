@@ -62,6 +62,70 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
   ],
 ];
 
+const progressing = { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' };
+const available = { type: 'Available', status: 'True', reason: 'AvailableReason' };
+const invalid = { type: 'InvalidSpec', status: 'True', reason: 'InvalidSpec' };
+const failing = (reason: string) => ({ type: 'Progressing', status: 'False', reason });
+const refused = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' };
+const blueGreen = (activeSelector: string, more: object = {}) => ({
+  blueGreen: { activeSelector, previewSelector: 'new', ...more },
+});
+
+/** The status of an Argo Rollout (1.8) of three pods. `blueGreen` counts available pods of the active ReplicaSet only. */
+const argo = (phase: string, [replicas, updatedReplicas, running]: readonly number[], more: object = {}) => ({
+  ...{
+    phase,
+    replicas,
+    updatedReplicas,
+    availableReplicas: running,
+    readyReplicas: running,
+    HPAReplicas: replicas,
+  },
+  ...{ currentPodHash: 'new', stableRS: phase === 'Healthy' ? 'new' : 'old', observedGeneration: '1' },
+  ...{ blueGreen: {}, canary: {}, conditions: [available, progressing], ...more },
+});
+
+const waiting = { kind: 'paused', isRollingOut: true } as const;
+const withoutNew = { kind: 'progressing', available: 0, wanted: 3 } as const;
+const analysis = { prePromotionAnalysisRunStatus: { name: 'cart-pre', status: 'Running' } };
+
+const phases: readonly [title: string, status: object, expected: Partial<Completion>][] = [
+  ['switched, with its former pods', argo('Healthy', [6, 3, 3], blueGreen('new')), { kind: 'complete', available: 3 }],
+  ['routes all traffic to new pods', argo('Healthy', [6, 3, 6]), { kind: 'complete', available: 3 }],
+  ['starts new pods before a switch', argo('Progressing', [6, 3, 3], blueGreen('old')), withoutNew],
+  ['analyses before the switch', argo('Progressing', [6, 3, 3], blueGreen('old', analysis)), waiting],
+  ['analyses after the switch', argo('Progressing', [6, 3, 3], blueGreen('new')), waiting],
+  ['has new pods that fail after the switch', argo('Progressing', [6, 3, 0], blueGreen('new')), withoutNew],
+  ['is at an analysis step', argo('Progressing', [3, 1, 3]), waiting],
+  ['begins with an experiment', argo('Progressing', [3, 0, 3]), waiting],
+  ['has a canary pod that fails', argo('Progressing', [3, 1, 2]), withoutNew],
+  ['has all pods, but not all steps', argo('Progressing', [3, 3, 3]), waiting],
+  ['is at a pause', argo('Paused', [3, 1, 3]), { kind: 'paused' }],
+  ['was aborted', argo('Degraded', [3, 0, 3], { conditions: [failing('RolloutAborted')] }), withoutNew],
+  ['is invalid', argo('Degraded', [3, 3, 3], { conditions: [invalid] }), { kind: 'progressing' }],
+  [
+    'gets no ReplicaSet',
+    argo('Healthy', [3, 3, 3], { conditions: [failing('ReplicaSetCreateError')] }),
+    { kind: 'progressing' },
+  ],
+  [
+    'gets no further pod because a quota refuses it',
+    argo('Progressing', [3, 1, 3], { conditions: [progressing, refused] }),
+    { kind: 'progressing', available: 1, refused: 'exceeded quota' },
+  ],
+];
+
+describe('the completion of an Argo Rollout', () => {
+  it.each(phases)('follows its phase if it %s', (_title, status, expected) =>
+    expect(getCompletion(workload('Rollout', { replicas: 3 }, status))).toMatchObject(expected),
+  );
+
+  it('is progressing if Argo has not seen the generation yet', () =>
+    expect(getCompletion(workload('Rollout', { replicas: 3 }, argo('Healthy', [3, 3, 3]), 2))).toMatchObject(
+      withoutNew,
+    ));
+});
+
 describe('the completion', () => {
   it.each(written)('is known for %s', (_title, seen, expected) => expect(getCompletion(seen)).toMatchObject(expected));
 

@@ -9,8 +9,8 @@ export type Completion =
   | { readonly kind: 'no-pods'; readonly isEmpty?: true }
   /** `isPaused`: a change of the template replaces no pod for now. */
   | { readonly kind: 'complete'; readonly available: number; readonly isPaused?: true }
-  /** The user, or a step of the workload's own strategy, paused the rollout. */
-  | { readonly kind: 'paused' }
+  /** The user or the strategy paused the rollout, or the strategy waits while all new pods run (`isRollingOut`). */
+  | { readonly kind: 'paused'; readonly isRollingOut?: true }
   | {
       readonly kind: 'progressing';
       /** A lower bound of the available pods with the present template. */
@@ -33,10 +33,14 @@ type Count = (spec: JsonMap, status: JsonMap) => PodCounts;
 
 export const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
+/** After the switch, Argo keeps the former pods for a while and counts the available ones among the new pods. */
+const isSwitched = ({ currentPodHash = '', blueGreen }: JsonMap): boolean =>
+  isPlainObject(blueGreen) && blueGreen['activeSelector'] === currentPodHash;
+
 const replicas: Count = (spec, status) => ({
   wanted: numberAt(spec, 'replicas', 1),
   replaced: numberAt(spec, 'replicas', 1),
-  running: numberAt(status, 'replicas'),
+  running: numberAt(status, isSwitched(status) ? 'updatedReplicas' : 'replicas'),
   updated: numberAt(status, 'updatedReplicas'),
   available: numberAt(status, 'availableReplicas'),
 });
@@ -66,36 +70,48 @@ export function findPodCounts(workload: Workload): PodCounts | undefined {
 /** Judges an object by its own status. A status of an older generation does not count. */
 export function getCompletion(workload: Workload): Completion {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
-  // Argo's Rollouts write the generation as a text, and pause at steps of their own strategy.
+  // Argo writes the generation as a text.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
   const found = toCounts(workload, spec, status, isSeen);
   if ('kind' in found) return found;
-  const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
-  if (isSeen && isComplete(found)) return toComplete(found, isPaused);
-  return isPaused ? { kind: 'paused' } : { ...toProgress(found, isSeen), ...refusalIn(status) };
+  const phase = findPhase(spec, status);
+  if (isSeen && isComplete(found, phase))
+    return { kind: 'complete', available: getAvailable(found), ...(phase === 'Paused' ? { isPaused: true } : {}) };
+  if (phase === 'Paused') return { kind: 'paused' };
+  if (isSeen && isStrategyWaiting(found, phase, status)) return { kind: 'paused', isRollingOut: true };
+  return { ...toProgress(found, isSeen), ...refusalIn(status) };
 }
+
+/** Returns Argo's own verdict on a Rollout. If Argo cannot create a ReplicaSet, it keeps the phase of the former pods. */
+function findPhase({ paused }: JsonMap, status: JsonMap): unknown {
+  if (paused === true) return 'Paused';
+  const isFailed = getConditions(status).some((each) => each['type'] === 'Progressing' && each['status'] === 'False');
+  return isFailed && 'phase' in status ? 'Degraded' : status['phase'];
+}
+
+/** Argo analyses before the switch only after all new pods are available, which its counts do not show. */
+const isStrategyWaiting = (found: PodCounts, phase: unknown, status: JsonMap): boolean =>
+  phase === 'Progressing' &&
+  refusalIn(status).refused === undefined &&
+  (getAvailable(found) >= found.updated || 'prePromotionAnalysisRunStatus' in mapAt(status, 'blueGreen'));
 
 type NoPods = Extract<Completion, { kind: 'no-pods' }>;
 function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
-  const form = findKind(workload.apiVersion, workload.kind)?.pods;
-  if (form === undefined) return { kind: 'no-pods' };
-  const found = counts[form](spec, status);
+  const found = findPodCounts(workload);
+  if (found === undefined) return { kind: 'no-pods' };
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
-  const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
+  const isUncounted = workload.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(spec);
   if (found.replaced > 0 || isUncounted) return found;
   return { kind: 'no-pods', ...(numberAt(spec, 'replicas', 1) === 0 ? { isEmpty: true } : {}) };
 }
 
-const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
-  updated >= replaced && running <= wanted && available >= wanted;
+function isComplete({ wanted, replaced, running, updated, available }: PodCounts, phase: unknown): boolean {
+  if (phase === 'Progressing' || phase === 'Degraded') return false;
+  return phase === 'Healthy' || (updated >= replaced && running <= wanted && available >= wanted);
+}
 
 const getAvailable = ({ running, updated, available }: PodCounts): number =>
   Math.max(0, available - (running - updated));
-
-const toComplete = (found: PodCounts, isPaused: boolean) => ({
-  ...{ kind: 'complete' as const, available: getAvailable(found) },
-  ...(isPaused ? { isPaused } : {}),
-});
 
 const toProgress = (found: PodCounts, isSeen: boolean) => ({
   kind: 'progressing' as const,
@@ -104,8 +120,10 @@ const toProgress = (found: PodCounts, isSeen: boolean) => ({
   isReplacing: !isSeen || found.updated < found.replaced || found.running > found.wanted,
 });
 
-function refusalIn({ conditions }: JsonMap): { readonly refused?: string } {
-  const found = Array.isArray(conditions) ? conditions.filter(isPlainObject) : [];
-  const failure = found.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
+function refusalIn(status: JsonMap): { readonly refused?: string } {
+  const failure = getConditions(status).find((each) => each['type'] === 'ReplicaFailure' && each['status'] === 'True');
   return failure === undefined ? {} : { refused: String(failure['message'] ?? '') };
 }
+
+const getConditions = ({ conditions }: JsonMap): JsonMap[] =>
+  Array.isArray(conditions) ? conditions.filter(isPlainObject) : [];

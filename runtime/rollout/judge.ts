@@ -53,20 +53,13 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   const isSilent = completion.kind === 'no-pods' || completion.kind === 'paused';
   // Without pods, and during a pause, nothing shows the opposite.
   if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
-  switch (completion.kind) {
-    case 'no-pods': {
-      // It is read again if the list of its pods fails.
-      const wakeAt = state.look === undefined ? Infinity : now + settings.lookMs;
-      return { state: { ...untested(state), look: state.look, wakeAt }, action: 'look-at-pods' };
-    }
-    case 'paused':
-      // A pause does not count against the deadline, and delays no other workload.
-      return { state: untested(state) };
-    case 'complete':
-      return { state: complete(state, { ...seen, completion }, now, settings) };
-    case 'progressing':
-      return incomplete(state, completion, now, settings);
-  }
+  // A pause does not count against the deadline, and delays no other workload.
+  if (completion.kind === 'paused') return { state: untested(state) };
+  if (completion.kind === 'complete') return { state: complete(state, { ...seen, completion }, now, settings) };
+  if (completion.kind === 'progressing') return incomplete(state, completion, now, settings);
+  // It is read again if the list of its pods fails.
+  const wakeAt = state.look === undefined ? Infinity : now + settings.lookMs;
+  return { state: { ...untested(state), look: state.look, wakeAt }, action: 'look-at-pods' };
 }
 
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
@@ -122,7 +115,8 @@ function progressBefore(state: OnProbation, now: number): Probation['progress'] 
 /** Handles a rollout without further available pods. A deadline reports the cause that two looks would. */
 function standstill(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available, refused } = completion;
-  const evidence = refused === undefined ? undefined : refusal(refused);
+  const message = `the API server refuses its pods: ${shown(refused ?? '')}`;
+  const evidence: Evidence | undefined = refused === undefined ? undefined : { cause: 'PodsRefused', message };
   const stoodMs = now - state.progress.at;
   if (stoodMs >= settings.deadlineMs)
     return revert(state, evidence ?? state.look?.evidence ?? notAvailable(completion, settings), now);
@@ -156,10 +150,6 @@ export function judgeEvidence(
 const revert = ({ attempt, template }: Probation, evidence: Evidence, now: number): Transition => ({
   state: { kind: 'reverting', evidence, template, attempt: attempt + 1, wakeAt: now },
   action: 'revert',
-});
-
-const refusal = (text: string): Evidence => ({
-  ...{ cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(text)}` },
 });
 
 function notAvailable({ available, wanted }: Progressing, { deadlineMs }: JudgeSettings): Evidence {

@@ -75,6 +75,13 @@ type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: 
 const rows: readonly Row[] = [
   ['a healthy workload is queued', idle, due(complete), 0, queued],
   ['one that runs and is paused is blocked', idle, due({ ...complete, isPaused: true }), 0, blocked],
+  [
+    'so is one whose strategy waits',
+    idle,
+    due({ kind: 'paused', isRollingOut: true }),
+    0,
+    { ...blocked, reason: 'RollingOut' },
+  ],
   ['a paused one is blocked', idle, due({ kind: 'paused' }), 0, { ...blocked, reason: 'Paused' }],
   ['one in the middle of a rollout is blocked', idle, due(progressing(1)), 0, { ...blocked, reason: 'RollingOut' }],
   ['an unhealthy one is blocked', idle, unhealthy, 0, { ...blocked, reason: 'Unhealthy' }],

@@ -143,14 +143,8 @@ function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadStat
 const mayGoFirst = (injector: Reading['injector']): boolean => injector !== 'unknown' && injector !== 'failing';
 
 export function blockedBy(completion: Reading['completion'], injector: Reading['injector']): BlockedReason | undefined {
-  switch (completion.kind) {
-    case 'no-pods':
-      return mayGoFirst(injector) ? undefined : 'InjectorUnverified';
-    case 'complete':
-      return completion.isPaused === true ? 'Paused' : undefined;
-    case 'paused':
-      return 'Paused';
-    case 'progressing':
-      return completion.isReplacing ? 'RollingOut' : 'Unhealthy';
-  }
+  if (completion.kind === 'no-pods') return mayGoFirst(injector) ? undefined : 'InjectorUnverified';
+  if (completion.kind === 'complete') return completion.isPaused === true ? 'Paused' : undefined;
+  if (completion.kind === 'paused') return completion.isRollingOut === true ? 'RollingOut' : 'Paused';
+  return completion.isReplacing ? 'RollingOut' : 'Unhealthy';
 }

@@ -60,18 +60,15 @@ export const blockedTexts = {
 } as const;
 export type BlockedReason = keyof typeof blockedTexts;
 
-interface Injection {
-  readonly template: string;
-  readonly isCurrent: boolean;
-}
-
-export interface Probation extends Injection, Tried, Waking {
+export interface Probation extends Pick<Reading, 'template' | 'isCurrent'>, Tried, Waking {
   /** The most pods of its generation that were available, and since when. */
   readonly progress: { readonly available: number; readonly at: number };
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
 }
 
-export interface Reading extends Injection {
+export interface Reading {
+  readonly template: string;
+  readonly isCurrent: boolean;
   readonly completion: Completion;
   readonly risk: Risk;
   readonly injector: InjectorHealth;
