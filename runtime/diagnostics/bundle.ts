@@ -58,9 +58,7 @@ async function getOperator({ client, transport }: BundleOptions, attempt: Attemp
         redactOwn(await client.get({ ...kinds.leases, ...getLease(installed) })),
       ),
       webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
-      events: await attempt('events', async () =>
-        (await listAll(client, { ...kinds.events, namespace })).map(redactOwn),
-      ),
+      events: await attempt('events', async () => redactOwn(await listAll(client, { ...kinds.events, namespace }))),
       logs: await attempt('logs', async () => {
         const logs: Record<string, unknown> = {};
         const logged = own.toSorted((a, b) => isOfNode(a) - isOfNode(b)).slice(0, PODS_WITH_LOGS);
@@ -79,9 +77,7 @@ async function getOperator({ client, transport }: BundleOptions, attempt: Attemp
 }
 
 const getContainers = ({ spec }: { readonly [field: string]: unknown }): string[] => {
-  const { initContainers = [], containers = [] } = spec as Readonly<
-    Record<string, readonly { readonly name: string }[]>
-  >;
+  const { initContainers = [], containers = [] } = spec as Record<string, readonly { readonly name: string }[]>;
   return [...initContainers, ...containers].map(({ name }) => name);
 };
 

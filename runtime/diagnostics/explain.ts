@@ -1,6 +1,6 @@
-import { workloads, type WorkloadKind } from '../contract.ts';
+import { pods, workloads, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
-import type { Code } from '../injection/decision.ts';
+import type { Code, Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { findRemedy, silenceChecks } from '../injection/remedies.ts';
@@ -8,18 +8,18 @@ import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
-import { findPod } from '../kubernetes/resources/pods.ts';
+import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
+import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, lumigoOf, policyIn } from './preview.ts';
+import type { ReadOptions } from './read-status.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
-interface ExplainOptions extends VerdictContext {
+interface ExplainOptions extends VerdictContext, ReadOptions {
   readonly target: string;
-  readonly namespace: string;
-  readonly isExcluded: (namespace: string) => boolean;
-  readonly note: (text: string) => void;
 }
 
 /** `lumigo explain -o json` prints this. */
@@ -51,13 +51,14 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   const lumigoes = await listLumigoes(options);
   const policy = policyIn(namespace, lumigoes, options);
   const verdict = await verdictOn(kind, workload, policy, options);
+  const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
   return {
     ...{ kind: kind.kind, namespace, name },
     now: describeNow(workload),
+    ...(inPods ?? describeRemedy(verdict.decision.code)),
     policy: describePolicy(policy),
     decision: verdict.decision.message,
     next: describeNext(kind, verdict, findHalt(lumigoOf(policy, lumigoes))),
-    ...describeRemedy(verdict.decision.code),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
     notes: hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }),
@@ -80,6 +81,39 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     ...describeRemedy(code),
     notes: hiddenPreloads(toTemplate(pod)?.spec ?? { containers: [] }),
   };
+}
+
+/** A namespace can have any number of pods with the same labels. */
+const [PAGE_SIZE, MAX_PAGES, MAX_NAMES_SHOWN] = [100, 20, 10];
+type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
+
+async function decidePods(
+  workload: Workload,
+  policy: NamespacePolicy,
+  { client, namespace, injector }: ExplainOptions,
+) {
+  const found: DecidedPod[] = [];
+  const options = { labelSelector: getSelector(workload), fieldSelector: NOT_ENDED, limit: PAGE_SIZE };
+  let left = MAX_PAGES;
+  for await (const { items } of client.pages({ ...pods, namespace }, options)) {
+    const own = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined && isPodOf(workload, metadata));
+    for (const pod of own.map((each) => ({ ...each, apiVersion: pods.version, kind: 'Pod' })))
+      found.push({ name: pod.metadata.name, ...decidePod({ pod, policy, injector }) });
+    left -= 1;
+    if (left === 0) break;
+  }
+  return found;
+}
+
+/** A restart helps only if the API server would inject one of the pods now. */
+export function describePods(found: readonly DecidedPod[]): Pick<Explanation, 'now' | 'remedy'> {
+  const without = found.filter(({ code }) => code !== 'up-to-date');
+  const names = without.map(({ name }) => name).sort();
+  const more = names.length > MAX_NAMES_SHOWN ? `, and ${names.length - MAX_NAMES_SHOWN} more` : '';
+  const rest = names.length === 0 ? '' : `. Without it: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${more}`;
+  const now = `${found.length - names.length} of ${found.length} pods run with the injection${rest}`;
+  const isOpen = without.some(({ kind }) => kind === 'inject');
+  return { now, ...describeRemedy(isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')) };
 }
 
 const noSuch = (kind: string, name: string, namespace: string): Error =>
@@ -164,6 +198,8 @@ const next: Readonly<Record<Outlook, string>> = {
   untouched: 'nothing changes',
 };
 
+const laterPods: Readonly<Record<string, string>> = { CronJob: 'its next Jobs', ReplicaSet: 'its new pods' };
+
 const findHalt = (lumigo: LumigoResource | undefined): string | undefined =>
   lumigo?.status?.conditions?.find(({ type, reason }) => type === 'RolledOut' && reason === 'Halted')?.message;
 
@@ -174,12 +210,8 @@ function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | u
   const what = outlook(verdict);
   const later = what === 'instrument' || what === 'update' ? whyNotNow(verdict, halt) : undefined;
   if (later !== undefined) return `nothing for now: ${later}`;
-  const get = what === 'remove' ? 'start without it' : 'start with it';
-  const restarts: Readonly<Record<string, string>> = {
-    CronJob: `its next Jobs ${get}`,
-    ReplicaSet: `its new pods ${get}`,
-  };
-  const isRollout = what === 'instrument' || what === 'update' || what === 'remove';
-  const restart = restarts[kind] ?? 'its pods are replaced according to its update strategy';
-  return `${next[what]}${isRollout ? restart : (verdict.refusal ?? '')}`;
+  if (!['instrument', 'update', 'remove'].includes(what)) return next[what] + (verdict.refusal ?? '');
+  const newPods = laterPods[kind];
+  if (newPods === undefined) return `${next[what]}its pods are replaced according to its update strategy`;
+  return `${next[what]}${newPods} start ${what === 'remove' ? 'without' : 'with'} it`;
 }

@@ -55,14 +55,11 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
   return verdicts;
 }
 
-const unplanned = (verdict: Verdict, reason: string): Verdict =>
-  verdict.decision.kind === 'none'
-    ? verdict
-    : {
-        ...verdict,
-        patch: [],
-        decision: { kind: 'none', tried: 'nothing', code: 'up-to-date', message: `Not changed: ${reason}` },
-      };
+function unplanned(verdict: Verdict, reason: string): Verdict {
+  if (verdict.decision.kind === 'none') return verdict;
+  const message = `Not changed: ${reason}`;
+  return { ...verdict, patch: [], decision: { kind: 'none', tried: 'nothing', code: 'up-to-date', message } };
+}
 
 /** Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary. */
 export const noneIfForbidden =
@@ -87,9 +84,7 @@ export async function listLumigoes({
     if (namespace === undefined)
       throw new Error(
         'your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)',
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     note(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
     return [];

@@ -1,16 +1,12 @@
 import { workloads } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
-import type { InjectorSettings } from '../injection/types.ts';
-import { listAll, type Client } from '../kubernetes/http/client.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { listLumigoes, lumigoOf, noneIfForbidden, policyIn } from './preview.ts';
 import type { VerdictContext } from './verdict.ts';
 import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
 
-interface ReadOptions {
-  readonly client: Client;
+export interface ReadOptions extends Pick<VerdictContext, 'client' | 'injector' | 'config'> {
   readonly namespace: string;
-  readonly injector: InjectorSettings;
-  readonly config: VerdictContext['config'];
   readonly isExcluded: (namespace: string) => boolean;
   readonly note: (text: string) => void;
 }

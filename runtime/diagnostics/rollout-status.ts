@@ -4,7 +4,7 @@ import { parseRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
-import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedTexts, type BlockedReason } from '../rollout/workload-state.ts';
 import { withoutTokens } from '../wording/token.ts';
@@ -33,27 +33,19 @@ export interface NamespaceStatus {
   readonly isComplete: boolean;
 }
 
-export interface StatusInput {
+export interface StatusInput extends Pick<VerdictContext, 'injector' | 'config'> {
   readonly namespace: string;
   readonly policy: NamespacePolicy;
   readonly lumigo: LumigoResource | undefined;
-  readonly injector: InjectorSettings;
-  readonly config: VerdictContext['config'];
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
 
-export function statusOfNamespace({
-  namespace,
-  policy,
-  lumigo,
-  injector,
-  config,
-  workloads: all,
-}: StatusInput): NamespaceStatus {
+export function statusOfNamespace(input: StatusInput): NamespaceStatus {
+  const { namespace, policy, lumigo, workloads: all } = input;
   const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
   const rows = all.flatMap(({ kind, workload }) => {
     const state = listed.get(workload.metadata.uid ?? '');
-    const row = findStatus(kind, workload, { policy, injector, config, listed: state });
+    const row = findStatus(kind, workload, { ...input, listed: state });
     return row === undefined ? [] : [row];
   });
   const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
@@ -82,10 +74,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus
   return !['Progressing', 'Halted'].includes(rolledOut.reason);
 }
 
-interface Context {
-  readonly policy: NamespacePolicy;
-  readonly injector: InjectorSettings;
-  readonly config: VerdictContext['config'];
+interface Context extends Pick<StatusInput, 'policy' | 'injector' | 'config'> {
   readonly listed: 'RollingOut' | 'Verified' | undefined;
 }
 
@@ -116,11 +105,8 @@ function injectedState({ metadata }: Workload, completion: Completion, { listed 
   return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
 }
 
-function uninjectedState(
-  decision: Decision,
-  later: BlockedReason | undefined,
-  step: ReturnType<typeof stepFor>,
-): Found {
+type Step = ReturnType<typeof stepFor>;
+function uninjectedState(decision: Decision, later: BlockedReason | undefined, step: Step): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
   if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
   return { state: 'waiting', details: later === undefined ? 'is queued' : blockedTexts[later] };

@@ -11,7 +11,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
-import { findPod } from '../kubernetes/resources/pods.ts';
+import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { checkPodPolicy } from './pod-policy.ts';
@@ -47,7 +47,6 @@ const MINUTE_MS = 60_000;
 const pause = { quietMs: 1_000, atMostMs: 10_000 };
 /** Per namespace and minute. */
 const MAX_ENTRIES = { pods: 10_000, reads: 20 } as const;
-const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Counts pods without the injection, each minute and after a change of the namespace's policy. It reads one pod per controller, once. */
 export class PodCounts {

@@ -4,7 +4,13 @@ import { findInjector } from '../injection/intact.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isOwnedBy, getPodIdentity, getSelector, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';
+import {
+  isOwnedBy,
+  isPodOf,
+  getPodIdentity,
+  getSelector,
+  type PodIdentity,
+} from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
@@ -22,7 +28,7 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   }
   const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
   const selector = getSelector(workload, toTemplate(workload)?.metadata?.labels);
-  const own = await findPods(workload, client, selector, (pod) => isShown(pod) && isOf(workload, pod.metadata));
+  const own = await findPods(workload, client, selector, (pod) => isShown(pod) && isPodOf(workload, pod.metadata));
   // Without own pods, those of others show if the injector runs.
   const shown = own.length > 0 ? own : await findPods(workload, client, labels.autoTrace, isShown);
   return shown.map((pod) => lookedAt(pod, own.length > 0));
@@ -39,10 +45,6 @@ async function findPods(of: Workload, client: Client, labelSelector: string, isF
   }
   return found.slice(0, MAX_PODS);
 }
-
-/** The jobs of a CronJob have its name and the time. */
-const isOf = ({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
-  ownerReferences.some((o) => o.uid === uid || `Cron${o.kind} ${o.name.replace(/-\d+$/, '')}` === `${kind} ${name}`);
 
 /** Lists injected pods, not ready, of a StatefulSet without the injection. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {

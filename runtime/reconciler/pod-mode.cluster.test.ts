@@ -177,11 +177,11 @@ describe('the status in Pod mode', () => {
     };
   };
 
-  const explained = async (namespace: string, all: readonly KubernetesObject[], app: string) => {
-    const name = all.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? '';
-    const { cluster, installation } = operator;
-    return (await runInContainer(cluster, installation, ['explain', `pod/${name}`, '-n', namespace])).stdout;
-  };
+  const explain = async (namespace: string, target: string) =>
+    (await runInContainer(operator.cluster, operator.installation, ['explain', target, '-n', namespace])).stdout;
+
+  const explained = (namespace: string, all: readonly KubernetesObject[], app: string) =>
+    explain(namespace, `pod/${all.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? ''}`);
 
   it('counts the pods that a restart would inject, and says how to restart them', async () => {
     const { testCluster, cluster } = operator;
@@ -201,12 +201,19 @@ describe('the status in Pod mode', () => {
     const before = await podsIn(namespace);
     expect(await explained(namespace, before, 'shop')).toMatch(/without the injection[^]*its replacement is injected/);
     expect(await explained(namespace, before, 'bank')).toMatch(/Windows[^]*nothing changes/);
+    expect(await explain(namespace, 'deployment/shop')).toMatch(
+      /Now: +0 of 2 pods run with the injection\. Without it: shop-[^ ]+, shop-[^ ]+\n[^]*Remedy: +Restart the workload/,
+    );
+    expect(await explain(namespace, 'deployment/bank')).toMatch(/Now: +0 of 2 pods[^]*Remedy: +None: there is no inj/);
     for (const { metadata } of before) await cluster.client.delete({ ...pods, namespace, name: metadata.name });
     await eventually(
       async () => expect(await rolledOut(namespace)).toMatchObject({ status: 'True', reason: 'Complete', count: 2 }),
       { timeoutMs: 90_000 },
     );
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
+    const afterwards = await explain(namespace, 'deployment/shop');
+    expect(afterwards).toMatch(/Now: +2 of 2 pods run with the injection\n/);
+    expect(afterwards).not.toContain('Remedy');
   });
 
   it('are not counted again because the Lumigo of another namespace changes', async () => {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { describePods } from './explain.ts';
+
+type Pods = Parameters<typeof describePods>[0];
+const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
+  names.map((name) => ({ name, code, kind: code === 'injected' ? 'inject' : 'none' }));
+const many = Array.from({ length: 13 }, (_, index) => `pod-${String(13 - index).padStart(2, '0')}`);
+const restart = 'Restart the workload: its new pods are injected.';
+
+describe('an explanation in Pod mode', () => {
+  it.each<[string, Pods, object]>([
+    [
+      'names the pods without the injection, and says what to do',
+      [...pods('injected', 'cart-c', 'cart-b'), ...pods('up-to-date', 'cart-a')],
+      { now: '1 of 3 pods run with the injection. Without it: cart-b, cart-c', remedy: restart },
+    ],
+    [
+      'has no remedy if all pods have the injection',
+      pods('up-to-date', 'cart-a', 'cart-b'),
+      { now: '2 of 2 pods run with the injection' },
+    ],
+    [
+      'names at most ten pods, in order',
+      pods('injected', ...many),
+      {
+        now: `0 of 13 pods run with the injection. Without it: ${many.toReversed().slice(0, 10).join(', ')}, and 3 more`,
+        remedy: restart,
+      },
+    ],
+    [
+      'has the remedy of the pods if a restart changes nothing',
+      [...pods('up-to-date', 'cart-a'), ...pods('opted-out', 'cart-b')],
+      { now: '1 of 2 pods run with the injection. Without it: cart-b', remedy: 'Remove the label.' },
+    ],
+    [
+      'advises a restart if it helps one of them',
+      [...pods('windows', 'a'), ...pods('injected', 'b')],
+      { remedy: restart },
+    ],
+    ['has no remedy without pods', [], { now: '0 of 0 pods run with the injection' }],
+  ])('%s', (_title, found, expected) => expect(describePods(found)).toMatchObject(expected));
+
+  it('has no remedy if no pod needs one', () =>
+    expect(describePods(pods('up-to-date', 'cart-a'))).not.toHaveProperty('remedy'));
+});
