@@ -1,6 +1,12 @@
+import { withoutTokens } from '../wording/token.ts';
+
 export type Format = 'table' | 'json' | 'yaml';
 
-export async function formatted<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {
+/** A user may have written a token in place of a name, which results quote. */
+export const formatted = async <T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> =>
+  withoutTokens(await toText(format, result, asTable));
+
+async function toText<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {
   if (format === 'table') return asTable(result);
   if (format === 'json') return JSON.stringify(result, undefined, 2);
   const { toYaml } = await import('./yaml.ts');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { credentialIn } from '../credentials/credential.ts';
 import { noTelemetry } from './plan-telemetry.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress } from './plan-workloads.ts';
@@ -47,6 +48,14 @@ describe('the status of a Lumigo', () => {
       },
     ]);
     expect(status.observedGeneration).toBe(2);
+  });
+
+  it('has no token, also not one in place of the key of a Secret', () => {
+    const token = `t_${'a1'.repeat(10)}f`;
+    const { problem } = credentialIn({ data: {}, version: '7' }, { namespace: 'shop', name: 'lumigo', key: token });
+    const status = getStatus({ ...input, problem }, undefined);
+    expect(findCondition(status, 'Error')?.message).toContain("Secret 'shop/lumigo' has no key 't_…'");
+    expect(JSON.stringify(status)).not.toContain(token);
   });
 
   it('keeps the time of a condition until its status changes', () => {

@@ -8,6 +8,7 @@ import { telemetryConditions } from './conditions-telemetry.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
+import { withoutTokens } from '../wording/token.ts';
 
 export interface StatusInput
   extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'>, Pick<RolloutPlan, 'report' | 'summary'> {
@@ -32,7 +33,7 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
   const conditions = toConditions(input, known).map((each) => {
     const before = known.get(each.type);
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : input.now;
-    return { ...observedGeneration, ...each, lastTransitionTime };
+    return { ...observedGeneration, ...each, message: withoutTokens(each.message), lastTransitionTime };
   });
   return {
     conditions,

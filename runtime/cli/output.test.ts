@@ -1,0 +1,9 @@
+import { expect, it } from '@jest/globals';
+import { formatted } from './output.ts';
+
+const token = `t_${'a1'.repeat(10)}f`;
+
+it.each(['table', 'json', 'yaml'] as const)('shows no token as %s, such as one in place of a key', async (format) => {
+  const text = await formatted(format, { now: `token from key '${token}'` }, ({ now }) => now);
+  expect(text).toContain("token from key 't_…'");
+});
