@@ -20,7 +20,7 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   /** Default `application/json`. */
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** The limit of one attempt. Default 30 s. */
+  /** The limit of one attempt. Default 30 s, and 40 s for a write. */
   readonly timeoutMs?: number | undefined;
   readonly pool?: Pool | undefined;
   readonly authorization?: string | undefined;
@@ -70,7 +70,8 @@ export interface Transport {
   close(): void;
 }
 
-const defaultTimeoutMs = 30_000;
+/** The API server ends a write after 34 s, of which a webhook may take 30 s. Its answer names the webhook. */
+const [readTimeoutMs, writeTimeoutMs] = [30_000, 40_000];
 /** The API server closes idle connections after 90 s. Closing earlier avoids a race with it. */
 const idleSocketMs = 60_000;
 
@@ -129,7 +130,7 @@ const createAttempt =
         body: text,
         signal: request.signal,
         fence: request.fence,
-        timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+        timeoutMs: request.timeoutMs ?? (method === 'GET' ? readTimeoutMs : writeTimeoutMs),
         maxBytes: request.maxBytes,
       });
       code = answer.message.statusCode ?? 0;

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConnectionError, isRefusal } from './errors.ts';
+import { createTransport, type ApiRequest, type Transport } from './transport.ts';
+
+let server: Server;
+let transport: Transport;
+
+beforeEach(async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = { server: new URL(`http://127.0.0.1:${port}`), headers: {}, authorization: async () => undefined };
+  transport = createTransport(connection, { userAgent: 'test' });
+});
+afterEach(() => {
+  jest.useRealTimers();
+  transport.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** The API server ends a write after 34 s. A webhook may take 30 s of them. */
+async function answeredAfter(ms: number, method: ApiRequest['method']): Promise<unknown> {
+  const failure = transport
+    .request({ method, path: '/apis/apps/v1/namespaces/shop/deployments/cart' })
+    .catch((e: unknown) => e);
+  const [request, response] = await once(server, 'request');
+  jest.advanceTimersByTime(ms);
+  const message = 'Internal error occurred: failed calling webhook "slow.example.com": context deadline exceeded';
+  const status = { kind: 'Status', status: 'Failure', code: 500, message };
+  response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify(status));
+  request.resume();
+  return failure;
+}
+
+describe('a request without a limit of its own', () => {
+  it.each(['PATCH', 'PUT', 'POST', 'DELETE'] as const)(
+    'by %s waits for the slowest refusal of a webhook',
+    async (method) => {
+      const failure = await answeredAfter(34_000, method);
+      expect(failure).toMatchObject({ status: 500 });
+      expect(isRefusal(failure)).toBe(true);
+    },
+  );
+
+  it('by GET ends after 30 s, because no webhook delays it', async () => {
+    expect(await answeredAfter(30_000, 'GET')).toBeInstanceOf(ConnectionError);
+  });
+
+  it('ends after 40 s, because the API server has ended it by then', async () => {
+    expect(await answeredAfter(40_000, 'PATCH')).toBeInstanceOf(ConnectionError);
+  });
+});
