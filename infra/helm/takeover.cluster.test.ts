@@ -31,7 +31,7 @@ beforeAll(async () => {
   [original, ours] = [join(folder, 'original'), join(folder, 'ours')];
   writeOriginalChart(original);
   writeChart(ours);
-  cluster = await startControlPlane();
+  cluster = await startControlPlane({ controllerManager: false });
   testCluster = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
 });

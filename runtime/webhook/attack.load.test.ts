@@ -12,7 +12,7 @@ import { paths, workloadKinds } from '../contract.ts';
 /** The container's memory limit. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
 /** With LUMIGO_ATTACK_SECONDS=600 it measures what docs/contributing/reliability.md reports. */
-const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 25);
+const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 15);
 
 let operator: OperatorBench;
 let attacker: Running | undefined;

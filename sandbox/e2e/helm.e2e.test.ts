@@ -132,16 +132,6 @@ describe('helm', () => {
     await waitForNothing();
   });
 
-  it('delete does so if the manager was scaled to zero before [D42]', async () => {
-    await reinstall();
-    kubectl('scale', 'deployment', manager, '-n', 'lumigo-system', '--replicas=0');
-    const pods = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'];
-    kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=120s');
-    release('delete', 'lumigo', ...waiting);
-    await waitForNothing();
-    expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('');
-  });
-
   it('delete fails while a workload refuses changes, names it, and succeeds afterwards [F91]', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
     const relent = await refuseChanges(nodeTest.client, 'shop', { app: 'idle' });

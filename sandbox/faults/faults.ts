@@ -45,12 +45,12 @@ export const groups = {
   operator: [
     fault({
       ...{ name: 'lumigo-changes', fault: lumigoChanges, ...pods },
-      sizes: { workloads: [60, 500], rounds: [5, 50], pauseMs: [1_000, 2_500] },
+      sizes: { workloads: [60, 500], rounds: [3, 50], pauseMs: [1_000, 2_500] },
       holds: 'F1: a Lumigo that is created, changed and deleted at random moments of bulk work leaves nothing behind',
     }),
     fault({
       ...{ name: 'killed', fault: killed, ...pods },
-      sizes: { workloads: [60, 300], kills: [5, 50], worksMs: [4_000, 8_000] },
+      sizes: { workloads: [60, 300], kills: [3, 50], worksMs: [4_000, 8_000] },
       holds: 'a manager that is killed at random instants of bulk work loses nothing and repeats nothing',
     }),
     fault({
@@ -90,7 +90,7 @@ export const groups = {
     }),
     fault({
       ...{ name: 'flaky', fault: apiServer.flaky, ...pods },
-      sizes: { workloads: [60, 500], changes: [4, 20], pauseMs: [5_000, 6_000] },
+      sizes: { workloads: [60, 500], changes: [3, 20], pauseMs: [5_000, 6_000] },
       holds: 'F7: answers of 429 and 500, and those that are cut in half, are retried without a warning',
     }),
     fault({
@@ -100,17 +100,17 @@ export const groups = {
     }),
     fault({
       ...{ name: 'watches-cut', fault: apiServer.watchesCut, ...pods },
-      sizes: { workloads: [60, 500], changes: [5, 30], pauseMs: [3_000, 4_000] },
+      sizes: { workloads: [60, 500], changes: [3, 30], pauseMs: [3_000, 4_000] },
       holds: 'watches that break at random moments miss nothing',
     }),
     fault({
       ...{ name: 'late-answers', fault: apiServer.lateAnswers, ...pods },
-      sizes: { workloads: [60, 500], changes: [5, 30], pauseMs: [3_000, 4_000] },
+      sizes: { workloads: [60, 500], changes: [3, 30], pauseMs: [3_000, 4_000] },
       holds: 'F6: answers to writes that are later than newer events of the watch revert nothing',
     }),
     fault({
       ...{ name: 'lost-answers', fault: apiServer.lostAnswers, ...pods },
-      sizes: { workloads: [40, 300], changes: [6, 20], pauseMs: [4_000, 8_000] },
+      sizes: { workloads: [40, 300], changes: [4, 20], pauseMs: [4_000, 8_000] },
       holds: 'a write is reported once, although the watch has shown it and its answer breaks off',
     }),
     fault({

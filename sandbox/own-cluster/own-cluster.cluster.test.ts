@@ -9,7 +9,7 @@ import { SAMPLE_NAMESPACE } from './sample-objects.ts';
 /** The cluster is an API server without a node, so it is neither kind nor minikube. */
 let cluster: ControlPlane;
 beforeAll(async () => {
-  cluster = await startControlPlane();
+  cluster = await startControlPlane({ controllerManager: false });
 });
 afterAll(() => cluster?.stop());
 
@@ -59,7 +59,7 @@ describe('npm run cluster:sample', () => {
   let manager: Manager;
   beforeAll(async () => {
     await ensureBundle();
-    operated = await startControlPlane();
+    operated = await startControlPlane({ controllerManager: false });
   });
   afterAll(async () => {
     await manager?.stop();
