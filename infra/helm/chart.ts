@@ -37,7 +37,7 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
 const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
   value === undefined ? [] : [[path, value]];
 
-export function chartTemplates() {
+function renderTemplates() {
   const off = { ...settled, ...Object.fromEntries(switches.flatMap(({ path, off: value }) => fixed(path, value))) };
   const { settings } = markedSettings(off);
   const all = markedSettings(settled);
@@ -58,6 +58,10 @@ export function chartTemplates() {
     unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
 }
+
+let rendered: ReturnType<typeof renderTemplates> | undefined;
+/** Renders once, because the templates depend on no argument and the tree is rendered for each switch. */
+export const chartTemplates = () => (rendered ??= renderTemplates());
 
 /** Returns objects by the name of their file, without the name of the release. */
 function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest>> {

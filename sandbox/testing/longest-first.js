@@ -2,30 +2,37 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Files that take a minute or more. They start first: at the end, one of them would run alone. */
 const longest = [
+  'infra/project/readme',
   'sandbox/faults/api-server',
   'sandbox/faults/operator',
-  'runtime/telemetry-proxy/tenants',
   'sandbox/faults/neighbours',
+  'runtime/telemetry-proxy/tenants',
   'runtime/telemetry-proxy/secrets',
-  'infra/project/readme',
-  'runtime/uninstall/cleanup-finalizer',
-  'infra/helm/chart',
+  'infra/guard/guard',
   'runtime/reconciler/rollout',
   'infra/release/npm-package',
-  'runtime/telemetry-proxy/forwarding',
-  'infra/constructs/pod-mode',
   'runtime/reconciler/pod-mode',
-  'sandbox/own-cluster/own-cluster',
   'runtime/telemetry-proxy/collection',
-  'runtime/telemetry-proxy/telemetry-proxy',
-  'runtime/telemetry-proxy/toggling',
-  'sandbox/sandbox',
+  'runtime/reconciler/ready',
+  'runtime/uninstall/cleanup-finalizer',
   'runtime/telemetry-proxy/replicas',
-  'infra/helm/secrets',
+  'runtime/diagnostics/commands',
+  'infra/constructs/editor-reach',
+  'runtime/telemetry-proxy/telemetry-proxy',
+  'runtime/reconciler/running-pods',
+  'infra/helm/chart',
+  'runtime/telemetry-proxy/forwarding',
+  'runtime/telemetry-proxy/render',
+  'infra/release/publish',
+  'runtime/telemetry-proxy/toggling',
+  'infra/constructs/pod-mode',
+  'sandbox/own-cluster/own-cluster',
+  'sandbox/sandbox',
 ].map((name) => `/${name}.cluster.test.ts`);
 
-/** Small files that take longer than most on a node. */
-const longestOnNode = ['identity', 'received'].map((name) => `/sandbox/e2e/${name}.e2e.test.ts`);
+const longestOnNode = ['helm', 'rollout', 'received', 'manifests', 'node-collector', 'takeover', 'identity'].map(
+  (name) => `/sandbox/e2e/${name}.e2e.test.ts`,
+);
 const first = [...longest, ...longestOnNode];
 
 const getPlace = ({ path }) => {
