@@ -2,17 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, getCollection } from '../../sandbox/manager/apply.ts';
+import { toolOn } from '../../sandbox/e2e/tools.ts';
+import { apply, applyDefinition, getCollection, toRef } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { writeChart } from '../helm/chart.ts';
+import { bundleFiles } from '../olm/bundle.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -96,12 +100,12 @@ describe('the manifests', () => {
   });
 });
 
-describe('the chart', () => {
-  const chart = createTemporaryFolder();
+const chart = createTemporaryFolder();
+beforeAll(() => void writeChart(chart));
 
+describe('the chart', () => {
   it('is accepted as strictly, whatever is enabled, and changes nothing a second time', async () => {
     const { helm = '' } = await ensureBinaries(['helm']);
-    writeChart(chart);
     const values = {
       updater: { repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
       networkPolicy: { enabled: true },
@@ -332,3 +336,77 @@ describe('a Lumigo', () => {
     expect(resources.map(({ name }) => name)).toContain(`${lumigo.plural}/status`);
   });
 });
+
+const certManager = { certificates: { issuer: 'cert-manager' } };
+const prometheus = {
+  metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },
+};
+const makers = [
+  ['cert-manager', 'cert-manager.io', certManager, { Certificate: 2, Issuer: 2 }],
+  ['prometheus', 'monitoring.coreos.com', prometheus, { ServiceMonitor: 1, PrometheusRule: 1 }],
+] as const;
+const plurals = { 'cert-manager': ['certificates', 'issuers'], prometheus: ['servicemonitors', 'prometheusrules'] };
+
+describe.each(makers)('with %s', (maker, group, settings, counts) => {
+  const all = synthesize(parseSettings({ createNamespace: false, namespace: 'default', ...settings }));
+  const own = all.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
+
+  it('Helm names the missing definitions, and installs nothing without them', async () => {
+    const flags = Object.entries(settings).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+    const args = ['install', 'lumigo', chart, '--namespace', maker, '--create-namespace', ...flags];
+    const helm = await toolOn(cluster, 'helm');
+    for (const kind of Object.keys(counts))
+      expect(() => helm(...args)).toThrow(new RegExp(`no matches for kind "${kind}" in version "${group}/v1"`));
+    const account = { ...kinds.serviceAccounts, namespace: maker };
+    for await (const { items } of client.pages(account)) expect(items).toEqual([]);
+    expect(helm('list', '--all-namespaces', '--output', 'json').trim()).toBe('[]');
+  });
+
+  it('every object is valid, and does not change when it is applied again', async () => {
+    for (const definition of getDefinitions(maker, plurals[maker])) await applyDefinition(client, definition);
+    expect(
+      Object.fromEntries(Object.keys(counts).map((each) => [each, own.filter(({ kind }) => kind === each).length])),
+    ).toEqual(counts);
+    for (const manifest of own) {
+      const { metadata } = await apply(client, manifest);
+      expect((await apply(client, manifest)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+      expect((await client.get(toRef(manifest))).metadata.name).toBe(manifest.metadata.name);
+    }
+  });
+});
+
+describe("the objects of OLM's bundle", () => {
+  const files = bundleFiles(parseSettings({}));
+  const bundled = Object.entries(files)
+    .filter(([path]) => path.startsWith('manifests/'))
+    .map(([, text]) => parse(text) as Manifest);
+  const first = parseAllDocuments(files['apply-first.yaml'] ?? '').map((each) => each.toJS() as Manifest);
+  const isNamespaced = ({ kind }: Manifest): boolean =>
+    kind === 'ClusterServiceVersion' || !/^(Cluster|Custom|PriorityClass|Mutating|Validating)/.test(kind);
+  /** Applies with strict validation, into the namespace of the installation, as OLM does. */
+  const applyIn = (object: Manifest): Promise<unknown> => {
+    const ofInstallation = { ...object, metadata: { ...object.metadata, namespace: 'lumigo-system' } };
+    return apply(client, isNamespaced(object) ? ofInstallation : object);
+  };
+
+  it('are accepted by an API server, as are the Deployment of its CSV and apply-first.yaml', async () => {
+    const [definition] = getDefinitions('olm', ['clusterserviceversions']);
+    if (definition === undefined) throw new Error('the module has no definition of a ClusterServiceVersion');
+    await applyDefinition(client, definition);
+    const { install } = bundled[0]?.['spec'] as { install: { spec: { deployments: readonly OfCsv[] } } };
+    const deployments = install.spec.deployments.map(({ name, label, spec }) => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, labels: label }, spec },
+    }));
+    const all = [...first, ...bundled, ...deployments];
+    expect(all.length).toBeGreaterThan(20);
+    for (const object of all) await applyIn(object);
+    const misspelled = { ...deployments[0], spec: { ...deployments[0]?.spec, replica: 2 } } as unknown as Manifest;
+    await expect(applyIn(misspelled)).rejects.toThrow(/replica/);
+  });
+});
+
+interface OfCsv {
+  readonly name: string;
+  readonly label: Record<string, string>;
+  readonly spec: object;
+}

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { misplacedEverywhere, tracesIn } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
 import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -68,5 +70,26 @@ describe('the notes of a release', () => {
       .split('\n')
       .filter((line) => line.includes('suspended'));
     expect(said).toEqual(why === undefined ? [] : [`! ${why}`]);
+  });
+});
+
+describe('a token that is rejected', () => {
+  it('is in no output of helm [F77]', () => {
+    const file = join(written, 'values.yaml');
+    let refused = 0;
+    fc.assert(
+      fc.property(misplacedEverywhere, (all) => {
+        for (const { token, settings } of all) {
+          writeFileSync(file, stringify(settings));
+          const args = ['template', 'lumigo', chart, '--values', file];
+          const { status, stdout, stderr } = spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+          if (status !== 0) refused += 1;
+          const printed = status === 0 ? stderr : `${stdout}${stderr}`;
+          expect([printed, tracesIn(printed, token)]).toEqual([printed, []]);
+        }
+      }),
+      { numRuns: 2 },
+    );
+    expect(refused).toBeGreaterThan(12);
   });
 });

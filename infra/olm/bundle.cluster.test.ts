@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
-import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, applyDefinition } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import type { Manifest } from '../constructs/manifest.ts';
 import { writeFiles } from '../helm/write-files.ts';
 import { parsePublisher } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -21,8 +16,7 @@ charts: { index: '', oci: '' }
 npm: ''
 maintainers: [{ name: Acme, email: team@acme.example, url: https://acme.example }]
 `);
-const settings = parseSettings({});
-const files = bundleFiles(settings, acme);
+const files = bundleFiles(parseSettings({}), acme);
 const find = (kind: string): string => Object.keys(files).find((path) => path.startsWith(`manifests/${kind}.`)) ?? '';
 
 let verify = '';
@@ -64,52 +58,3 @@ describe("operator-framework's validators", () => {
     expect(messages).toContainEqual(expect.stringMatching(/^error: .*invalid service account found in bundle/));
   });
 });
-
-describe('the objects of the bundle', () => {
-  let cluster: ControlPlane;
-  const { namespace } = settings;
-  beforeAll(async () => {
-    cluster = await startControlPlane({ controllerManager: false });
-    await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    const [definition] = getDefinitions('olm', ['clusterserviceversions']);
-    if (definition === undefined) throw new Error('the module has no definition of a ClusterServiceVersion');
-    await applyDefinition(cluster.client, definition);
-  });
-  afterAll(() => cluster?.stop());
-
-  const manifests = Object.entries(files)
-    .filter(([path]) => path.startsWith('manifests/'))
-    .map(([, text]) => parse(text) as Manifest);
-  const first = parseAllDocuments(files['apply-first.yaml'] ?? '').map((each) => each.toJS() as Manifest);
-
-  it('are accepted by an API server, as are the Deployment of its CSV and apply-first.yaml', async () => {
-    const { install } = manifests[0]?.['spec'] as Csv;
-    const deployments = install.spec.deployments.map(({ name, label, spec }) => ({
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, labels: label }, spec },
-    }));
-    const all = [...first, ...manifests, ...deployments];
-    expect(all.length).toBeGreaterThan(20);
-    for (const object of all) await applyIn(object);
-    const misspelled = { ...deployments[0], spec: { ...deployments[0]?.spec, replica: 2 } } as unknown as Manifest;
-    await expect(applyIn(misspelled)).rejects.toThrow(/replica/);
-  });
-
-  /** Applies with strict validation, into the namespace of the installation, as OLM does. */
-  const applyIn = (object: Manifest): Promise<unknown> =>
-    apply(cluster.client, isNamespaced(object) ? { ...object, metadata: { ...object.metadata, namespace } } : object);
-});
-
-const clusterWide = /^(Cluster|Custom|PriorityClass|Mutating|Validating)/;
-const isNamespaced = ({ kind }: Manifest): boolean => kind === 'ClusterServiceVersion' || !clusterWide.test(kind);
-
-interface Csv {
-  readonly install: {
-    readonly spec: {
-      readonly deployments: readonly {
-        readonly name: string;
-        readonly label: Record<string, string>;
-        readonly spec: object;
-      }[];
-    };
-  };
-}
