@@ -15,7 +15,7 @@ import { eventually } from '../testing/eventually.ts';
 import { runMeanwhile } from '../run.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
-import { toolOn, type Tool } from './tools.ts';
+import { getLeft, toolOn, type Tool } from './tools.ts';
 
 const cluster = 'clusters/production';
 let nodeTest: NodeTest;
@@ -110,15 +110,7 @@ function writesSince(entries: number): Record<string, number> {
 
 const noted = () => readAudit(nodeTest.system.node).length;
 
-const left = (): string[] =>
-  kubectl(
-    'get',
-    'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass',
-    '-o',
-    'name',
-  )
-    .split('\n')
-    .filter((name) => name.includes('lumigo'));
+const left = () => getLeft(kubectl, ['namespace']);
 
 describe('Flux', () => {
   it('installs the synthesized and committed operator, then an application with its Lumigo', async () => {

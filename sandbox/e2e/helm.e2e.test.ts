@@ -12,7 +12,7 @@ import { keepCreating } from '../testing/keep-creating.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeTest } from './node-test.ts';
-import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
+import { getInitContainers, getLeft, setting, toolOn, type Tool } from './tools.ts';
 
 let node: NodeCluster;
 let nodeTest: NodeTest;
@@ -33,13 +33,8 @@ afterAll(() => nodeTest?.stop());
 const chart = 'lumigo/lumigo-operator';
 const waiting = ['--wait', '--timeout', '120s'];
 
-function left(): string[] {
-  const cluster = 'crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';
-  const own = 'deployment,service,serviceaccount,role,rolebinding,secret,lease,job,cronjob,poddisruptionbudget';
-  return [kubectl('get', cluster, '-o', 'name'), kubectl('get', own, '-n', 'lumigo-system', '-o', 'name')]
-    .flatMap((names) => names.split('\n'))
-    .filter((name) => name.includes('lumigo'));
-}
+const own = 'deployment,service,serviceaccount,role,rolebinding,secret,lease,job,cronjob,poddisruptionbudget';
+const left = () => getLeft(kubectl, [own, '-n', 'lumigo-system']);
 
 /** Kubernetes' garbage collector deletes the leader's Lease a moment after the pods. */
 const waitForNothing = (): Promise<void> => eventually(() => expect(left()).toEqual([]), { timeoutMs: 30_000 });

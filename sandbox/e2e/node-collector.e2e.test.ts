@@ -8,7 +8,6 @@ import { getPods, isReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
-import { scrapedMetrics } from './scraped-metrics.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 let nodeTest: NodeTest;
@@ -168,6 +167,14 @@ describe('log lines of the pods on a node', () => {
     await waitForLines('shop', 'truncated', await say('shop', 'truncated', 50));
   });
 });
+
+/** The essential metrics that the collector of a node scrapes, with the labels that v69's scrape configuration sends. */
+const scrapedMetrics: readonly (readonly [name: string, labels: readonly string[]])[] = [
+  ['container_cpu_usage_seconds_total', ['cpu', 'id', 'container', 'image', 'name', 'namespace', 'pod']],
+  ['container_memory_working_set_bytes', ['id', 'container', 'image', 'name', 'namespace', 'pod']],
+  ['node_cpu_seconds_total', ['cpu', 'mode', 'node']],
+  ['node_memory_Active_bytes', ['node']],
+];
 
 describe('metrics of a node', () => {
   it.each(scrapedMetrics)(

@@ -4,7 +4,8 @@ import { managerSelector, pods, suffixes } from '../../runtime/contract.ts';
 import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { deployment, pythonImage, service } from '../node/apps.ts';
+import { isInstrumented } from '../lumigo.ts';
+import { deployment, podTemplate, pythonImage, restrictedNamespace, service } from '../node/apps.ts';
 import { ask } from '../node/ask.ts';
 import { pauseImage } from '../node/configs.ts';
 import { getPods, waitForOperator } from '../node/operator.ts';
@@ -12,11 +13,14 @@ import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
+import { toolOn, type Tool } from './tools.ts';
 
 let nodeTest: NodeTest;
 let namespace: string;
+let kubectl: Tool;
 beforeAll(async () => {
-  nodeTest = await NodeTest.start({ telemetry: { expectedWithinSeconds: 10 } });
+  nodeTest = await NodeTest.start({ telemetry: { expectedWithinSeconds: 10 }, injection: { podMode: true } });
+  kubectl = await toolOn(nodeTest.system.node, 'kubectl');
   ({ namespace } = await nodeTest.traced('senders'));
 });
 afterAll(() => nodeTest?.stop());
@@ -131,5 +135,65 @@ describe('the operator', () => {
     await eventually(async () => expect(await countOwn()).toBeGreaterThan(count), { timeoutMs: 20_000 });
     await nodeTest.apply(deployment(namespace, 'later'), service(namespace, 'later'));
     await nodeTest.waitForRunning(namespace, 'later');
+  });
+});
+
+const podMode = { tracing: { injection: { mode: 'Pod' } } };
+const rolledOut = (inNamespace: string) => nodeTest.condition(inNamespace, 'RolledOut');
+
+/** A new API server reads the kind of a parameter within 30 s. */
+const waitForEffect = (inNamespace: string): Promise<void> =>
+  eventually(
+    async () => {
+      const { metadata, spec } = podTemplate('probe');
+      const probe = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...metadata, namespace: inNamespace, name: 'probe' },
+        spec,
+      };
+      expect(isInstrumented(await nodeTest.dryRun(probe))).toBe(true);
+    },
+    { timeoutMs: 60_000 },
+  );
+
+const manager = `lumigo-lumigo-operator${suffixes.manager}`;
+const own = ['-n', 'lumigo-system'];
+
+describe('in Pod mode', () => {
+  it('running pods are counted until their user restarts them, as the status says', async () => {
+    await nodeTest.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
+    await nodeTest.waitForRunning('running', 'front', { instrumented: false, replicas: 2 });
+    await nodeTest.activate('running', podMode, getToken(4));
+    const command = await eventually(async () => {
+      const { reason, message = '' } = (await rolledOut('running')) ?? {};
+      expect(reason).toBe('PodsWithoutInjection');
+      expect(message).toContain('2 pods run without the injection');
+      return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
+    });
+    await waitForEffect('running');
+    kubectl(...command.split(' '));
+    await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
+    await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
+      timeoutMs: 90_000,
+    });
+  });
+
+  it('a pod that is created while no operator runs is traced once it has an endpoint', async () => {
+    const { namespace } = await nodeTest.traced('alone', podMode);
+    const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
+    kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
+    const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
+    kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=120s');
+    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [pod] = await nodeTest.waitForRunning(namespace, 'front');
+    const url = await nodeTest.getAddress(namespace, 'front');
+    kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
+    const [span] = await nodeTest.countSpans(
+      url,
+      ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid,
+      120_000,
+    );
+    expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
   });
 });

@@ -51,19 +51,20 @@ export function strictDeployment(namespace: string, name: string, how: Behavior,
   return { ...made, spec: { ...spec, ...more, template: { ...template, spec: { ...template.spec, containers } } } };
 }
 
-/** Sends requests until it is stopped. Resolves with the failures, and keeps the pods that were ever injected. */
-export function follow(nodeTest: NodeTest, namespace: string, urls: readonly string[]) {
+/** Sends requests, about ten a second by default. Resolves with the failures, and the pods that were ever injected. */
+export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { pauseMs = 80, clients = 1 } = {}) {
   const failures: string[] = [];
   const injected = new Set<string>();
   let [asked, stopped] = [0, false];
   const keepAsking = async (url: string): Promise<void> => {
-    // About ten requests a second, so an outage of a tenth of a second is seen.
-    for (; !stopped; await sleep(80)) {
+    for (; !stopped; await sleep(pauseMs)) {
       asked += 1;
-      await ask(url, 10_000).then(
-        (answer) => answer.ok || failures.push(`${url}: ${answer.status}`),
-        (error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`),
-      );
+      await ask(url, 10_000)
+        .then(async (answer) => {
+          await answer.text();
+          if (!answer.ok) failures.push(`${url}: ${answer.status}`);
+        })
+        .catch((error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`));
     }
   };
   const poll = async (): Promise<void> => {
@@ -71,7 +72,8 @@ export function follow(nodeTest: NodeTest, namespace: string, urls: readonly str
       for (const pod of await getPods(nodeTest.system.node, namespace))
         if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
   };
-  const all = Promise.all([poll(), ...urls.map(keepAsking)]);
+  const asking = Array.from({ length: clients }, () => urls.map(keepAsking)).flat();
+  const all = Promise.all([poll(), ...asking]);
   const stop = async () => {
     stopped = true;
     await all;

@@ -18,6 +18,7 @@ import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
+import { follow, stopFollowing } from './strict-app.ts';
 import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
@@ -49,7 +50,10 @@ beforeAll(async () => {
   await lease('original-0');
   await workloadsOfTheOriginal();
 });
-afterAll(() => nodeTest?.stop());
+afterAll(async () => {
+  await stopFollowing();
+  await nodeTest?.stop();
+});
 
 function standIn(): Manifest {
   const found = originalRelease().objects.find(
@@ -126,28 +130,6 @@ const addresses = () =>
     ...alone.map((name) => nodeTest.getAddress('alone', name)),
   ]);
 
-async function keepAsking(urls: readonly string[]) {
-  const count = { asked: 0, failed: [] as string[] };
-  let isOn = true;
-  const askOften = async (url: string): Promise<void> => {
-    while (isOn) {
-      count.asked += 1;
-      const isFine = await ask(url, 10_000).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (!isFine) count.failed.push(url);
-      await sleep(200);
-    }
-  };
-  const asking = urls.map(askOften);
-  return async () => {
-    isOn = false;
-    await Promise.all(asking);
-    return count;
-  };
-}
-
 /** Renews the original's Lease while a pod of it exists, as its program would. Resolves with the time of the end. */
 async function whileTheOriginalLives(): Promise<number> {
   const isOriginals = ({ metadata }: PodView) => metadata.labels?.['app.kubernetes.io/component'] === undefined;
@@ -180,7 +162,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
 
   it('is upgraded under requests, and no request fails and no pod restarts', async () => {
     [lives, uid] = [await getLives(), await uidOfLumigo()];
-    const end = await keepAsking(await addresses());
+    const following = follow(nodeTest, 'shop', await addresses(), { pauseMs: 200 });
     const over = whileTheOriginalLives();
     await release.meanwhile(...upgrade());
     await waitForOperator(nodeTest.system.node);
@@ -192,10 +174,10 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       },
     );
     await sleep(5_000);
-    const { asked, failed } = await end();
-    process.stderr.write(`      ${asked} requests during the upgrade, ${failed.length} failed\n`);
+    const { asked, failures } = await following.stop();
+    process.stderr.write(`      ${asked} requests during the upgrade, ${failures.length} failed\n`);
     expect(asked).toBeGreaterThan(1_000);
-    expect(failed).toEqual([]);
+    expect(failures).toEqual([]);
     expect(await getLives()).toEqual(lives);
     const { spec } = (await nodeTest.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
       spec: { acquireTime: string };

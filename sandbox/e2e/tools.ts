@@ -9,6 +9,12 @@ export const setting = (values: Readonly<Record<string, string>>): string[] =>
 export const getInitContainers = (kubectl: Tool, namespace: string, name: string): string =>
   kubectl('get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
+/** Returns the operator's objects of the cluster that still exist. @param more further arguments of `kubectl get` */
+export const getLeft = (kubectl: Tool, ...more: readonly (readonly string[])[]): string[] =>
+  [['crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass'], ...more]
+    .flatMap((args) => kubectl('get', ...args, '-o', 'name').split('\n'))
+    .filter((name) => name.includes('lumigo'));
+
 /** Runs a user's program against a cluster. Returns its output. @throws Error with its complaint */
 export interface Tool {
   (...args: readonly string[]): string;

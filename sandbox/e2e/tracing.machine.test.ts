@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { workloadKinds } from '../../runtime/contract.ts';
+import { build } from 'esbuild';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { lumigo, managerSelector, workloadKinds } from '../../runtime/contract.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
+import { getPods, isReady, type PodView } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { quantile } from '../testing/quantile.ts';
+import { getToken } from '../testing/telemetry.ts';
+import { createWorkload } from '../testing/workloads.ts';
 import {
   deployment,
   muslImage,
@@ -16,13 +22,18 @@ import {
 import { isInstrumented } from '../lumigo.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
+import { follow, stopFollowing } from './strict-app.ts';
+import { toolOn } from './tools.ts';
 
 let nodeTest: NodeTest;
 beforeAll(async () => {
   nodeTest = await NodeTest.start({ rollout: { soakSeconds: 2 } });
   await beginBatch();
 });
-afterAll(() => nodeTest?.stop());
+afterAll(async () => {
+  await stopFollowing();
+  await nodeTest?.stop();
+});
 
 /** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */
 async function beginBatch(): Promise<void> {
@@ -252,3 +263,123 @@ describe('a pod', () => {
     expect(withInjection - without).toBeLessThan(6);
   });
 });
+
+describe('programs that serve', () => {
+  /** The programs of the tests above would compete for the node with those below. */
+  beforeAll(async () => {
+    const kubectl = await toolOn(nodeTest.system.node, 'kubectl');
+    const all = kubectl('get', 'namespaces', '-o', 'name').trim().split('\n');
+    const ofTests = all.filter((name) => !/\/(default|kube-.*|lumigo-system)$/.test(name));
+    await kubectl.meanwhile('delete', ...ofTests, '--timeout=180s');
+  });
+
+  it('fail no request while the injection and its removal replace ten replicas', async () => {
+    await nodeTest.apply(restrictedNamespace('busy'));
+    // A careful team lets a pod serve until every node has noticed its end.
+    const env = [{ name: 'GRACE_MS', value: '5000' }];
+    await nodeTest.apply(deployment('busy', 'front', { replicas: 10, env }), service('busy', 'front'));
+    await nodeTest.waitForRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 90_000 });
+    const url = await nodeTest.getAddress('busy', 'front');
+    const following = follow(nodeTest, 'busy', [url], { pauseMs: 10, clients: 4 });
+    await sleep(1_000);
+    const started = Date.now();
+    await nodeTest.activate('busy', {}, getToken(1));
+    await nodeTest.waitForRunning('busy', 'front', { replicas: 10, timeoutMs: 120_000 });
+    const injected = Date.now();
+    await nodeTest.client.delete({ ...lumigo, namespace: 'busy', name: 'lumigo' });
+    await nodeTest.waitForRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 120_000 });
+    const { asked, failures } = await following.stop();
+    process.stderr.write(
+      `      ${asked} requests, ${failures.length} failed; 10 replicas instrumented in ${((injected - started) / 1_000).toFixed(1)} s, clean again after ${((Date.now() - injected) / 1_000).toFixed(1)} s\n`,
+    );
+    expect(asked).toBeGreaterThan(100);
+    expect(failures).toEqual([]);
+  });
+});
+
+/** With LUMIGO_ATTACK_SECONDS=600 it measures what docs/contributing/reliability.md reports. */
+const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 10);
+const ATTACKERS = 20;
+/** Real attackers have their own machines; here they share two cores with everything that they attack. */
+const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
+const operatorNamespace = 'lumigo-system';
+
+async function program(): Promise<string> {
+  const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
+  const { outputFiles } = await build({
+    ...{ entryPoints: [entry], bundle: true, minify: true, write: false },
+    ...{ platform: 'node', format: 'esm', target: 'node20' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+async function webhookAddress(): Promise<{ host: string; port: number }> {
+  const services = { group: '', version: 'v1', plural: 'services', namespace: operatorNamespace };
+  for await (const { items } of nodeTest.client.pages(services))
+    for (const { spec } of items as unknown as { spec: { clusterIP: string; ports: { port: number }[] } }[]) {
+      const https = spec.ports.find(({ port }) => port === 443);
+      if (https !== undefined) return { host: spec.clusterIP, port: https.port };
+    }
+  throw new Error('the webhook has no Service');
+}
+
+async function creating(namespace: string, durationMs: number) {
+  const { deployment: kind } = workloadKinds;
+  const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];
+  const one = async (worker: number): Promise<void> => {
+    for (let index = 0; Date.now() < until; index += 1) {
+      const name = `dry-${worker}-${index}`;
+      const started = performance.now();
+      const { object } = await nodeTest.client.create({ ...kind, namespace }, createWorkload(kind, namespace, name), {
+        dryRun: true,
+      });
+      took.push(performance.now() - started);
+      if (!JSON.stringify(object).includes('"lumigo-injector"')) missed.push(name);
+      await sleep(100);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(one));
+  took.sort((a, b) => a - b);
+  const at = (share: number) => Math.round(took[Math.floor((took.length - 1) * share)] ?? NaN);
+  return { asked: took.length, missed: missed.length, medianMs: at(0.5), p99Ms: at(0.99), longestMs: at(1) };
+}
+
+const countRestarts = (pods: readonly PodView[]) =>
+  pods.map(({ metadata, status }) => [
+    metadata.name,
+    ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount),
+  ]);
+
+it(
+  'twenty attacking pods restart no replica and delay no deployment [F21]',
+  async () => {
+    const { namespace } = await nodeTest.traced('attacked');
+    const before = countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector));
+    const quiet = await creating(namespace, 5_000);
+    const { host, port } = await webhookAddress();
+    const env = [
+      { name: 'ATTACK_HOST', value: host },
+      { name: 'ATTACK_PORT', value: String(port) },
+    ];
+    const command = ['/nodejs/bin/node', '--input-type=module', '-e', await program()];
+    await nodeTest.apply(restrictedNamespace('attackers'));
+    await nodeTest.apply(
+      deployment('attackers', 'attack', { replicas: ATTACKERS, env, command, resources: EACH, labels: {} }),
+    );
+    await eventually(
+      async () => expect((await nodeTest.pods('attackers', 'attack')).filter(isReady)).toHaveLength(ATTACKERS),
+      { timeoutMs: 120_000, intervalMs: 1_000 },
+    );
+    await sleep(5_000);
+    const attacked = await creating(namespace, seconds * 1_000);
+    const attackers = await nodeTest.pods('attackers', 'attack');
+    process.stderr.write(`      ${ATTACKERS} pods attack for ${seconds} s: ${JSON.stringify({ quiet, attacked })}\n`);
+    expect(attackers.filter(isReady)).toHaveLength(ATTACKERS);
+    expect(countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector))).toEqual(before);
+    expect(attacked.missed).toBe(0);
+    expect(attacked.asked).toBeGreaterThan(seconds * 10);
+    // A busy machine is slow without an attack as well.
+    expect(attacked.p99Ms).toBeLessThan(Math.max(500, 10 * quiet.p99Ms));
+  },
+  (seconds + 300) * 1_000,
+);
