@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { cacheFolder } from '../programs/cache.ts';
@@ -8,8 +9,7 @@ import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
 import { nodeExporter } from './node-exporter/recipe.ts';
-import { toKey } from './recipe-key.ts';
-import { recipes as others, type Recipe } from './recipes.ts';
+import { recipes as others, repository, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
 const recipes = [...others, nodeExporter];
@@ -92,3 +92,23 @@ function getArchive(recipe: Recipe): string {
   const name = recipe.name.replace(/[:@].*$/, '').replace(/^.*\//, '');
   return join(cacheFolder(process.env), 'images', `${name}-${toKey(recipe)}.tar`);
 }
+
+/** Returns a digest of a recipe's sources. Each change of a source builds a new image. */
+function toKey({ sources, pins, dockerfile, base }: Recipe): string {
+  const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
+  for (const source of sources) for (const file of getFiles(source)) digest.update(file).update(getContent(file));
+  const below = others.find(({ name }) => name === base);
+  if (below !== undefined) digest.update(toKey(below));
+  return digest.digest('hex').slice(0, 16);
+}
+
+/** Returns paths relative to the repository, so each checkout has the same images. */
+function getFiles(source: string): readonly string[] {
+  if (!statSync(join(repository, source)).isDirectory()) return [source];
+  return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(repository, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+const getContent = (file: string): Buffer => readFileSync(join(repository, file));
