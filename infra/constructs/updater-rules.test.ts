@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -14,15 +15,10 @@ const settings = {
 };
 const objects = synthesize(parseSettings(settings), 'Helm');
 
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
-}
-
-const getRules = (kind: string): readonly Rule[] =>
-  objects.find((each) => each.kind === kind && each.metadata.name.endsWith('-updater'))?.['rules'] as readonly Rule[];
+const getRules = (kind: string): readonly PolicyRule[] =>
+  objects.find((each) => each.kind === kind && each.metadata.name.endsWith('-updater'))?.[
+    'rules'
+  ] as readonly PolicyRule[];
 
 describe('the rights of the updater', () => {
   it('name their resources: no wildcards, and no Secret of another program', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { synthesize, withEverything } from '../operator.ts';
@@ -31,7 +32,7 @@ describe('the OLM bundle', () => {
   });
 
   it("has the rights in the operator's namespace in a Role, because OLM would grant those of a CSV everywhere", () => {
-    const toResources = (rules: unknown) => (rules as readonly Rule[]).flatMap(({ resources }) => resources);
+    const toResources = (rules: unknown) => (rules as readonly PolicyRule[]).flatMap(({ resources }) => resources);
     const roles = bundled.filter(({ kind }) => kind === 'Role').flatMap(({ rules }) => toResources(rules));
     const everywhere = clusterPermissions.flatMap(({ rules }) => toResources(rules));
     expect(Object.keys(install.spec)).toEqual(['clusterPermissions', 'deployments']);
@@ -56,11 +57,10 @@ describe('the OLM bundle', () => {
   });
 });
 
-interface Rule {
-  readonly resources: readonly string[];
-}
-
 interface Strategy {
   readonly deployments: readonly { readonly name: string }[];
-  readonly clusterPermissions: readonly { readonly serviceAccountName: string; readonly rules: readonly Rule[] }[];
+  readonly clusterPermissions: readonly {
+    readonly serviceAccountName: string;
+    readonly rules: readonly PolicyRule[];
+  }[];
 }
