@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { apply } from '../../sandbox/manager/apply.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { synthesize } from '../operator.ts';
@@ -89,14 +87,8 @@ describe('the kubectl plugin', () => {
 });
 
 describe('the npm package in an empty project', () => {
-  let cluster: ControlPlane;
-  beforeAll(async () => {
-    cluster = await startControlPlane({ controllerManager: false });
-  }, 2 * MINUTES_MS);
-  afterAll(() => cluster?.stop());
-
   it(
-    'synthesizes the installation and a reference to it with cdk8s; an API server accepts both',
+    'synthesizes the installation and a reference to it with cdk8s',
     async () => {
       const { installed, cwd, run } = await project('cdk8s');
       await run();
@@ -122,7 +114,6 @@ describe('the npm package in an empty project', () => {
         },
       });
       expect(shop.map(({ kind }) => kind)).toEqual(['Namespace', 'Lumigo', 'ConfigMap']);
-      for (const manifest of [...operator, ...shop]) await apply(cluster.client, manifest, 'stranger');
     },
     5 * MINUTES_MS,
   );
