@@ -12,7 +12,7 @@ import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
 import { podsPolicy } from '../../sandbox/testing/injection.ts';
 
-const PODS = 3_000;
+const PODS = 1_500;
 const counts = { injected: 0, skipped: 0, invalid: 0 };
 
 let on: PodModeCluster;
@@ -118,7 +118,7 @@ describe('the policy for pods', () => {
     expect(counts.skipped).toBeGreaterThan(PODS / 100);
   });
 
-  it('injects thousands of pods as the injection of templates does', async () => {
+  it('injects more than a thousand pods as the injection of templates does', async () => {
     await compare(namespaces, PODS);
     expect(counts.injected).toBeGreaterThan(PODS / 3);
     expect(counts.skipped).toBeGreaterThan(PODS / 20);

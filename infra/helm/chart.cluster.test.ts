@@ -259,7 +259,7 @@ const companions: Readonly<Record<string, object>> = {
   ),
 };
 
-const GROUP = 12;
+const GROUP = 24;
 
 const nested = (path: string, value: unknown): object =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
