@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import { toInjector } from '../../runtime/config/config.ts';
 import {
   annotations,
   environment,
@@ -13,13 +14,18 @@ import {
 import { decide } from '../../runtime/injection/decide.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import { remove, uninstrument } from '../../runtime/injection/remove.ts';
+import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
+import { install } from '../../sandbox/manager/install.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
 import { refusal, startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { steps, type Step } from '../../sandbox/testing/guard/operator-steps.ts';
 import { activePolicy, tracing } from '../../sandbox/testing/injection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { runtimeConfig } from '../constructs/runtime-environment.ts';
 
 const { deployment } = workloadKinds;
 const SETTING = 'OTEL_SERVICE_NAME';
@@ -57,8 +63,8 @@ async function created(namespace: string): Promise<Workload> {
 }
 const asWorkload = (object: object): Workload => ({ ...object, apiVersion: 'apps/v1', kind: 'Deployment' }) as Workload;
 
-function injected(workload: Workload): Workload {
-  const result = inject(clean(workload), { ...guarded.injector, ...tracing, env: { [SETTING]: { value: 'a' } } });
+function injected(workload: Workload, injector = guarded.injector): Workload {
+  const result = inject(clean(workload), { ...injector, ...tracing, env: { [SETTING]: { value: 'a' } } });
   if (result.refused !== undefined) throw new Error(result.refused);
   return withTemplate(workload, result.template);
 }
@@ -234,7 +240,7 @@ describe('the guard', () => {
 });
 
 const CHANGES = 60;
-const counts = { refused: 0, invalid: 0 };
+const counts = { refused: 0, invalid: 0, allowed: 0 };
 
 let namespace: string;
 beforeAll(async () => {
@@ -242,21 +248,27 @@ beforeAll(async () => {
 });
 afterAll(() => {
   process.stderr.write(
-    `${counts.refused} foreign changes refused, ${counts.invalid} more are invalid; LUMIGO_FUZZ_SEED=${fuzz.seed} makes the same choices again\n`,
+    `${counts.refused} foreign changes refused, ${counts.invalid} more are invalid, ${counts.allowed} by the operator; LUMIGO_FUZZ_SEED=${fuzz.seed} makes the same choices again\n`,
   );
 });
 
 const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
 
-async function make(kind: WorkloadKind, index: number, template: Parameters<typeof inject>[0]): Promise<Workload> {
-  const name = `app-${index}`;
-  const labelled = { ...template.metadata, labels: { ...template.metadata?.labels, app: name } };
-  const result = inject({ ...template, metadata: labelled }, { ...guarded.injector, ...tracing });
-  const injected =
-    result.refused === undefined && index % 2 === 0 ? result.template : { ...template, metadata: labelled };
+const labelled = (name: string, { metadata, ...rest }: PodTemplate): PodTemplate => ({
+  ...{ ...rest, metadata: { ...metadata, labels: { ...metadata?.labels, app: name } } },
+});
+
+async function store(kind: WorkloadKind, name: string, template: PodTemplate): Promise<Workload> {
   const plain = createWorkload(kind, namespace, name) as unknown as Workload;
-  const created = await guarded.testCluster.create(withTemplate(plain, injected) as never);
+  const created = await guarded.testCluster.create(withTemplate(plain, template) as never);
   return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
+function make(kind: WorkloadKind, index: number, template: PodTemplate): Promise<Workload> {
+  const name = `app-${index}`;
+  const own = labelled(name, template);
+  const result = inject(own, { ...guarded.injector, ...tracing });
+  return store(kind, name, result.refused === undefined && index % 2 === 0 ? result.template : own);
 }
 
 const content = ({ metadata, ...rest }: Workload) => {
@@ -291,9 +303,9 @@ describe.each(changeable)('the guard over a %s', (_name, kind) => {
         expect(toTemplate(workload)).toBeDefined();
         for (const pick of chosen) await attack(kind, workload, pick);
       }),
-      { ...fuzz, numRuns: 12, endOnFailure: true },
+      { ...fuzz, numRuns: 8, endOnFailure: true },
     );
-    expect(counts.refused).toBeGreaterThan(400);
+    expect(counts.refused).toBeGreaterThan(250);
   });
 });
 
@@ -357,5 +369,48 @@ describe('the guard allows an injection, a change of it and its removal', () => 
     const changed = await write(manager, injected, decided(injected, false));
     const removed = await write(manager, changed, uninstrument(changed));
     expect(removed['spec']).toEqual(before['spec']);
+  });
+});
+
+/** Last, because these settings allow changes of pull secrets that the tests above refuse. */
+describe('the guard of an installation with pull secrets', () => {
+  let ownInjector: InjectorSettings;
+  beforeAll(async () => {
+    const { manager, cluster, testCluster } = guarded;
+    const { settings } = await install(cluster.client, {
+      settings: { injection: { imagePullSecrets: ['registry', 'mine'] } },
+    });
+    ownInjector = toInjector(runtimeConfig(settings, 'Manifests'));
+    const before = await created(await testCluster.namespace('probe'));
+    await eventually(async () =>
+      expect(await refusal(write(manager, before, injected(before, ownInjector)))).toBeUndefined(),
+    );
+    namespace = await testCluster.namespace('allowed');
+  });
+
+  /** A step of a user that the API server refuses is skipped. */
+  async function take({ by, name, change }: Step, workload: Workload): Promise<Workload> {
+    const after = change(workload, ownInjector);
+    if (after === undefined) return workload;
+    if (by === 'user') return write(guarded.cluster.client, workload, after).catch(() => workload);
+    counts.allowed += 1;
+    return write(guarded.manager, workload, after).catch((error: unknown) => {
+      if (!(error as Error).message.includes(guardAnswer)) return workload;
+      throw new Error(`${name}: ${(error as Error).message}\n${JSON.stringify([workload, after])}`);
+    });
+  }
+
+  it.each(changeable)('allows each injection, removal and note of the reconciler: %s', async (_name, kind) => {
+    let count = 0;
+    const restartPolicy = kind.kind === 'CronJob' ? 'Never' : 'Always';
+    await fc.assert(
+      fc.asyncProperty(podTemplate({ restartPolicy }), steps, async (template, taken) => {
+        const name = `app-${(count += 1)}`;
+        let workload = await store(kind, name, labelled(name, template));
+        for (const step of taken) workload = await take(step, workload);
+      }),
+      { ...fuzz, numRuns: 40, endOnFailure: true },
+    );
+    expect(counts.allowed).toBeGreaterThan(40);
   });
 });

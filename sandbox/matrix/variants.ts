@@ -40,7 +40,6 @@ export const variants: readonly Variant[] = [
 /** The short form tests what differs between API servers: validation, CEL, lists and watches, and one life of an instrumented namespace. */
 export const shortTests = [
   'infra/constructs/apply.cluster',
-  'infra/guard/allowed.cluster',
   'infra/guard/guard.cluster',
   'infra/constructs/match-conditions.cluster',
   'runtime/kubernetes/watch/list-watch.cluster',
