@@ -9,7 +9,6 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import { getLumigo } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
-import { ask } from '../node/ask.ts';
 import { isReady, getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
 import { instrumentedByOriginal } from '../original/injected.ts';
