@@ -66,7 +66,7 @@ describe('otelcol validate', () => {
       fc.property(configs, fc.constantFrom('10.0.0.5', 'fd00::5'), (config, address) => {
         expect(validate(config, address)).toBe('');
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 

@@ -61,16 +61,6 @@ describe('kstatus, applied to each status that the operator writes,', () => {
     expect(saidBy(namespace, 'Ready')).toEqual(['none', 'Unknown', 'True']);
   });
 
-  it('waits for a Secret that is created later', async () => {
-    const { testCluster } = telemetry;
-    const namespace = await testCluster.namespace('later');
-    await testCluster.lumigo(namespace);
-    await testCluster.waitForCondition(namespace, 'Ready', { status: 'False', reason: 'SecretNotFound' });
-    await testCluster.secret(namespace, getToken(1));
-    await testCluster.waitForCondition(namespace, 'Ready', works);
-    await waitForJudged(namespace, ['InProgress', 'Current']);
-  });
-
   it('fails if Lumigo refuses the token of a changed spec, until the spec names another', async () => {
     const { testCluster, sink } = telemetry;
     const namespace = await testCluster.namespace('refused');
@@ -89,7 +79,8 @@ describe('kstatus, applied to each status that the operator writes,', () => {
   it('fails for a second Lumigo of a namespace, and for a token that is malformed', async () => {
     const { testCluster, withoutWebhook } = telemetry;
     const namespace = await testCluster.namespace('two');
-    await testCluster.activate(namespace, {}, 'not a token').catch(() => undefined);
+    await testCluster.secret(namespace, 'not a token');
+    await testCluster.lumigo(namespace);
     await testCluster.waitForCondition(namespace, 'Ready', { status: 'False', reason: 'TokenMalformed' });
     await nextSecond();
     await withoutWebhook(() => testCluster.lumigo(namespace, {}, 'younger'));

@@ -52,25 +52,22 @@ const sent = fc.subarray<Sent>(['events', 'logFiles'], { minLength: 1 });
 const ofCluster = fc.constantFrom<readonly Sent[]>([], ['metrics'], ['metrics', 'kubeStateMetrics']);
 
 /** Some of the namespaces share a token. */
-export const getCollection = (most: number): fc.Arbitrary<Collection> =>
-  fc
-    .tuple(
-      fc.uniqueArray(name, { maxLength: most }),
-      fc.array(token, { minLength: 1, maxLength: most }),
-      fc.nat(),
-      fc.array(sent, { minLength: 1, maxLength: 5 }),
-      ofCluster,
-      fc.dictionary(fc.constantFrom(...collectedKinds.map(({ plural }) => plural)), fc.nat().map(String)),
-    )
-    .map(([names, tokens, initial, sends, cluster, since]) => ({
-      namespaces: names.toSorted().map((each, index) => ({
-        ...{ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` },
-        sends: [...(sends[index % sends.length] ?? []), ...(index === 0 ? cluster : [])],
-      })),
-      initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
-      since,
-      key: 'key',
-      nodeKey: 'node-key',
-    }));
-
-export const collection = getCollection(12);
+export const collection: fc.Arbitrary<Collection> = fc
+  .tuple(
+    fc.uniqueArray(name, { maxLength: 12 }),
+    fc.array(token, { minLength: 1, maxLength: 12 }),
+    fc.nat(),
+    fc.array(sent, { minLength: 1, maxLength: 5 }),
+    ofCluster,
+    fc.dictionary(fc.constantFrom(...collectedKinds.map(({ plural }) => plural)), fc.nat().map(String)),
+  )
+  .map(([names, tokens, initial, sends, cluster, since]) => ({
+    namespaces: names.toSorted().map((each, index) => ({
+      ...{ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` },
+      sends: [...(sends[index % sends.length] ?? []), ...(index === 0 ? cluster : [])],
+    })),
+    initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
+    since,
+    key: 'key',
+    nodeKey: 'node-key',
+  }));
