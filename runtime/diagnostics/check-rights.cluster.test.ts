@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { synthesize } from '../../infra/operator.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
+import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -10,16 +11,22 @@ import { suffixes, workloadKinds } from '../contract.ts';
 import type { Finding } from './finding.ts';
 
 /** Helm creates the account of `helm test` and its roles. The manager runs beside the cluster, not in pods. */
+let sink: OtlpSink;
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator({ audit: true, controllerManager: false });
+  // Without an answer about its token, a Lumigo is ready only after 30 s.
+  sink = await OtlpSink.start();
+  operator = await startOperator({ audit: true, controllerManager: false, config: { endpoint: sink.url } });
   const { cluster, installation } = operator;
   const hooks = synthesize(installation.settings, 'Helm').filter(
     ({ kind, metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test' && kind !== 'Job',
   );
   for (const manifest of hooks) await apply(cluster.client, manifest);
 });
-afterAll(() => operator?.stop());
+afterAll(async () => {
+  await operator?.stop();
+  await sink?.close();
+});
 
 const requests = () =>
   operatorRequests(operator.cluster, operator.installation, 'check').flatMap(({ verb, objectRef, ...entry }) =>
@@ -32,10 +39,11 @@ describe('the account of `helm test`', () => {
   it('may do all that `lumigo check` needs, except list pods of other programs', async () => {
     const namespace = await operator.testCluster.namespace('shop');
     await operator.testCluster.activate(namespace);
+    await operator.testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });
     const { stdout } = await runInContainer(
       operator.cluster,
       operator.installation,
-      ['check', '--wait', '45', '-o', 'json'],
+      ['check', '--wait', '1', '-o', 'json'],
       suffixes.check,
     );
     const findings = JSON.parse(stdout) as readonly Finding[];
@@ -55,7 +63,7 @@ describe('the account of `helm test`', () => {
     expect(new Set(requests().flatMap(({ asked, code }) => (code === 403 ? asked : [])))).toEqual(
       new Set(['list pods']),
     );
-  }, 90_000);
+  });
 
   it('may do nothing that `lumigo check` does not need, and create nothing outside of one namespace', () => {
     const granted = [...checkPermissions.check, ...checkPermissions.checkProbe].flatMap(({ verbs, resources }) =>

@@ -12,7 +12,7 @@ import { assumedInstallation } from '../installation/assumed.ts';
 let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
   const { testCluster } = operator;
   shop = await testCluster.namespace('shop');
   for (const [, kind] of everyKind)

@@ -8,7 +8,7 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
 });
 afterAll(() => operator?.stop());
 
