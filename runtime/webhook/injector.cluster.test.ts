@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { annotations, environment, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
@@ -18,7 +17,6 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-const optOut = { [labels.autoTrace]: 'false' };
 
 describe('a workload that is created after the Lumigo', () => {
   it.each(everyKind)('a %s is stored instrumented, with one event [D1]', async (_name, kind) => {
@@ -33,30 +31,6 @@ describe('a workload that is created after the Lumigo', () => {
       expect(events[0]?.message).toContain('injector webhook');
       expect(events[0]?.involvedObject.uid).toBe((await testCluster.get(kind, shop, name)).metadata.uid);
     });
-  });
-
-  it('is in the log at its default level if it is opted out, once for each change [F53]', async () => {
-    const { testCluster } = operator;
-    // No controller writes a CronJob meanwhile, so no conflict makes the API server repeat the review.
-    const kind = workloadKinds.cronJob;
-    const name = 'told';
-    const lines = () =>
-      readFileSync(operator.manager().logFile, 'utf8')
-        .split('\n')
-        .filter((line) => line.includes(`${kind.kind} ${shop}/${name}`));
-    const manifest = createWorkload(kind, shop, name, { labels: optOut });
-    await testCluster.client.create({ ...kind, namespace: shop }, manifest, { dryRun: true });
-    await testCluster.create(manifest);
-    await testCluster.merge(kind, shop, name, { metadata: { annotations: { note: 'x' } }, spec: { suspend: true } });
-    await eventually(() => expect(lines()).toHaveLength(1));
-    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
-      level: 'info',
-      allowed: true,
-      reason: "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated",
-    });
-    const template = { metadata: { annotations: { note: 'x' } } };
-    await testCluster.merge(kind, shop, name, { spec: { jobTemplate: { spec: { template } } } });
-    await eventually(() => expect(lines()).toHaveLength(2));
   });
 
   it.each(mutableKinds)(
@@ -87,29 +61,9 @@ describe('a workload that is created after the Lumigo', () => {
       });
     },
   );
-
-  it('a dry run is answered like any other request, without an event [D24]', async () => {
-    const { testCluster } = operator;
-    const manifest = createWorkload(deployment, shop, 'dry');
-    const { object } = await testCluster.client.create({ ...deployment, namespace: shop }, manifest, { dryRun: true });
-    expect(JSON.stringify(object)).toContain('lumigo-injector');
-    expect(await testCluster.events(shop, 'dry')).toEqual([]);
-  });
 });
 
 describe('an update', () => {
-  it('changes nothing of ours and makes no event if the template stays [D17, D24]', async () => {
-    const { testCluster } = operator;
-    await testCluster.create(createWorkload(deployment, shop, 'annotated'));
-    const before = await testCluster.toTemplate(deployment, shop, 'annotated');
-    await testCluster.merge(deployment, shop, 'annotated', {
-      metadata: { annotations: { note: 'x' } },
-      spec: { paused: true },
-    });
-    expect(await testCluster.toTemplate(deployment, shop, 'annotated')).toEqual(before);
-    await eventually(async () => expect(await testCluster.events(shop, 'annotated')).toHaveLength(1));
-  });
-
   it('does not change a Job [D3]', async () => {
     const { testCluster } = operator;
     const { job } = workloadKinds;
@@ -123,15 +77,6 @@ describe('an update', () => {
     await testCluster.merge(job, early, 'new', { metadata: { labels: { touched: 'yes' } } });
     expect(await testCluster.isInstrumented(job, early, 'new')).toBe(true);
   });
-
-  it('keeps fields that no client library needs to know [D2]', async () => {
-    const { testCluster } = operator;
-    const sidecar = { name: 'sidecar', image: 'proxy:1', restartPolicy: 'Always' };
-    await testCluster.create(createWorkload(deployment, shop, 'modern', { pod: { initContainers: [sidecar] } }));
-    const { spec } = await testCluster.toTemplate(deployment, shop, 'modern');
-    expect(spec.initContainers?.[0]).toMatchObject(sidecar);
-    expect(spec.initContainers?.[1]?.name).toBe('lumigo-injector');
-  });
 });
 
 describe('a workload of a namespace without a Lumigo', () => {
@@ -142,21 +87,6 @@ describe('a workload of a namespace without a Lumigo', () => {
       await testCluster.create(createWorkload(deployment, namespace, 'plain'));
       expect(await testCluster.isInstrumented(deployment, namespace, 'plain')).toBe(false);
     }
-  });
-
-  it('opts in by its labels', async () => {
-    const { testCluster } = operator;
-    const alone = await testCluster.namespace('alone');
-    const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine', [labels.enableLogs]: 'true' };
-    await testCluster.create(createWorkload(deployment, alone, 'opted-in', { labels: own }));
-    const { spec } = await testCluster.toTemplate(deployment, alone, 'opted-in');
-    const env = new Map(spec.containers[0]?.env?.map((variable) => [variable.name, variable]));
-    expect(env.get('LUMIGO_TRACER_TOKEN')?.valueFrom).toEqual({
-      secretKeyRef: { name: 'mine', key: 'token', optional: true },
-    });
-    expect(env.get('LUMIGO_ENABLE_LOGS')?.value).toBe('true');
-    await testCluster.merge(deployment, alone, 'opted-in', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
-    expect(await testCluster.isInstrumented(deployment, alone, 'opted-in')).toBe(false);
   });
 });
 
@@ -190,40 +120,11 @@ describe('a second Lumigo', () => {
   });
 });
 
-const podLabels = { [labels.autoTrace]: 'yes' };
-
-/** Kustomize's commonLabels add a label to the object, its pods and, if the user sets it, its selector. */
-function commonLabels(manifest: Manifest): Manifest {
-  const made = manifest as unknown as { kind: string; metadata: { name: string }; spec: object };
-  if (made.kind === 'CronJob') return manifest;
-  const selector = { matchLabels: { app: made.metadata.name, ...podLabels } };
-  const more = made.kind === 'Job' ? { manualSelector: true } : {};
-  return { ...made, spec: { ...made.spec, selector, ...more } } as unknown as Manifest;
-}
-
 const getWarnings = async (manifest: Manifest) =>
   (await operator.testCluster.client.create(getCollection(manifest), manifest)).warnings.join('\n');
 
 // The last test deletes the Lumigo.
 describe('no write of a user is refused because of the injection [F22]', () => {
-  it.each(everyKind)('if a %s selects its pods by our label', async (name, kind) => {
-    const { testCluster } = operator;
-    const manifest = createWorkload(kind, shop, `selects-${kind.plural}`, { labels: podLabels, podLabels });
-    const warnings = await getWarnings(commonLabels(manifest));
-    const hasSelector = name !== 'CronJob';
-    expect(await testCluster.isInstrumented(kind, shop, manifest.metadata.name ?? '')).toBe(!hasSelector);
-    if (hasSelector) expect(warnings).toContain('remove the label from the selector');
-  });
-
-  it.each(everyKind)('if the annotations of a %s are nearly full', async (_name, kind) => {
-    const { testCluster } = operator;
-    const made = createWorkload(kind, shop, `full-${kind.plural}`);
-    const annotations = { note: 'x'.repeat(256 * 1024 - 10) };
-    const warnings = await getWarnings({ ...made, metadata: { ...made.metadata, annotations } });
-    expect(warnings).toContain('annotations would exceed');
-    expect(await testCluster.isInstrumented(kind, shop, made.metadata.name ?? '')).toBe(false);
-  });
-
   it('if the object is too large for a decision, which an event reports [F20]', async () => {
     const { testCluster } = operator;
     const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
