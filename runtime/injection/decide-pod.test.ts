@@ -77,7 +77,7 @@ describe('a pod, in Pod mode,', () => {
     ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
     ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
   ])('is skipped if it %s', (_what, given, code) => {
-    expect(decided(given)).toMatchObject({ kind: 'none', code });
+    expect(decided(given)).toMatchObject({ kind: 'none', code, tried: code === 'refused' ? 'add' : 'nothing' });
   });
 
   it('is injected in the containers that its annotations name, and not in known sidecars', () => {
@@ -98,6 +98,6 @@ describe('a pod, in Pod mode,', () => {
     ['deleting', { kind: 'deleting', lumigo: 'lumigo', remove: true }, 'no-pod-mode'],
     ['inactive', { kind: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
   ])('is skipped under the policy %s', (_state, under, code) => {
-    expect(decided(pod(), under)).toMatchObject({ kind: 'none', code });
+    expect(decided(pod(), under)).toMatchObject({ kind: 'none', code, tried: 'nothing' });
   });
 });

@@ -7,6 +7,7 @@ import {
   instrumented as byNew,
   made,
   older,
+  podsPolicy,
   tracing,
   withMetadata,
   activePolicy,
@@ -54,6 +55,7 @@ describe('the decision about a workload', () => {
   const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
   const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
   const windows = { pod: { os: { name: 'windows' } } };
+  const s390x = { pod: { nodeSelector: { 'kubernetes.io/arch': 's390x' } } };
 
   it.each<readonly [string, Workload, Partial<DecisionInput>, string, RegExp | string]>([
     ['another kind', { ...made(), kind: 'Pod', apiVersion: 'v1' }, {}, 'other-kind', /v1 Pod/],
@@ -82,6 +84,9 @@ describe('the decision about a workload', () => {
       /the Rollout 'owner'/,
     ],
     ['D5: a Windows pod', made(windows), {}, 'windows', /Windows/],
+    ['a pod of another architecture', made(s390x), {}, 'architecture', /another architecture/],
+    ['what is in an excluded namespace', made(), { policy: { kind: 'excluded' } }, 'excluded', /never instrumented/],
+    ['what is in Pod mode', made(), { policy: podsPolicy(tracing) }, 'pod-mode', /injects pods/],
     ['no Lumigo', made(), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
     ['no Lumigo, another label', made(labelled('yes')), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
     ['injection switched off', made(), { policy: disabled }, 'disabled', /disabled in the 'shop' namespace/],
@@ -89,7 +94,7 @@ describe('the decision about a workload', () => {
     ['a Lumigo being deleted', made(), { policy: deleting }, 'lumigo-deleting', /being deleted/],
   ])('%s is skipped', (_case, workload, more, code, message) => {
     const decision = judge(workload, more);
-    expect(decision).toMatchObject({ kind: 'none', code });
+    expect(decision).toMatchObject({ kind: 'none', code, tried: 'nothing' });
     expect(decision.message).toMatch(message);
   });
 
@@ -103,7 +108,7 @@ describe('the decision about a workload', () => {
 
   it('skips a malformed object [D50]', () => {
     for (const spec of [undefined, {}, { template: {} }, { template: { spec: { containers: 'none' } } }])
-      expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template' });
+      expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template', tried: 'nothing' });
   });
 
   it('treats a copy of an instrumented workload as new', () => {
@@ -172,7 +177,8 @@ describe('no surprise rollouts [D17]', () => {
   });
 
   it('a current one needs no renewal', () => {
-    expect(decided(instrumented(), { renew: true })).toMatchObject({ kind: 'none', code: 'up-to-date' });
+    const expected = { kind: 'none', code: 'up-to-date', tried: 'nothing' };
+    expect(decided(instrumented(), { renew: true })).toMatchObject(expected);
   });
 
   it('a template change that keeps the injection keeps the injection status, so no event is repeated [D24]', () => {
@@ -230,7 +236,8 @@ describe('reconciling', () => {
     ['2026-01-02T00:00:00Z', 'injected'],
   ])('skips what is older than a Lumigo with that setting: of %s, %s', (creationTimestamp, code) => {
     const workload = withMetadata(made(), { creationTimestamp: creationTimestamp as never });
-    expect(decided(workload, { policy: { ...active, injectExisting: false } })).toMatchObject({ code });
+    const tried = code === 'injected' ? 'add' : 'nothing';
+    expect(decided(workload, { policy: { ...active, injectExisting: false } })).toMatchObject({ code, tried });
   });
 
   it.each([

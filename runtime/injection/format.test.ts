@@ -46,19 +46,14 @@ const getOriginalState = (template: PodTemplate | undefined) =>
   JSON.parse(template?.metadata?.annotations?.[annotations.injection] ?? '{}') as Record<string, unknown>;
 
 describe('an injection of an earlier format [F13]', () => {
-  it('is intact under every later one, and current only under its own', () => {
-    forEveryInjected((_clean, injected, format) => {
+  it('is intact, removed whole and renewed under every later one, and current only under its own', () => {
+    forEveryInjected((clean, injected, format) => {
       expect(isIntact(injected, elsewhere)).toBe(true);
       expect(isCurrent(injected, settings)).toBe(format === currentFormat);
+      // A user's variable of a later name stays.
+      expect(remove(injected)).toEqual(clean);
+      expect(inject(injected, later)).toEqual(inject(clean, later));
     });
-  });
-
-  it("is removed whole under every later one, and keeps the user's variable of a later name", () => {
-    forEveryInjected((clean, injected) => expect(remove(injected)).toEqual(clean));
-  });
-
-  it('is renewed as if it were new', () => {
-    forEveryInjected((clean, injected) => expect(inject(injected, later)).toEqual(inject(clean, later)));
   });
 
   it('has the variables of its format, which its record names unless it is the first', () => {

@@ -212,6 +212,9 @@ describe('the laws of whole workloads', () => {
         fc.pre(decision.kind === 'inject');
         const patch = workloadPatch(each, decision.workload);
         expect(patch.length).toBeGreaterThan(0);
+        const template = workloads.find(({ kind }) => kind === each.kind)?.template.join('/');
+        const own = new RegExp(`^/(metadata/(labels|annotations)|${template})(/|$)`);
+        for (const { path } of patch) expect(path).toMatch(own);
         expect(applyStrictly(each, patch)).toEqual(decision.workload);
         const back = workloadPatch(decision.workload, uninstrument(decision.workload));
         expect(applyStrictly(decision.workload, back)).toEqual(each);

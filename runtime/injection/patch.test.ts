@@ -1,15 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { settings } from '../../sandbox/testing/injection.ts';
-import { workloadKinds, workloads } from '../contract.ts';
-import { inject } from './inject.ts';
+import { workloadKinds } from '../contract.ts';
 import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
-import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { Workload } from '../api/objects.ts';
-import { toTemplate } from './workload.ts';
-
-const RUNS = { numRuns: 500 };
 
 /** Few keys and values make two documents have much in common. */
 const { json } = fc.letrec<{ json: unknown }>((tie) => ({
@@ -23,7 +17,11 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }));
 
-const holding = (field: unknown) => wrapped(workloadKinds.deployment, { spec: { containers: [], field } });
+const holding = (field: unknown): Workload => {
+  const { apiVersion, kind } = workloadKinds.deployment;
+  const template = { spec: { containers: [], field } };
+  return { apiVersion, kind, metadata: { name: 'app', namespace: 'shop' }, spec: { template, other: 'x' } };
+};
 const getPatch = (before: unknown, after: unknown) => workloadPatch(holding(before), holding(after));
 
 describe('the patch', () => {
@@ -42,30 +40,9 @@ describe('the patch', () => {
         expect(getPatch(value, JSON.parse(JSON.stringify(value)))).toEqual([]);
         expect(getPatch(value, reversed(value))).toEqual([]);
       }),
-      RUNS,
+      { numRuns: 500 },
     );
   });
-
-  it.each(workloads.map((kind) => [kind.kind, kind] as const))(
-    'is about the injection of a %s alone, inside labels, annotations and the pod template [D2]',
-    (_name, kind) => {
-      fc.assert(
-        fc.property(podTemplate({ unknownFields: true }), (template) => {
-          const before = wrapped(kind, template);
-          const result = inject(template, settings);
-          if (result.refused !== undefined) return;
-          const after = wrapped(kind, result.template);
-          const operations = workloadPatch(before, after);
-          const place = kind.template.map((step) => `/${step}`).join('');
-          for (const { path } of operations) expect(path.startsWith(`${place}/`)).toBe(true);
-          const patched = applyStrictly(before, operations) as Workload;
-          expect(patched).toEqual(after);
-          expect(toTemplate(patched)).toEqual(result.template);
-        }),
-        { numRuns: 100 },
-      );
-    },
-  );
 
   it('has one operation for an appended and an inserted entry, and none for their neighbours', () => {
     const place = '/spec/template/spec/field';
@@ -74,11 +51,6 @@ describe('the patch', () => {
     expect(getPatch([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: `${place}/1` }]);
   });
 });
-
-function wrapped({ apiVersion, kind, template: path }: (typeof workloads)[number], template: unknown): Workload {
-  const spec = path.slice(1).reduceRight<unknown>((inner, step) => ({ [step]: inner, other: 'x' }), template);
-  return { apiVersion, kind, metadata: { name: 'app', namespace: 'shop' }, spec } as Workload;
-}
 
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);

@@ -87,6 +87,8 @@ describe('an injection whose pods failed', () => {
   });
 });
 
+const triedWith = (code: string) => (code === 'injected' ? 'add' : 'nothing');
+
 describe('a reverted workload', () => {
   const gone: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
   const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
@@ -113,7 +115,9 @@ describe('a reverted workload', () => {
     ['is injected when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}, 'injected'],
     ['loses the record with its Lumigo', reverted(), { policy: gone }, 'forgotten'],
     ['loses it though injections stay', reverted(), { policy: { ...gone, remove: false } }, 'forgotten'],
-  ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
+  ])('%s', (_title, subject, more, code) =>
+    expect(decided(subject, more)).toMatchObject({ code, tried: triedWith(code) }),
+  );
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {
     for (const more of [{ attempt: 2 }, { injector: { ...injector, ignoresReverts: true } }]) {
@@ -140,7 +144,9 @@ describe('the webhook', () => {
     ['leaves a Job until the injector is verified [F67]', job, known('unverified'), 'injector-unverified'],
     ['and what has no replicas [F67]', idle, known('unverified'), 'injector-unverified'],
     ['injects what its pods can judge', workload(), known('unverified'), 'injected'],
-  ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
+  ])('%s', (_title, subject, more, code) =>
+    expect(decided(subject, more)).toMatchObject({ code, tried: triedWith(code) }),
+  );
 
   it('keeps an existing injection while the injector fails', () => {
     const sent = { ...known('failing'), operation: 'UPDATE' as const, old: changed(decided(workload())) };

@@ -61,12 +61,6 @@ describe('the store of Lumigo resources', () => {
     expect(store.in('shop')).toEqual([]);
   });
 
-  it('distinguishes excluded namespaces from those without a Lumigo', () => {
-    const store = new LumigoStore(['kube-system']);
-    expect(store.policy('kube-system')).toEqual({ kind: 'excluded' });
-    expect(store.policy('shop')).toEqual({ kind: 'none' });
-  });
-
   it('removes injections of a deleted Lumigo in an excluded namespace, and follows it in nothing else', () => {
     const store = new LumigoStore(['shop']);
     const held = { finalizers: [contract.finalizer] };

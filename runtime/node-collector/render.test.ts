@@ -99,9 +99,4 @@ describe("the node collector's configuration", () => {
     expect(hard - spike).toBe(80);
     expect(memoryLimiter).toHaveProperty('min_gc_interval_when_soft_limited', '1s');
   });
-
-  it('writes a dollar sign so that the collector does not read it as a variable', () => {
-    const written = serialize(rendered({ proxyUrl: 'http://$HOME' }));
-    expect(written).toContain('http://$$HOME');
-  });
 });

@@ -101,16 +101,6 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
     [pod({ status: { containerStatuses: [crashing('istio-proxy')] } })],
     undefined,
   ],
-  [
-    'a Secret that comes later [F64]',
-    [pod({ status: { containerStatuses: [{ name: 'app', ...waiting('CreateContainerConfigError') }] } })],
-    undefined,
-  ],
-  [
-    "an image of the user's that cannot be pulled",
-    [pod({ status: { containerStatuses: [{ name: 'app', ...waiting('ImagePullBackOff') }] } })],
-    undefined,
-  ],
 ];
 
 describe('a check of the pods of a generation', () => {
