@@ -1,32 +1,123 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { synthesize } from '../../infra/operator.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { managerTransport } from '../../sandbox/manager/service-account.ts';
+import { operatorRequests, readAudit } from '../../sandbox/testing/audit.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { readAudit } from '../../sandbox/testing/audit.ts';
-import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { createClient } from '../kubernetes/http/client.ts';
-import { toApiError } from '../kubernetes/http/errors.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
+import { toApiError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import type { ApiRequest, Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
-import { getAccount } from './protected-objects.ts';
+import { getAccount, protectedObjects } from './protected-objects.ts';
+import { cleanUpOnShutdown } from './shutdown-cleanup.ts';
 
 const notStreamed = toApiError({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
+const settings = parseSettings({}, 'The test');
+const installed = { operatorName: settings.name, operatorNamespace: settings.namespace };
 
 let cluster: ControlPlane;
 let installation: Installation;
 beforeAll(async () => {
+  await ensureBundle();
   cluster = await startControlPlane({ audit: true });
-  installation = await install(cluster.client, {});
 });
 afterAll(() => cluster?.stop());
 
+async function leaveOnly(kind: string, ...others: string[]) {
+  const { client } = cluster;
+  const [left] = protectedObjects(installed).filter((ref) => ref.kind === kind);
+  if (left === undefined) throw new Error(`no ${kind} is held`);
+  const manifests = synthesize(settings).filter(
+    (each) => each.kind === 'Namespace' || (each.kind === kind && each.metadata.name === left.name),
+  );
+  for (const each of manifests) await apply(client, each);
+  // OLM creates the account without labels.
+  const labels = kind === 'ServiceAccount' ? { 'app.kubernetes.io/part-of': null } : {};
+  const body = { metadata: { labels, finalizers: [...others, cleanupFinalizer] } };
+  await client.patch(left, { kind: 'merge', body });
+  for (const each of manifests) await client.delete(toRef(each)).catch(undefinedIfNotFound);
+  return { manifests, left };
+}
+
+const uninstall = () => runCommand(['uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
+
+describe('the remains of a removed operator', () => {
+  it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(
+    '%s alone is found and released [F44]',
+    async (kind) => {
+      const { manifests, left } = await leaveOnly(kind);
+      const { code, stdout, stderr } = await uninstall();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(
+        `Released ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
+      );
+      for (const each of manifests) await waitForDeletion(cluster, each);
+    },
+  );
+
+  it('an object is reported as a failure if it has another finalizer, too [F44]', async () => {
+    const { manifests, left } = await leaveOnly('ServiceAccount', 'example.com/theirs');
+    const { code, stderr } = await uninstall();
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `ServiceAccount lumigo-system/${left.name}: finalizers of other controllers keep it: example.com/theirs`,
+    );
+    await cluster.client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [] } } });
+    for (const each of manifests) await waitForDeletion(cluster, each);
+  });
+});
+
+/** Longer than the interval between two signs that a replica still cleans up. */
+const SLOW_MS = 4_000;
+
+async function removeWhileHeld(): Promise<void> {
+  installation = await install(cluster.client, {});
+  const held = protectedObjects(installed);
+  for (const ref of held)
+    await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [cleanupFinalizer] } } });
+  const deployments = installation.manifests.filter(({ kind }) => kind === 'Deployment').map(toRef);
+  for (const ref of [...deployments, ...held]) await cluster.client.delete(ref);
+}
+
+const letsAccountGo = ({ method, path, body }: ApiRequest): boolean =>
+  method === 'PATCH' && path.endsWith(suffixes.manager) && JSON.stringify(body).includes('/metadata/finalizers');
+
+describe('the clean-up at the end', () => {
+  it('sends nothing as a released account, however late it learns of the release', async () => {
+    await removeWhileHeld();
+    const transport = await managerTransport(cluster, installation);
+    let letGoAt = '';
+    const slow: Transport = {
+      ...transport,
+      async request(request) {
+        const answer = await transport.request(request);
+        if (!letsAccountGo(request)) return answer;
+        letGoAt = new Date().toISOString();
+        await sleep(SLOW_MS);
+        return answer;
+      },
+    };
+    const logger = pino({ enabled: false });
+    await cleanUpOnShutdown({ transport: slow, installed, identity: 'replica', removalDeadlineMs: 1_000, logger });
+    transport.close();
+    const requests = operatorRequests(cluster, installation);
+    expect(requests).not.toEqual([]);
+    expect(letGoAt).not.toBe('');
+    expect(requests.filter(({ requestReceivedTimestamp: at }) => at > letGoAt)).toEqual([]);
+  });
+});
+
 async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
   const transport = through(await managerTransport(cluster, installation));
-  const installed = installedAs(installation);
   const stop = new AbortController();
   const logger = pino({ enabled: false });
   const running = new CleanupProtection({ transport, installed, needed: () => true, news: [], logger }).run({
@@ -41,6 +132,10 @@ async function protect(through: (transport: Transport) => Transport = (transport
 }
 
 describe('the protection of the clean-up', () => {
+  beforeAll(async () => {
+    installation = await install(cluster.client, {});
+  });
+
   it('protects all objects, in whatever order it reads them, also if each has its own list [F61]', async () => {
     const { account, end } = await protect((transport) => ({
       ...transport,
@@ -69,7 +164,6 @@ describe('the protection of the clean-up', () => {
   });
 
   it('backs off if its changes are refused, instead of four requests a second [F8]', async () => {
-    const { settings } = installation;
     const role = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles' };
     const name = `${settings.name}${suffixes.managerRole}`;
     const rules = (await cluster.client.get({ ...role, name }))['rules'] as { resources: string[]; verbs: string[] }[];
@@ -79,8 +173,7 @@ describe('the protection of the clean-up', () => {
     await cluster.client.patch({ ...role, name }, { kind: 'merge', body: { rules: less } });
     const transport = await managerTransport(cluster, installation);
     const body = { metadata: { annotations: { probe: 'yes' } } };
-    const probe = () =>
-      createClient(transport).patch(getAccount(installedAs(installation)), { kind: 'merge', body }, { dryRun: true });
+    const probe = () => createClient(transport).patch(getAccount(installed), { kind: 'merge', body }, { dryRun: true });
     // The API server withdraws a right a moment after it stores the role.
     await eventually(() => expect(probe()).rejects.toThrow('cannot patch resource'));
     transport.close();
