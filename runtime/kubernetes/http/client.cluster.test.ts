@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { forEachConcurrent } from '../../async/for-each-concurrent.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
-import { ApiError, isConflict, isNotFound } from './errors.ts';
+import { ApiError, isConflict, isForbidden, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
+import { type EventDetails, eventObject, postEvent } from '../resources/events.ts';
 import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
@@ -176,7 +178,7 @@ describe('writes', () => {
 
 describe('lists', () => {
   const labelSelector = 'test=pages';
-  const count = 1_200;
+  const count = 600;
   beforeAll(async () => {
     const labels = { test: 'pages' };
     const create = (index: number) =>
@@ -195,7 +197,7 @@ describe('lists', () => {
 
   it('are complete, in pages of the requested size', async () => {
     const before = requests.length;
-    expect(new Set(await names(500)).size).toBe(count);
+    expect(new Set(await names(250)).size).toBe(count);
     expect(requests.slice(before).map(({ verb }) => verb)).toEqual(['list', 'list', 'list']);
   });
 
@@ -227,7 +229,7 @@ describe('lists', () => {
 
   it('continue if the server no longer has their resource version', async () => {
     let compacted = false;
-    const found = await names(500, async () => {
+    const found = await names(250, async () => {
       if (compacted) return;
       compacted = true;
       await made('newer-than-the-list');
@@ -238,6 +240,57 @@ describe('lists', () => {
     expect(requests.filter(({ code }) => code === 410)).toHaveLength(1);
     expect(found).toHaveLength(count);
     expect(new Set(found).size).toBe(count);
+  });
+});
+
+const event = (namespace: string, changes: Partial<EventDetails> = {}) =>
+  eventObject({
+    regarding: {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      namespace,
+      name: 'cart',
+      uid: '6f3c',
+      resourceVersion: '7',
+    },
+    reason: 'LumigoAddedInstrumentation',
+    message: 'Lumigo instrumentation added',
+    key: 'added/1',
+    now: new Date(),
+    version: '1.2.3',
+    instance: 'manager-0',
+    ...changes,
+  });
+
+describe('postEvent', () => {
+  it('posts a change once, even if several replicas report it', async () => {
+    await postEvent(client, event('default'));
+    await postEvent(client, event('default', { instance: 'manager-1' }));
+    await postEvent(client, event('default', { key: 'added/2' }));
+    const ref = { ...kinds.events, namespace: 'default' };
+    const { value } = await client.pages(ref, { fieldSelector: 'involvedObject.uid=6f3c' }).next();
+    expect(value?.items).toHaveLength(2);
+    expect(value?.items[0]).toMatchObject({
+      involvedObject: { kind: 'Deployment', name: 'cart' },
+      reason: 'LumigoAddedInstrumentation',
+      reportingInstance: 'manager-0',
+    });
+  });
+
+  it('ignores a namespace that is being deleted', async () => {
+    await postEvent(client, event('nowhere'));
+    await client.create(kinds.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'going' } });
+    // Without a controller manager, a deleted namespace stays in the phase Terminating.
+    await client.delete({ ...kinds.namespaces, name: 'going' });
+    await postEvent(client, event('going'));
+    const ref = { ...kinds.events, namespace: 'going' };
+    expect((await client.pages(ref).next()).value?.items).toEqual([]);
+  });
+
+  it('reports that it has no permission', async () => {
+    const stranger = connectTo(cluster, { as: 'stranger' });
+    expect(isForbidden(await rejection(postEvent(createClient(stranger), event('default'))))).toBe(true);
+    stranger.close();
   });
 });
 

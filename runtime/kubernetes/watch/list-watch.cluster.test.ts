@@ -14,6 +14,7 @@ import { createClient, listAll, type Client, type KubernetesObject } from '../ht
 import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
+import { watchKind } from './watches.ts';
 import type { Transport } from '../http/transport.ts';
 import { kinds } from '../resources/kinds.ts';
 
@@ -106,18 +107,6 @@ const agree = (...watches: readonly Watched[]): Promise<void> =>
   }, RECONNECTED);
 
 describe('a connected list-watch', () => {
-  it('reports every object, and then every change', async () => {
-    await put('early');
-    const watched = watch();
-    await watched.synced;
-    expect(watched.holds()).toEqual(await present());
-    await put('late');
-    await put('early', 'blue');
-    await remove('late');
-    await eventually(() => expect(watched.told.slice(-3)).toEqual(['+late', '+early', '-late']));
-    await agree(watched);
-  });
-
   it('sends metadata or whole objects, of those selected', async () => {
     await put('chosen');
     await put('other');
@@ -254,15 +243,6 @@ describe('an interrupted list-watch', () => {
     });
     expect(performance.now() - asked).toBeLessThan(3_500);
   });
-
-  it('finds an API server that is killed and started again', async () => {
-    const watched = watch();
-    await watched.synced;
-    const [restarted] = await Promise.all([cluster.restartApiServer(), put('just-before').catch(() => undefined)]);
-    expect(restarted).toBeUndefined();
-    await put('after-the-restart');
-    await agree(watched);
-  });
 });
 
 describe('a resource version that the server no longer has', () => {
@@ -336,6 +316,48 @@ describe('an idle list-watch', () => {
     };
     return { transport: { ...way, stream }, from, stands: () => open === 1 };
   }
+});
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'rollouts.argoproj.io' },
+  spec: {
+    group: 'argoproj.io',
+    scope: 'Namespaced',
+    names: { plural: 'rollouts', singular: 'rollout', kind: 'Rollout' },
+    versions: [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+
+describe('the watch of a kind whose definition may be absent', () => {
+  it.each([
+    ['all of it', {}],
+    ['that with a label', { labelSelector: 'app=shop' }],
+  ])('knows that there is nothing, reads %s with the definition, and forgets it without [F15]', async (_, of) => {
+    const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', addOn: 'Argo Rollouts' };
+    const store = new Map<string, Identity>();
+    const watched = watchKind(rollouts, {
+      ...{ transport, signal: stop.signal, logger: pino({ enabled: false }), ...of },
+      handler: {
+        upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
+        delete: ({ name }) => store.delete(name),
+        known: () => store.values(),
+      },
+    });
+    await watched.synced;
+    expect([stop.signal.aborted, store.size]).toEqual([false, 0]);
+    const definitions = kinds.customResourceDefinitions;
+    await eventually(() => client.create(definitions, definition));
+    const metadata = { name: 'canary', labels: { app: 'shop' } };
+    const rollout = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', metadata };
+    await eventually(() => client.create({ ...rollouts, namespace: 'default' }, rollout));
+    await eventually(() => expect([...store.keys()]).toEqual(['canary']));
+    await client.delete({ ...definitions, name: definition.metadata.name });
+    await eventually(() => expect(store.size).toBe(0));
+    stop.abort();
+    await watched.stopped;
+  });
 });
 
 describe('10,000 objects', () => {
