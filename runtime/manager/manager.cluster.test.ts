@@ -16,7 +16,7 @@ import { getLease } from '../installation/installation.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
-import { issueAuthority, issueServing } from '../certificates/issue.ts';
+import { issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -74,8 +74,9 @@ async function startWithoutDefinition(): Promise<() => Promise<void>> {
 }
 
 describe('a manager that starts before the definition of Lumigo resources exists', () => {
-  it('campaigns again after another replica took its Lease', async () => {
-    const { client } = operator.cluster;
+  it('campaigns again after another replica took its Lease, is ready, and works once there is one', async () => {
+    const { cluster, testCluster } = operator;
+    const { client } = cluster;
     const define = await startWithoutDefinition();
     const lease = { ...kinds.leases, ...getLease(installedAs(operator.installation)) };
     const waitForLeader = () =>
@@ -90,12 +91,6 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const spec = { holderIdentity: 'another', leaseDurationSeconds: 1 };
     await client.patch(lease, { kind: 'merge', body: { spec } });
     await waitForLeader();
-    await define();
-  });
-
-  it('is ready, so that neither waits for the other, and works within seconds of the definition', async () => {
-    const { testCluster } = operator;
-    const define = await startWithoutDefinition();
     await define();
     const namespace = await testCluster.namespace('shop');
     const defined = performance.now();
@@ -154,14 +149,6 @@ describe('the manager', () => {
     expect(operator.manager().pid).toBe(pid);
   });
 
-  it('knows if the API server reaches its webhook, and reports it', async () => {
-    const { testCluster } = operator;
-    const namespace = await testCluster.namespace('probed');
-    await testCluster.activate(namespace);
-    await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
-    await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True' });
-  });
-
   it('reports the age of its data, for each kind that it watches', async () => {
     const heard = () => operator.metric('lumigo_operator_watch_heard_timestamp_seconds');
     const watched = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
@@ -169,19 +156,6 @@ describe('the manager', () => {
     expect(Math.abs(before / watched - Date.now() / 1_000)).toBeLessThan(180);
     await operator.testCluster.create(createWorkload(deployment, await operator.testCluster.namespace('heard'), 'app'));
     await eventually(async () => expect(await heard()).toBeGreaterThan(before));
-  });
-
-  it('reports with a hint that the API server does not reach it', async () => {
-    const { testCluster, withoutWebhook } = operator;
-    const namespace = await testCluster.namespace('unreached');
-    await testCluster.activate(namespace);
-    await operator.stopManager();
-    await withoutWebhook(async () => {
-      await operator.startManager();
-      await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
-      const { message } = (await testCluster.condition(namespace, 'WebhookReachable')) ?? {};
-      expect(message).toContain('Check that the MutatingWebhookConfiguration exists');
-    });
   });
 
   it('releases the Lease when it is stopped, and its successor acts within seconds', async () => {
@@ -218,29 +192,14 @@ describe('the probe of the webhook', () => {
       status: 'True',
       message: 'The API server reaches the injector webhook',
     });
+    await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
     const mend = await breakInjector();
     await restart();
     await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
+    const { message } = (await testCluster.condition(namespace, 'WebhookReachable')) ?? {};
+    expect(message).toContain('Check that the MutatingWebhookConfiguration exists');
     await mend();
     await restart();
     await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True' });
-  });
-});
-
-describe('a changed authority', () => {
-  it('is not trusted before the configuration has it; meanwhile the reconciler injects', async () => {
-    const { testCluster, installation } = operator;
-    const namespace = await testCluster.namespace('stranger');
-    await testCluster.activate(namespace);
-    const stranger = await issueAuthority('stranger', validity);
-    const serving = await issueServing(stranger, ['localhost', '127.0.0.1'], validity);
-    const before = await servedSerial();
-    writeCertificate(operator.manager().certificates, serving, stranger.certificate);
-    await eventually(async () => expect(await servedSerial()).not.toBe(before));
-    // Open connections of the API server keep the old certificate. A new process has none.
-    await operator.cluster.restartApiServer();
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    await testCluster.waitForInstrumented(deployment, namespace, 'app');
-    writeCertificate(operator.manager().certificates, installation.certificate, installation.authority.certificate);
   });
 });
