@@ -125,8 +125,14 @@ describe('the pods that are looked at', () => {
   });
 
   it('are those of others if it has none, of which the injector alone counts', async () => {
-    const found = await podsOfGeneration(await create(deployment, namespace, 'empty'), client);
-    expect([found.length, found[0]?.injected.size, pages]).toEqual([20, 0, 2]);
+    const report = await create(cronJob, namespace, 'report');
+    // Their owner has the name of the CronJob, and is no Job of it.
+    await createPods(report, 2, {}, { kind: 'ConfigMap', name: 'report', uid: 'x' });
+    for (const without of [await create(deployment, namespace, 'empty'), report]) {
+      pages = 0;
+      const found = await podsOfGeneration(without, client);
+      expect([found.length, found[0]?.injected.size, pages]).toEqual([20, 0, 2]);
+    }
   });
 
   it.each([

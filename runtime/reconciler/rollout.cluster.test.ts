@@ -4,10 +4,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { toInjector } from '../config/config.ts';
-import { annotations, injector, labels, workloadKinds } from '../contract.ts';
-import { findRevert } from '../injection/revert.ts';
-import { toTemplate } from '../injection/workload.ts';
+import { annotations, labels } from '../contract.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
@@ -173,50 +170,6 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('a');
   });
 
-  it('does not revert a CronJob for the crashing pod of another workload', async () => {
-    const stage = await stages.make(operator, 'foreign', {});
-    const { namespace, testCluster } = stage;
-    const container = { name: 'app', image: 'app:1' };
-    const { image } = toInjector(operator.installation.config);
-    const volumeMounts = [{ name: injector.volume, mountPath: injector.mountPath }];
-    // An owner has the name of the CronJob, and is no Job of it.
-    const named = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'report' } };
-    const { uid } = (await testCluster.create(named)).metadata;
-    await testCluster.create({
-      ...{ apiVersion: 'v1', kind: 'Pod' },
-      metadata: {
-        ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'report', uid }],
-        ...{ namespace, name: 'other', labels: { app: 'other', [labels.autoTrace]: 'lumigo-operator.v1' } },
-        annotations: { [annotations.injection]: '{}' },
-      },
-      spec: {
-        initContainers: [{ name: injector.container, image }],
-        containers: [{ ...container, volumeMounts }],
-        volumes: [{ name: injector.volume, emptyDir: {} }],
-      },
-    });
-    stage.become('crashes', 'other');
-    await eventually(() => expect(stage.kubelet.seen('other')).toMatchObject([{ ordered: 'crashes' }]));
-    const template = { spec: { restartPolicy: 'Never', containers: [container] } };
-    await testCluster.create({
-      ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace, name: 'report' } },
-      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template } } },
-    });
-    await stage.activate();
-    const read = () => testCluster.get(workloadKinds.cronJob, namespace, 'report');
-    await eventually(async () => expect(toTemplate(await read())?.spec.initContainers).toHaveLength(1));
-    // Two looks would take three seconds.
-    await sleep(8_000);
-    expect(findRevert((await read()).metadata)).toBeUndefined();
-  });
-
-  it('reverts a workload that does not become available in time', async () => {
-    const stage = await stages.make(operator, 'slow', deployments('a'));
-    await stage.activate();
-    await stage.waitForReverted('a', 'NotReady');
-    expect((await stage.getRevert('a'))?.evidence).toContain('within 30 seconds');
-  });
-
   it('applies an update in the same way, and keeps other injections if the first one fails', async () => {
     const stage = await stages.make(operator, 'update', deployments('a', 'b'));
     const before = await stage.read('a');
@@ -234,12 +187,12 @@ describe('a rollout', () => {
     expect((await stage.read('b'))['spec']).toEqual(former['spec']);
   });
 
-  it('leaves no trace of a revert when the Lumigo resource is deleted', async () => {
-    const stage = await stages.make(operator, 'trace', deployments('a', 'b'));
+  it('reverts what is not available in time, which leaves no trace when the Lumigo is deleted', async () => {
+    const stage = await stages.make(operator, 'slow', deployments('a', 'b'));
     const { metadata: before } = await stage.read('a');
-    stage.become('no-injector-image', 'a');
     await stage.activate();
-    await stage.waitForReverted('a', 'InjectorImage');
+    await stage.waitForReverted('a', 'NotReady');
+    expect((await stage.getRevert('a'))?.evidence).toContain('within 30 seconds');
     expect((await stage.read('a')).metadata.labels?.[labels.rollout]).toBe('reverted');
     await stage.testCluster.deleteLumigo(stage.namespace);
     const { metadata } = await stage.read('a');
