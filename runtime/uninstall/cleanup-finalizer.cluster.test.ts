@@ -40,29 +40,21 @@ const { deployment } = workloadKinds;
 describe('the cleanup finalizer in a removal', () => {
   afterEach(() => operator.reinstall());
 
-  it('keeps the operator able to clean up when all its objects are deleted at once [D42, F41]', async () => {
+  it('keeps the operator able to clean up if Argo CD deletes its objects wave by wave [D42, F41]', async () => {
     const { testCluster, cluster, installation } = operator;
-    const namespace = await testCluster.instrumented('shop');
+    const namespace = await instrumentedAndProtected(operator);
     const alone = await testCluster.namespace('alone');
     await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await testCluster.waitForInstrumented(deployment, alone, 'app');
-    await waitForProtected(operator, true);
-    await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    for (const each of [namespace, alone])
-      expect(await testCluster.isInstrumented(deployment, each, 'app')).toBe(false);
-    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
-    await cluster.client.delete({ ...deployment, namespace: alone, name: 'app' });
-  });
-
-  it('keeps it able to if Argo CD deletes wave by wave [D42]', async () => {
-    const { testCluster, cluster, installation } = operator;
-    const namespace = await instrumentedAndProtected(operator);
     const getWave = ({ metadata }: Manifest): number =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
     const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => getWave(each) === wave));
     expect(waves.flat().length).toBe(installation.manifests.length);
     await destroy(cluster, waves, () => operator.stopManager());
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    for (const each of [namespace, alone])
+      expect(await testCluster.isInstrumented(deployment, each, 'app')).toBe(false);
+    expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
+    await cluster.client.delete({ ...deployment, namespace: alone, name: 'app' });
   });
 
   it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
