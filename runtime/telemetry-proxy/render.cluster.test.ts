@@ -3,28 +3,36 @@ import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { largeQuantity, metricPattern, namePattern } from '../../infra/settings/leaves.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { serialize } from '../node-collector/common-parts.ts';
-import { render } from './render.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
-import type { Collection, ProxySettings } from './types.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import type { NodeCollectorConfig } from '../config/config.ts';
+import { mounts } from '../contract.ts';
+import { serialize } from '../node-collector/common-parts.ts';
+import { essentialMetrics } from '../node-collector/essential-metrics.ts';
+import { renderNodeCollector } from '../node-collector/render.ts';
+import { render } from './render.ts';
+import type { Collection, ProxySettings } from './types.ts';
 
 let otelcol = '';
 const folder = createTemporaryFolder();
 beforeAll(async () => {
   otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
-  for (const name of ['tokens', 'loop-key']) writeFileSync(join(folder, name), 'none');
+  for (const name of ['tokens', 'loop-key', 'token']) writeFileSync(join(folder, name), 'none');
 });
 
-function validate(given: ProxySettings, collected: Collection | undefined): string {
+function validateText(text: string): string {
   const file = join(folder, 'collector.json');
-  writeFileSync(file, serialize(render({ ...given, telemetryProxyDirectory: folder }, collected)));
+  writeFileSync(file, text);
   const { status, stderr } = spawnSync(otelcol, ['validate', `--config=${file}`], { encoding: 'utf8' });
   return status === 0 ? '' : stderr;
 }
 
-describe('otelcol validate', () => {
+const validate = (given: ProxySettings, collected: Collection | undefined): string =>
+  validateText(serialize(render({ ...given, telemetryProxyDirectory: folder }, collected)));
+
+describe('otelcol validate, for the telemetry proxy', () => {
   it('accepts every configuration that can be rendered [D35]', () => {
     fc.assert(
       fc.property(settings, fc.option(collection, { nil: undefined }), (given, collected) => {
@@ -51,5 +59,58 @@ describe('otelcol validate', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
     expect(validate({ ...given, telemetryProxyQueueShardSize: '0' }, undefined)).toContain('queue_size');
+  });
+});
+
+function validateOnNode(config: NodeCollectorConfig, address: string): string {
+  const text = serialize(renderNodeCollector(config, { name: 'worker-1', address }));
+  // These exist only in the pod.
+  const inPod = [mounts.nodeCollectorState, mounts.serviceAccount];
+  return validateText(inPod.reduce((given, path) => given.replaceAll(path, folder), text));
+}
+
+const accepted = (pattern: { safeParse: (value: string) => { success: boolean } }, form: RegExp) =>
+  fc.stringMatching(form).filter((text) => pattern.safeParse(text).success);
+const names = accepted(namePattern(), /^[-.a-z0-9*?]{1,20}$/);
+const logFiles = fc.array(
+  fc.record({ namespacePattern: names, podPattern: names, containerPattern: names }, { requiredKeys: [] }),
+  { maxLength: 3 },
+);
+
+const configs: fc.Arbitrary<NodeCollectorConfig> = fc
+  .record({
+    version: fc.constant('0.1.0'),
+    podName: fc.constant('pod'),
+    operatorNamespace: fc.constant('lumigo-system'),
+    excludedNamespaces: fc.constant(['kube-system']),
+    logLevel: fc.constantFrom('info', 'debug'),
+    metricsSecure: fc.boolean(),
+    logs: fc.boolean(),
+    logsInclude: logFiles,
+    logsExclude: logFiles,
+    metrics: fc.boolean(),
+    essentialOnly: fc.boolean(),
+    essentialMetrics: fc.array(accepted(metricPattern(), /^[a-z_:][a-zA-Z0-9_:.*+]{0,20}$/), { minLength: 1 }),
+    metricsFrequency: fc.constantFrom('1s', '15s', '5m'),
+    queueSize: accepted(largeQuantity(), /^[1-9][0-9]{0,3}(\.[0-9])?(k|Ki|[MGT]i?)?$/),
+    proxyUrl: fc.constant('http://proxy.lumigo-system.svc.cluster.local:4320'),
+  })
+  .filter(({ logs, metrics }) => logs || metrics);
+
+describe('otelcol validate, for the collector of a node', () => {
+  it('accepts every configuration of a node that the settings can ask for', () => {
+    fc.assert(
+      fc.property(configs, fc.constantFrom('10.0.0.5', 'fd00::5'), (config, address) => {
+        expect(validateOnNode(config, address)).toBe('');
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('refuses an invalid configuration, so that its consent is meaningful', () => {
+    const [config] = fc.sample(configs, 1);
+    if (config === undefined) throw new Error('no sample');
+    const wrong = { ...config, metrics: true, essentialOnly: true, essentialMetrics: [...essentialMetrics, '('] };
+    expect(validateOnNode(wrong, '10.0.0.5')).toContain('regex');
   });
 });
