@@ -78,7 +78,7 @@ async function peakDuring(name: string, attack: () => Promise<void>): Promise<nu
 const ANNOTATION = 'a'.repeat(255_000);
 const annotated = (namespace: string) => {
   const keys = [annotations.retry, annotations.instrumentation, annotations.injectContainers];
-  return times(600, (index) => {
+  return times(400, (index) => {
     const manifest = createWorkload(deployment, namespace, `annotated-${index}`);
     const own = { [keys[index % keys.length] ?? '']: ANNOTATION };
     return { ...manifest, metadata: { ...manifest.metadata, annotations: own } };
@@ -89,7 +89,7 @@ const annotated = (namespace: string) => {
 const args = times(93_000, () => 'x'.repeat(11));
 const large = (namespace: string) =>
   [deployment, daemonSet, statefulSet].flatMap((kind) =>
-    times(25, (index) =>
+    times(17, (index) =>
       createWorkload(kind, namespace, `large-${index}`, {
         pod: { containers: [{ name: 'app', image: 'app:1', args }] },
       }),
@@ -104,15 +104,15 @@ const labelled = (namespace: string, name: string, count: number) => {
 };
 
 describe('the manager, with the heap of its container', () => {
-  it('does not keep the text of 600 annotations of 255 KB [F66]', async () => {
+  it('does not keep the text of 400 annotations of 255 KB [F66]', async () => {
     const namespace = await operator.testCluster.namespace('annotated');
-    const peak = await peakDuring('600 annotations', () => store(annotated(namespace)));
+    const peak = await peakDuring('400 annotations', () => store(annotated(namespace)));
     expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
   });
 
-  it('reads 75 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
+  it('reads 51 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
     const namespace = await operator.testCluster.namespace('large');
-    const peak = await peakDuring('75 workloads', async () => {
+    const peak = await peakDuring('51 workloads', async () => {
       await store(large(namespace));
       await operator.testCluster.secret(namespace);
       await operator.testCluster.lumigo(namespace);
