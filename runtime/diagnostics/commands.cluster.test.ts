@@ -124,7 +124,7 @@ describe('lumigo check', () => {
   it('says what to do about an unreachable webhook, and exits with 1', async () => {
     await operator.withoutWebhook(async () => {
       // A probe of the operator may fail meanwhile. No Lumigo resource of this namespace says so.
-      const { code, stdout, stderr } = await checkNamespace('default');
+      const { code, stdout, stderr } = await asAdministrator('check', '-n', 'default');
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('lumigo: 2 of 9 checks failed\n') });
       expect(stdout).toMatch(/webhook +failed +The API server does not reach the injector webhook\..*\n +→ See docs/);
       expect(stdout).toMatch(/certificate +failed +The webhook configuration does not exist/);
