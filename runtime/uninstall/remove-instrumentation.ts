@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
-import { ineligible } from '../injection/eligibility.ts';
+import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { uninstrument } from '../injection/remove.ts';
@@ -49,29 +49,29 @@ export async function removeInstrumentation(client: Client, isWanted: Predicate,
 export const isAnyInstrumented = async (client: Client, isWanted: Predicate): Promise<boolean> =>
   (await instrumentedWorkloads(client, isWanted).next()).done !== true;
 
-/** Returns true if the deleted `Lumigo` kept the injection, or if this operator added none. */
-export const isToStay = ({ metadata }: Workload): boolean => {
-  const injectionStatus = getInjectionStatus(metadata);
-  return injectionStatus === undefined ? findRevert(metadata) === undefined : injectionStatus.keep === true;
-};
-
 async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
-  for (const [kind, labelSelector] of marked)
-    for await (const { items } of client.pages(kind, { limit: PAGE_SIZE, labelSelector }))
+  for (const [kind, options] of lists)
+    for await (const { items } of client.pages(kind, options))
       yield* items
         .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
-        .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && isWanted(workload));
+        .filter(({ workload }) => isToClean(workload) && isWanted(workload));
 }
 
-/** The second label marks reverted workloads, which have an annotation to remove. */
-const marked = workloads
-  .filter(({ mutable }) => mutable)
-  .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
+/** A team or a GitOps tool may have removed the label. Few workloads without it are instrumented. */
+const lists = [
+  { labelSelector: labels.autoTrace, limit: PAGE_SIZE },
+  { labelSelector: `!${labels.autoTrace}`, metadataOnly: true },
+].flatMap((options) => workloads.filter(({ mutable }) => mutable).map((kind) => [kind, options] as const));
 
-/** A Deployment's ReplicaSets have its pod template's label. The Deployment changes them. */
-const isWithinReach: Predicate = (workload) => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
-
-const isMarked: Predicate = ({ metadata }) => ourLabel(metadata) !== undefined || findRevert(metadata) !== undefined;
+/**
+ * Judges by the annotation, because others change the labels. Returns false if the deleted `Lumigo` kept the injection, or if
+ * this operator added none. A Deployment's ReplicaSets have its annotation. The Deployment changes them.
+ */
+function isToClean({ kind, metadata }: Workload): boolean {
+  if (metadata.deletionTimestamp !== undefined || findOwner(kind, metadata) !== undefined) return false;
+  const injectionStatus = getInjectionStatus(metadata);
+  return injectionStatus === undefined ? findRevert(metadata) !== undefined : injectionStatus.keep !== true;
+}
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;
@@ -86,5 +86,5 @@ async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload):
     return true;
   };
   const read = async () => (await client.get(ref)) as Workload;
-  return (await readAndChange(listed, read, remove)) ?? false;
+  return (await readAndChange(listed['spec'] === undefined ? undefined : listed, read, remove)) ?? false;
 }

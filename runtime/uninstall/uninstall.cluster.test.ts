@@ -108,15 +108,26 @@ describe('uninstall', () => {
   it('removes injections and finalizers itself without a manager [D42]', async () => {
     const { testCluster } = operator;
     const [gone, kept] = [await testCluster.instrumented('leaving'), await testCluster.instrumented('leaving', keep)];
+    const changed = { 'opted-out': 'false', 'set-back': 'true', unlabelled: null };
+    for (const name of Object.keys(changed)) {
+      await testCluster.create(createWorkload(deployment, gone, name));
+      await testCluster.waitForInstrumented(deployment, gone, name);
+    }
     await waitForProtected(operator, true);
     await operator.killManager();
+    const relabel = (namespace: string, name: string, value: string | null) =>
+      testCluster.merge(deployment, namespace, name, { metadata: { labels: { [labels.autoTrace]: value } } });
+    for (const [name, value] of Object.entries(changed)) await relabel(gone, name, value);
+    await relabel(kept, 'app', null);
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
     const { code, stdout, stderr } = await uninstall();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Removed the injection from 1 workload.');
+    expect(stdout).toContain('Removed the injection from 4 workloads.');
     expect(await protection(operator)).toEqual([false, false, false]);
-    expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
+    for (const name of ['app', ...Object.keys(changed)])
+      expect([name, await testCluster.isInstrumented(deployment, gone, name)]).toEqual([name, false]);
+    expect(await testCluster.label(deployment, gone, 'set-back')).toBe('true');
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
     await operator.startManager();

@@ -8,7 +8,7 @@ import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { describeError } from '../wording/errors.ts';
 import { HELD_MS, isLed, stepDown } from './lease.ts';
-import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
+import { isAnyInstrumented, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
 
 interface UninstallOptions {
   readonly client: Client;
@@ -117,8 +117,7 @@ class Cleaner {
     return false;
   }
 
-  private readonly isWanted = (workload: Workload): boolean =>
-    !isToStay(workload) && !this.kept.has(workload.metadata.namespace ?? '');
+  private readonly isWanted = ({ metadata }: Workload): boolean => !this.kept.has(metadata.namespace ?? '');
 }
 
 async function attempt(
