@@ -117,9 +117,6 @@ export const workloads = Object.values(workloadKinds);
 
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
-/** Kinds whose pod template their controller sets, if that is a workload itself. */
-export const followers: readonly string[] = ['ReplicaSet', 'Job'] satisfies (typeof workloads)[number]['kind'][];
-
 /** An Authorization header is `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';
 

@@ -162,7 +162,7 @@ describe('the injector', () => {
   it.each<readonly [string, WorkloadKind, readonly object[], boolean]>([
     ['a ReplicaSet of a Deployment', replicaSet, owner('apps/v1', 'Deployment'), false],
     ['a ReplicaSet of an Argo Rollout', replicaSet, owner('argoproj.io/v1alpha1', 'Rollout'), false],
-    ['a ReplicaSet of a kind that is not instrumented', replicaSet, owner('example.com/v1', 'Deployment'), true],
+    ['a ReplicaSet of a kind that is not instrumented', replicaSet, owner('example.com/v1', 'Deployment'), false],
     ['a ReplicaSet that a Deployment owns but does not control', replicaSet, owner('apps/v1', 'Deployment', {}), true],
     ['a Job of a CronJob', job, owner('batch/v1', 'CronJob'), false],
     ['a Job that a CronJob no longer controls', job, owner('batch/v1', 'CronJob', { controller: false }), true],

@@ -1,5 +1,5 @@
 import { texts } from './cel.ts';
-import { followers, labels, probeLabel, workloads } from '../../runtime/contract.ts';
+import { labels, probeLabel, workloads } from '../../runtime/contract.ts';
 
 /**
  * A CEL condition that the API server checks before it calls a webhook. A failing expression would skip the webhook (`failurePolicy:
@@ -25,11 +25,12 @@ const injectionConcerned = [
   `${autoTrace('object')} != ${autoTrace('oldObject')}`,
 ].join(' || ');
 
-/** ReplicaSets and Jobs copy the template of their owner. Without this condition, each rollout and each run would call the webhook. */
+/** The rule of `findOwner`. Without this condition, each rollout and each run of a CronJob would call the webhook. */
 const decidesByItself =
-  `!(request.kind.kind in ${texts(followers)} && has(object.metadata.ownerReferences) && ` +
+  `!(request.kind.kind in ['ReplicaSet', 'Job'] && has(object.metadata.ownerReferences) && ` +
   `object.metadata.ownerReferences.exists(owner, has(owner.controller) && owner.controller && ` +
-  `(owner.apiVersion + '/' + owner.kind) in ${texts(workloads.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`))}))`;
+  `(request.kind.kind == 'ReplicaSet' || ` +
+  `(owner.apiVersion + '/' + owner.kind) in ${texts(workloads.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`))})))`;
 
 /** The operator proves by such a dry run that this rule calls its webhook. */
 const isProbe =

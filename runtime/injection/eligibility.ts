@@ -1,5 +1,4 @@
 import type * as api from '@kubernetes/client-node';
-import { followers } from '../contract.ts';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
 import type { JobStatus, Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
@@ -21,14 +20,15 @@ export function ineligible(input: Pick<DecisionInput, 'workload' | 'operation'>)
 }
 
 /**
- * Names the workload that decides about this one; undefined if it decides for itself. Other kinds of controllers are
- * not instrumented, so their ReplicaSets and Jobs are. The webhook's match conditions have the same rule.
+ * Names the owner that decides about this one; undefined if it decides for itself. A controller of ReplicaSets may find
+ * them by equal templates, as a Deployment does. Jobs of other kinds decide for themselves. The match conditions agree.
  */
 export function findOwner(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
-  const leads = findKind(controller.apiVersion, controller.kind) !== undefined;
-  return followers.includes(kind) && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
+  const isWorkload = findKind(controller.apiVersion, controller.kind) !== undefined;
+  const isLeft = kind === 'ReplicaSet' || (kind === 'Job' && isWorkload);
+  return isLeft ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
 export function skippedByReconciler({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {

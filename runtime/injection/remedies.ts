@@ -10,7 +10,7 @@ export const remedies = {
   'lumigo-deleting': 'Create a `Lumigo` resource again when this one is deleted.',
   'pod-mode': 'Restart the workload: its new pods are injected.',
   'no-pod-mode': 'Set `spec.tracing.injection.mode: Pod`, or look at the workload of the pod.',
-  'left-to-owner': 'Look at the owner: its pods get what the owner has.',
+  'left-to-owner': 'Look at the owner, which sets the template. If its kind is not instrumented, use Pod mode.',
   'existing-left': 'Change its pod template, or set `injectLumigoIntoExistingResourcesOnCreation: true`.',
   'other-kind': 'Instrument the workload that this kind creates.',
   'no-template': 'Instrument the Deployment that it refers to.',
