@@ -299,6 +299,7 @@ describe('a Lumigo', () => {
 
   it('shows in `kubectl get lum` if it works, how much it covers, and why [D49]', async () => {
     const conditions = [
+      { type: 'Active', status: 'True', reason: 'Ready' },
       { type: 'Error', status: 'False', reason: 'NoError' },
       { type: 'Ready', status: 'False', reason: 'TokenRefused' },
       { type: 'RolledOut', status: 'True', reason: 'Complete' },
@@ -317,6 +318,7 @@ describe('a Lumigo', () => {
     };
     expect(columnDefinitions.map(({ name }) => name)).toEqual([
       'Name',
+      'Active',
       'Ready',
       'Instrumented',
       'Rollout',
@@ -325,7 +327,7 @@ describe('a Lumigo', () => {
       'Mode',
       'Age',
     ]);
-    const shown = ['lumigo', 'False', 7, 'Complete', 'TokenRefused', 'TokenRefused'];
+    const shown = ['lumigo', 'True', 'False', 7, 'Complete', 'TokenRefused', 'TokenRefused'];
     expect(rows.map(({ cells }) => cells.slice(0, shown.length))).toEqual([shown]);
   });
 

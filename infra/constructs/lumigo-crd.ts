@@ -15,6 +15,7 @@ const pathInCondition = (type: string, field: 'status' | 'reason') =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
 export const printerColumns = [
+  column('Active', 'string', pathInCondition('Active', 'status'), 'True if the operator acts in this namespace'),
   column('Ready', 'string', pathInCondition('Ready', 'status'), 'True if Lumigo works in this namespace'),
   column(
     'Instrumented',
