@@ -238,6 +238,22 @@ describe('the workloads of a namespace', () => {
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
   });
 
+  it('are listed in order up to 1,000, counted beyond, and still removed', () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `app-${String(index).padStart(3, '0')}`);
+    const last = instrumented('a', { kind: workloadKinds.daemonSet });
+    const there = [last, ...names.map((_, index) => instrumented(names[(index * 7) % 1_000] ?? ''))];
+    const seen = observed([known(lumigo({}, ready))]);
+    const settled = there.map((each) => ({ ...each, checkedUnder: seen.policy }));
+    const [action] = plan({ ...seen, workloads: settled }).lumigoes;
+    const status = action?.kind === 'write-status' ? action.status : {};
+    expect(status.instrumentedResourcesCount).toBe(1_001);
+    expect(status.instrumentedResources?.map(({ name }) => name)).toEqual(names);
+    const ending = [known(lumigo(going), { listed: names.map(entry) })];
+    const isFirst = ({ name }: ObservedWorkload) => name === names[0];
+    for (const left of [there, there.filter((each) => !isFirst(each))])
+      expect(changes(observed(ending, left))).toHaveLength(left.length);
+  });
+
   it('are read at once when a user scales them, and no status calls that an undone change', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
     const { policy } = seen;
