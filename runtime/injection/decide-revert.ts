@@ -1,6 +1,6 @@
 import { annotations } from '../contract.ts';
 import { choiceIn, getChoice } from './chosen-containers.ts';
-import { corrected, type Decision, type DecisionInput } from './decision.ts';
+import { blocked, corrected, type Decision, type DecisionInput } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { injectionStatusText } from './injection-status.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
@@ -39,8 +39,9 @@ export function decideRevert({ workload, injector, now, failed }: DecisionInput)
   // The workload may have another template by now, which has not failed.
   const isSame = injectionStatusText(workload.metadata) === failed.injectionStatus;
   if (!isSame || fingerprint(template) !== failed.template) return undefined;
-  const clean = uninstrument(workload);
   const { attempt, evidence } = failed;
+  if (workload.kind === 'Job') return blocked('remove', 'job-immutable-removal', workload, evidence.message);
+  const clean = uninstrument(workload);
   const key = revertKey(clean, template, injector.image);
   const revert = { at: now, cause: evidence.cause, attempt, key, evidence: evidence.message };
   return {

@@ -107,8 +107,8 @@ const messages = {
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
     "A Job's pod template cannot change once the Job exists; create it again to have it instrumented",
-  'job-immutable-removal': () =>
-    "A Job's pod template cannot change once the Job exists; the injection stays until the Job is deleted",
+  'job-immutable-removal': (_namespace: string, evidence: string) =>
+    `A Job's pod template cannot change once the Job exists; the injection stays until the Job is deleted${evidence && `, although its pods fail: ${evidence}`}`,
   'job-finished': () => 'The Job is finished; resource will not be mutated',
   injected: (namespace: string) => `Injected, as the Lumigo resource in the '${namespace}' namespace requests`,
   'opted-in': () => `Injected, as the resource's own labels request ('${labels.autoTrace}' is 'true')`,

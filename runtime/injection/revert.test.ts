@@ -74,6 +74,13 @@ describe('an injection whose pods failed', () => {
     expect(removed['spec']).toEqual(workload()['spec']);
   });
 
+  it('stays in a Job, which cannot change, and an event says so', () => {
+    const job = changed(decided({ ...workload(), apiVersion: 'batch/v1', kind: 'Job' }, { operation: 'CREATE' }));
+    const kept = decided(job, { failed: failedIn(job) });
+    expect(kept).toMatchObject({ kind: 'none', tried: 'remove', code: 'job-immutable-removal' });
+    expect(kept.message).toContain('it crashed');
+  });
+
   it('stays if the workload has another template by now, which has not failed', () => {
     const other = changed(decided(workload(template({ image: 'app:2' }))));
     expect(failedIn(other).injectionStatus).toBe(failed.injectionStatus);

@@ -12,6 +12,7 @@ const revertedFor = (message: string): WorkloadState => ({
   ...{ kind: 'reverted', evidence: { cause: 'Crash', message }, risk, attempt: 1, wakeAt: 0 },
 });
 const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSummary['reverted'];
+const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
 
@@ -27,6 +28,12 @@ describe('the condition RolledOut', () => {
     ],
     ['Reverted', { reverted, blocked }, "Deployment/a was reverted (Crash): container 'app': boom"],
     ['Reverted', { reverted }, 'kubectl -n shop annotate --overwrite deployments.apps a lumigo.retry="$(date)"'],
+    [
+      'Reverted',
+      { reverted: [job, ...reverted] },
+      'Job/j fails with the injection (Crash): boom. A Job cannot be changed',
+    ],
+    ['Reverted', { reverted: [job, ...reverted] }, 'deployments.apps a lumigo.retry'],
     ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
     ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {

@@ -1,4 +1,4 @@
-import { annotations } from '../contract.ts';
+import { annotations, labels } from '../contract.ts';
 import type { ConditionReason } from '../api/conditions.ts';
 import type { Condition } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
@@ -63,11 +63,9 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
 
 const toSentences = ({ halted, underWay, queued, blocked, reverted, left, pods }: RolloutSummary): string[] => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
-  ...some(
-    reverted,
-    (each) => `${getName(each)} was reverted (${each.state.evidence.cause}): ${shown(each.state.evidence.message)}`,
-  ),
+  ...some(reverted, toSentence),
   ...reverted
+    .filter(({ kind }) => kind.mutable)
     .slice(0, 1)
     .map(
       (each) =>
@@ -83,6 +81,16 @@ const toSentences = ({ halted, underWay, queued, blocked, reverted, left, pods }
   ),
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
+
+function toSentence(reverted: RolloutSummary['reverted'][number]): string {
+  const { cause, message } = reverted.state.evidence;
+  const [failed, advice] = reverted.kind.mutable
+    ? ['was reverted', '']
+    : ['fails with the injection', `. A Job cannot be changed. To run it without, create it again with ${OPT_OUT}`];
+  return `${getName(reverted)} ${failed} (${cause}): ${shown(message)}${advice}`;
+}
+
+const OPT_OUT = `the label ${labels.autoTrace}: "false"`;
 
 const getRetry = ({ namespace, kind, name }: ObservedWorkload): string =>
   `'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;

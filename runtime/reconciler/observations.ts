@@ -9,7 +9,7 @@ import { getCompletion } from '../rollout/completion.ts';
 import { findInjector } from '../injection/intact.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { getRisk } from '../rollout/batches.ts';
-import type { Observation, Reading } from '../rollout/workload-state.ts';
+import type { Observation, Reading, WorkloadState } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 /** A new leader does not judge an older injection. */
@@ -17,9 +17,11 @@ const RECENT_MS = 30 * 60_000;
 
 export interface Installed extends Pick<Reading, 'injector'> {
   readonly image: string;
+  /** A workload of the namespace is about to show if the injector works. */
+  readonly isTrying: boolean;
 }
 
-export function classifyWorkload(workload: Workload, { injector, image }: Installed): Reading {
+export function classifyWorkload(workload: Workload, { injector, image }: Omit<Installed, 'isTrying'>): Reading {
   const template = toTemplate(workload);
   const isCurrent = findInjector(template?.spec)?.image === image;
   const [completion, risk] = [getCompletion(workload), getRisk(workload)];
@@ -31,7 +33,7 @@ export const mayHang = ({ kind }: Workload): boolean => kind === 'StatefulSet';
 
 export function observe(
   workload: Workload,
-  known: Pick<ObservedWorkload, 'judged' | 'changedAt'>,
+  known: Pick<ObservedWorkload, 'judged' | 'changedAt' | 'state'>,
   installed: Installed,
   epochMs: number,
 ): Observation {
@@ -46,17 +48,22 @@ export function observe(
   if (!hasInjection(workload) || ourLabel(metadata) === undefined) return { kind: 'clean' };
   const reading = classifyWorkload(workload, installed);
   const injectionStatus = getInjectionStatus(metadata);
-  const isNew =
-    known.judged !== injectionStatusText(metadata) &&
-    injectionStatus !== undefined &&
-    isRecent(injectionStatus, epochMs);
-  return isNew
-    ? { kind: 'injected', attempt: injectionStatus.attempt ?? 0, ...reading }
+  const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
+  const seen: Observation = isNew
+    ? { kind: 'injected', attempt: injectionStatus?.attempt ?? 0, ...reading }
     : { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };
+  return workload.kind === 'Job' ? observeJob(seen, known.state, installed) : seen;
 }
 
-const isRecent = ({ change, at }: InjectionStatus, epochMs: number): boolean =>
-  change !== 'adopted' && Math.abs(epochMs - parseTime(at, -Infinity)) <= RECENT_MS;
+/** A Job keeps its injection. One at a time is looked at, while it is open if the injector runs. */
+function observeJob(seen: Observation, state: WorkloadState | undefined, { injector, isTrying }: Installed) {
+  if (state?.kind === 'reverting') return { kind: 'kept' } as const;
+  const isOpen = seen.kind === 'injected' && !isTrying && injector !== 'verified' && injector !== 'failing';
+  return state === undefined && !isOpen ? ({ kind: 'clean' } as const) : seen;
+}
+
+const isRecent = (found: InjectionStatus | undefined, epochMs: number): boolean =>
+  found !== undefined && found.change !== 'adopted' && Math.abs(epochMs - parseTime(found.at, -Infinity)) <= RECENT_MS;
 
 /** Returns `fallback` for invalid text, because a tenant can write the annotation. */
 function parseTime(at: string, fallback: number): number {

@@ -38,6 +38,7 @@ const first: WorkloadState = { ...untested, isFirst: true, wakeAt: NOW.ms + 5_00
 const reverting: WorkloadState = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: NOW.ms + 600_000 };
 const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
+const kept: WorkloadState = { ...injectorFailed, isKept: true };
 const evicting = (then: WorkloadState): WorkloadState => ({ kind: 'evicting', since: 0, then, wakeAt: NOW.ms });
 
 const workload = (name: string, state?: WorkloadState, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
@@ -45,6 +46,10 @@ const workload = (name: string, state?: WorkloadState, more: Partial<ObservedWor
   ...{ createdAt: '2026-01-01', label: undefined, deleting: false, state },
   checkedUnder: state === undefined ? undefined : policy,
   ...more,
+});
+const job = (name: string, state?: WorkloadState): ObservedWorkload => ({
+  ...workload(name, state),
+  kind: workloadKinds.job,
 });
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
 
@@ -129,6 +134,13 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     ['c is next', 'd is next'],
   ],
   ['but not before it was read once [F67]', [workload('b', first), workload('c', cron)], []],
+  ['a new Job is read, which delays no other', [job('j'), workload('a', queued)], ['read j', 'a is next']],
+  ['none may while the injector of a Job fails', [job('j', kept), workload('a', queued)], []],
+  [
+    'a Job is not tried again, but its halt ends',
+    [job('j', { ...kept, wakeAt: NOW.ms }), workload('a', queued)],
+    ['j is idle', 'a is next'],
+  ],
   ['a failed revert is retried later', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms + 1 } })], []],
   ['and then tried again', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms } })], ['revert a']],
   [
@@ -159,6 +171,7 @@ describe('a rollout', () => {
     expect([wants(), wants(workload('a', blocked)), wants(workload('a', untested))]).toEqual([false, false, false]);
     expect([wants(workload('a', queued)), wants(workload('a', rolling))]).toEqual([true, true]);
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', queued))).toBe(false);
+    expect([wants(workload('a', first)), wants(job('j', first))]).toEqual([true, false]);
   });
 
   it('is planned again by itself if the cluster halts it', () => {
@@ -168,11 +181,17 @@ describe('a rollout', () => {
     expect(plan([workload('a', queued)]).wakeAt).toBe(Infinity);
   });
 
+  it('is halted after a Job whose injector fails, since no further Job is injected', () => {
+    expect(plan([job('j', kept)]).rollout.summary.halted).toContain('the injector itself fails');
+    expect(plan([workload('a', injectorFailed)]).rollout.summary.halted).toBeUndefined();
+  });
+
   it("reports the injector's health to the webhook [F67]", () => {
     const report = (injector: ObservedRollout['injector'], ...there: ObservedWorkload[]) =>
       plan(there, { injector }).rollout.report?.health;
     expect(report('unknown', workload('a', rolling))).toBe('unverified');
-    for (const without of [untested, first]) expect(report('unknown', workload('a', without))).toBeUndefined();
+    expect(report('unknown', job('j', first))).toBe('unverified');
+    expect(report('unknown', workload('a', untested))).toBeUndefined();
     expect(report('verified', workload('a', rolling))).toBeUndefined();
     expect(report('verified', workload('a', injectorFailed))).toBe('failing');
     expect(report('failing')).toBe('failing');

@@ -93,7 +93,8 @@ export function planRollout(
     tally,
     summary,
     report: findReport(tally, injector),
-    wantsSlot: isUnderWay || (waiting.length > 0 && summary.halted === undefined),
+    wantsSlot:
+      summary.underWay.some(({ kind }) => kind.mutable) || (waiting.length > 0 && summary.halted === undefined),
     wakeAt: Math.min(
       ...all.map(({ state }) => getWakeAt(state, now)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
@@ -122,11 +123,7 @@ const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
 
 const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
 
-const isUnderWay = (each: ObservedWorkload): boolean =>
-  isJudged(each.state) ||
-  isIn(each, 'reverting') ||
-  (isIn(each, 'untested') && each.state.isFirst === true) ||
-  isNext(each);
+const isUnderWay = (each: ObservedWorkload): boolean => isJudged(each.state) || isIn(each, 'reverting') || isNext(each);
 
 function countRollout(all: readonly ObservedWorkload[]): NamespaceTally {
   const count = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
@@ -145,14 +142,16 @@ function getSummary(all: readonly ObservedWorkload[], halt: string | undefined):
   const isLeft = ({ state }: In<'blocked'>): boolean => state.reason.startsWith('WaitsFor');
   const blocked = all.filter((each): each is In<'blocked'> => isIn(each, 'blocked'));
   const queued = all.filter(isWaiting).length;
+  const reverted = all.filter(isReverted);
   const isHeld = queued > 0 || blocked.some(({ state }) => state.reason === 'InjectorUnverified');
   return {
     underWay: all.filter(isUnderWay),
     queued,
     blocked: blocked.filter((each) => !isLeft(each)),
-    reverted: all.filter(isReverted),
+    reverted,
     left: blocked.filter(isLeft).length,
-    halted: isHeld ? halt : undefined,
+    // After a failed Job, the webhook injects no further one.
+    halted: isHeld || reverted.some(({ kind }) => !kind.mutable) ? halt : undefined,
   };
 }
 

@@ -32,6 +32,7 @@ describe('telemetryAfter()', () => {
     ['nothing yet before its pods run', { state: { kind: 'queued' } as WorkloadState }, active, nothingYet],
     ['nothing since its pods run', { state: verified }, active, { kind: 'NothingYet', since: now.iso }],
     ['no time for a CronJob', { kind: workloadKinds.cronJob, state: verified }, active, nothingYet],
+    ['no time for a Job', { kind: workloadKinds.job, state: verified }, active, nothingYet],
     [
       'the time also for a ReplicaSet',
       { kind: workloadKinds.replicaSet, state: verified },

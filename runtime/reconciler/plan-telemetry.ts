@@ -43,9 +43,9 @@ export function telemetryAfter(
 const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSettings): boolean =>
   (traces || logs) && workload.elsewhere === undefined;
 
-/** The time begins when its pods run with the injection, and does not begin again. Nothing tells when a CronJob runs. */
+/** The time begins when its pods run with the injection, and does not begin again. Nothing tells when a Job runs. */
 function getSilence({ telemetry = nothingYet, state, kind }: ObservedWorkload, { iso }: Now): Telemetry {
-  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.kind !== 'CronJob';
+  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.group !== 'batch';
   return begins ? { kind: 'NothingYet', since: iso } : telemetry;
 }
 

@@ -27,6 +27,7 @@ const plain: ObservedWorkload = {
   ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
 };
 const ours = { ...plain, label: 'lumigo-operator.v1.0.0', injectionStatus };
+const injectedJob = { ...ours, kind: job };
 const kept = { ...ours, injectionStatus: `${injectionStatus} keep` };
 const optedIn = { ...plain, label: 'true' };
 const optedInAndDone = { ...ours, injectionStatus: `${injectionStatus} label=true` };
@@ -67,7 +68,13 @@ const cases: readonly [
     'change',
   ],
   ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
-  ['that is an instrumented Job stays as it is', { ...ours, kind: job }, active, 'nothing'],
+  [
+    'that is an instrumented Job is read once, because its pods show if the injector runs',
+    injectedJob,
+    active,
+    'change',
+  ],
+  ['that is an instrumented Job is not read again', { ...injectedJob, checkedUnder: active }, active, 'nothing'],
   ['is done with once a check has found nothing to do', { ...ours, checkedUnder: active }, active, 'nothing'],
   [
     'F1: is not done with under another policy than it was settled under',

@@ -28,13 +28,16 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const waiting = planned.filter((step) => step.kind !== 'nothing');
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
   const changes = waiting.filter((step) => step.kind === 'change');
+  // A Job is never changed, so no other workload waits for its check.
+  const isAhead = ({ workload: { kind, inFlight }, kind: step }: Planned): boolean =>
+    kind.mutable && (step === 'change' || inFlight !== undefined);
   const isFree = ({ workload, kind: step }: Planned): boolean =>
     step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
   const isStated = ({ state, deleting }: ObservedWorkload): boolean => state !== undefined && !deleting;
   const way = {
     states: isRolledOut(policy) ? planned.map(({ workload }) => workload).filter(isStated) : [],
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
-    unknown: changes.length + waiting.filter(({ workload }) => workload.inFlight !== undefined).length,
+    unknown: waiting.filter(isAhead).length,
   };
   const rollout = planRollout(way, observed, now);
   return {

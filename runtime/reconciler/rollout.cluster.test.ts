@@ -4,7 +4,8 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { annotations, labels } from '../contract.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { annotations, labels, workloadKinds } from '../contract.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
@@ -168,6 +169,23 @@ describe('a rollout', () => {
     proxy.interfere = undefined;
     show();
     await stage.waitForInstrumented('a');
+  });
+
+  it('reports a Job whose injector cannot start, and lets further Jobs run without the injection', async () => {
+    const stage = await stages.make(operator, 'jobs', {});
+    const { namespace, testCluster } = stage;
+    const create = (name: string) => testCluster.create(createWorkload(workloadKinds.job, namespace, name));
+    const isInjected = (name: string) => testCluster.isInstrumented(workloadKinds.job, namespace, name);
+    stage.become('no-injector-image', 'a');
+    await stage.activate();
+    await testCluster.waitForWebhook(namespace);
+    await create('a');
+    expect(await isInjected('a')).toBe(true);
+    await stage.waitForCondition({ reason: 'Halted' });
+    expect((await stage.rolledOut())?.message).toContain('Job/a fails with the injection (InjectorImage)');
+    await eventually(async () => expect(await stage.reasons('a')).toContain('LumigoCannotRemoveInstrumentation'));
+    await create('b');
+    expect([await isInjected('a'), await isInjected('b')]).toEqual([true, false]);
   });
 
   it('applies an update in the same way, and keeps other injections if the first one fails', async () => {

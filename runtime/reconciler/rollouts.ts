@@ -15,6 +15,8 @@ const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
 
 const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
 
+const toFact = (state: WorkloadState) => ({ state: state.kind === 'idle' ? undefined : state });
+
 export class Rollouts {
   private readonly turns: NamespaceSlots;
   private readonly settings: ObservedRollout['settings'];
@@ -40,9 +42,11 @@ export class Rollouts {
     return { settings: this.settings, hasSlot: this.turns.has(namespace), injector: this.cluster };
   }
 
-  installed({ namespace }: ObservedWorkload): Installed {
-    const injector = healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
-    return { injector, image: toInjector(this.term.config).image };
+  installed({ namespace, kind }: ObservedWorkload): Installed {
+    const own = this.tallies.get(namespace) ?? noTally;
+    // A Job has pods soon, so it is looked at even after a workload without pods was tried.
+    const injector = healthFor(kind.mutable ? own : { ...own, untested: 0 }, this.cluster);
+    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying > 0 };
   }
 
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
@@ -51,7 +55,7 @@ export class Rollouts {
     if (known === undefined) return undefined;
     const before = known.state ?? idle;
     const { state, action } = transition(before, seen, performance.now(), this.settings);
-    if (state !== before) store.update(known, { state: state.kind === 'idle' ? undefined : state });
+    if (state !== before) store.update(known, toFact(state));
     return action;
   }
 
@@ -66,7 +70,7 @@ export class Rollouts {
 
   act(namespace: string, { stateChanges, wantsSlot, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
-    for (const workload of stateChanges) store.update(workload, { state: workload.state });
+    for (const workload of stateChanges) store.update(workload, toFact(workload.state ?? idle));
     this.turns.want(namespace, wantsSlot);
     this.count(namespace, tally);
     const { underWay, queued, blocked, reverted, halted } = summary;

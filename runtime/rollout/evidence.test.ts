@@ -96,6 +96,7 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
   ['one pod that keeps restarting beside one that shows nothing yet [F64]', [crashes, pod({})], undefined],
   ['one without the image, and one that keeps restarting', [noImage, crashes], 'Crash'],
   ['a pod that keeps restarting beside one that is ready', [crashes, ready], undefined],
+  ['a pod that succeeded at its second try', [pod({ status: { ...crashes.status, phase: 'Succeeded' } })], undefined],
   [
     'a sidecar without injection that keeps restarting [F64]',
     [pod({ status: { containerStatuses: [crashing('istio-proxy')] } })],
@@ -111,6 +112,7 @@ describe('a check of the pods of a generation', () => {
       status: { initContainerStatuses: [{ name: 'lumigo-injector', state: { terminated: { exitCode: 0 } } }] },
     });
     expect([look([noImage, past]).ran, look([noImage, killed]).ran]).toEqual([true, false]);
+    expect([look([past]).isAny, look([]).isAny]).toEqual([true, false]);
   });
 
   it('names its pod', () => expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));

@@ -15,6 +15,7 @@ export interface LookedAtPod {
 export interface Look {
   readonly evidence: Evidence | undefined;
   readonly ran: boolean;
+  readonly isAny: boolean;
 }
 
 export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused', 'NotReady'] as const;
@@ -54,11 +55,11 @@ export const shown = (text: string): string => withoutTokens(printable(text)).sl
  * explain the others. judge.ts reverts only after two looks.
  */
 export function look(pods: readonly LookedAtPod[]): Look {
-  return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector) };
+  return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector), isAny: pods.length > 0 };
 }
 
 function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
-  if (pods.some(({ isReady }) => isReady)) return undefined;
+  if (pods.some(({ isReady, status }) => isReady || status.phase === 'Succeeded')) return undefined;
   const found = pods.map(findEvidence);
   if (found.includes(undefined)) return undefined;
   return found.find((evidence) => evidence?.cause === 'Crash') ?? found[0];

@@ -13,8 +13,11 @@ import {
 
 export type OnProbation = Extract<WorkloadState, Probation>;
 
+/** Returns whether it is about to show if the injector works. */
 export const isJudged = (state: WorkloadState | undefined): boolean =>
-  state?.kind === 'rolling' || state?.kind === 'soaking' || (state?.kind === 'untested' && state.look !== undefined);
+  state?.kind === 'rolling' ||
+  state?.kind === 'soaking' ||
+  (state?.kind === 'untested' && (state.look !== undefined || state.isFirst === true));
 
 type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
@@ -53,13 +56,12 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   const isSilent = completion.kind === 'no-pods' || completion.kind === 'paused';
   // Without pods, and during a pause, nothing shows the opposite.
   if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
+  if (completion.kind === 'no-pods') return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
   // A pause does not count against the deadline, and delays no other workload.
   if (completion.kind === 'paused') return { state: untested(state) };
-  if (completion.kind === 'complete') return { state: complete(state, { ...seen, completion }, now, settings) };
-  if (completion.kind === 'progressing') return incomplete(state, completion, now, settings);
-  // It is read again if the list of its pods fails.
-  const wakeAt = state.look === undefined ? Infinity : now + settings.lookMs;
-  return { state: { ...untested(state), look: state.look, wakeAt }, action: 'look-at-pods' };
+  return completion.kind === 'complete'
+    ? { state: complete(state, { ...seen, completion }, now, settings) }
+    : incomplete(state, completion, now, settings);
 }
 
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
@@ -71,6 +73,13 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
 const kept = ({ progress, template, isCurrent, attempt }: Probation) => ({ progress, template, isCurrent, attempt });
 
 const untested = (state: OnProbation): OnProbation => ({ kind: 'untested', ...kept(state), wakeAt: Infinity });
+
+/** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
+function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {
+  const isFirst = state.kind === 'untested' && state.isFirst === true && now - state.progress.at < deadlineMs;
+  const wakeAt = isFirst || state.look ? now + lookMs : Infinity;
+  return { kind: 'untested', ...kept(state), isFirst, look: state.look, wakeAt };
+}
 
 function complete(
   state: OnProbation,
@@ -120,7 +129,7 @@ function standstill(state: OnProbation, completion: Progressing, now: number, se
   const stoodMs = now - state.progress.at;
   if (stoodMs >= settings.deadlineMs)
     return revert(state, evidence ?? state.look?.evidence ?? notAvailable(completion, settings), now);
-  if (evidence !== undefined) return judgeEvidence(state, { evidence, ran: false }, now, settings);
+  if (evidence !== undefined) return judgeEvidence(state, { evidence, ran: false, isAny: true }, now, settings);
   return stoodMs >= settings.soakMs ? withLook(state, available) : { state };
 }
 
@@ -131,7 +140,7 @@ const withLook = (state: OnProbation, available: number): Transition =>
 /** Reverts after two looks that agree. A look without evidence clears the first one. */
 export function judgeEvidence(
   state: OnProbation,
-  { evidence, ran }: Look,
+  { evidence, ran, isAny }: Look,
   now: number,
   { lookMs }: Pick<JudgeSettings, 'lookMs'>,
 ): Transition {
@@ -140,7 +149,7 @@ export function judgeEvidence(
     // The status of such a workload never shows more than a pod that got past the injector.
     const isShown = state.kind === 'untested' && ran;
     if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } };
-    return { state: { ...state, look: undefined } };
+    return { state: { ...(state.kind === 'untested' && !isAny ? untested(state) : state), look: undefined } };
   }
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };

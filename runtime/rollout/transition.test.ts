@@ -30,7 +30,7 @@ const injected = (
 const status = (completion: Completion, unchangedSince = 0, template = 'one'): Observation => ({
   ...{ kind: 'status', unchangedSince, ...reading(completion, 'unknown', template) },
 });
-const pods = (evidence?: Evidence, ran = false): Observation => ({ kind: 'pods', evidence, ran });
+const pods = (evidence?: Evidence, ran = false, isAny = true): Observation => ({ kind: 'pods', evidence, ran, isAny });
 const removed = (mayHang = false): Observation => ({ kind: 'removed', risk, mayHang });
 const evicted = (isAnyLeft: boolean): Observation => ({ kind: 'evicted', isAnyLeft });
 const before = (agoMs: number, attempt = 1, mayHang = false): Observation => ({
@@ -54,10 +54,12 @@ const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
+const noTurn = { kind: 'untested', wakeAt: Infinity };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
 const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
 const found: WorkloadState = { ...reverted, isFound: true };
+const kept: WorkloadState = { ...reverted, risk: { rank: 4, pods: 1 }, isKept: true };
 const evicting = (then: WorkloadState, since: number) => ({ kind: 'evicting', since, then, wakeAt: since }) as const;
 const hanging = evicting(reverted, 5_000);
 
@@ -111,7 +113,10 @@ const rows: readonly Row[] = [
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, first],
   ['but not one without replicas', next, injected({ kind: 'no-pods', isEmpty: true }), 0, untested],
   ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, first, 'read'],
-  ['which ends its turn [F67]', first, status(noPods), 10_000, untested, 'look-at-pods'],
+  ['its pods are looked at', first, status(noPods), 10_000, wake(first, 30_000), 'look-at-pods'],
+  ['again while they show nothing yet', wake(first, 30_000), pods(), 10_000, wake(first, 30_000)],
+  ['until the deadline', first, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
+  ['without pods, its turn ends [F67]', first, pods(undefined, false, false), 10_000, noTurn],
   ['and not at all where the injector is verified', next, injected(noPods, { injector: 'verified' }), 0, untested],
   ['nor where another one was [F67]', next, injected(noPods, { injector: 'tried' }), 0, untested],
   ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, untested],
@@ -316,6 +321,9 @@ const rows: readonly Row[] = [
     0,
     { ...reverted, attempt: 2, wakeAt: hour },
   ],
+  ['a Job keeps the injection, which counts as long', reverting, { kind: 'kept' }, 0, kept],
+  ['and is not tried again', kept, time, 10 * minute, idle],
+  ['only a failing one is kept', untested, { kind: 'kept' }, 0, untested],
   ['daily in the end', { ...reverting, attempt: 9 }, removed(), 0, { ...reverted, attempt: 9, wakeAt: 24 * hour }],
   ['not before that', reverted, time, 10 * minute - 1, reverted],
   ['then it is queued', reverted, time, 10 * minute, { ...queued, attempt: 1 }],

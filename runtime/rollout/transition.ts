@@ -52,6 +52,10 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
     return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : { state: idle };
   },
 
+  kept: (state, _seen, now) => ({
+    state: state.kind === 'reverting' ? { ...reverted(state, { rank: 4, pods: 1 }, now), isKept: true } : state,
+  }),
+
   evicted: (state, { isAnyLeft }, now) => {
     if (state.kind !== 'evicting') return { state };
     const isOver = !isAnyLeft || now - state.since > EVICT_UNTIL_MS;
@@ -99,7 +103,7 @@ const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Tr
   verified: (state, now) => (state.until <= now ? { state: { ...state, wakeAt: Infinity } } : read(state)),
   reverting: (state) => ({ state, action: 'revert' }),
   evicting: (state) => ({ state, action: 'evict' }),
-  reverted: (state) => ({ state: queuedAgain(state) }),
+  reverted: (state) => ({ state: state.isKept === true ? idle : queuedAgain(state) }),
 };
 
 function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
@@ -111,7 +115,7 @@ function standing(state: WorkloadState, { completion, template, isCurrent }: Rea
 
 const queuedAgain = ({ risk, attempt }: Due): WorkloadState => ({ kind: 'queued', risk, isNext: false, attempt });
 
-function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): WorkloadState {
+function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): In<'reverted'> {
   return { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) };
 }
 

@@ -26,15 +26,23 @@ export type WorkloadState =
   | ({ readonly kind: 'verified'; readonly until: number } & Probation)
   /**
    * No pod shows yet if the injection works: a CronJob, no replicas, or a pause. `isFirst`: the first with this
-   * injector, read once before the others of its namespace continue.
+   * injector, read before the others of its namespace continue, and again while its pods start.
    */
-  | ({ readonly kind: 'untested'; readonly isFirst?: true } & Probation)
+  | ({ readonly kind: 'untested'; readonly isFirst?: boolean } & Probation)
   /** `template`: the one that failed. */
   | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly template: string } & Tried & Waking)
   /** The injection is removed, and the controller may wait for broken pods. `then`: the state after their evictions. */
   | ({ readonly kind: 'evicting'; readonly since: number; readonly then: WorkloadState } & Waking)
-  /** `isFound`: known only by its annotation, from an earlier leader or a tenant. */
-  | ({ readonly kind: 'reverted'; readonly evidence: Evidence; readonly isFound?: true } & Due & Waking);
+  /**
+   * `isFound`: known only by its annotation, from an earlier leader or a tenant. `isKept`: a Job, which keeps the
+   * injection, and is not tried again.
+   */
+  | ({ readonly kind: 'reverted'; readonly evidence: Evidence } & Reverted & Due & Waking);
+
+interface Reverted {
+  readonly isFound?: true;
+  readonly isKept?: true;
+}
 
 export interface Tried {
   readonly attempt: number;
@@ -85,6 +93,7 @@ export type Observation =
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
   | ({ readonly kind: 'pods' } & Look)
   /** `mayHang`: its controller waits for broken pods without end. */
+  | { readonly kind: 'kept' }
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
   | { readonly kind: 'evicted'; readonly isAnyLeft: boolean }
   | ({
