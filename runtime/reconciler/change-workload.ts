@@ -12,8 +12,8 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
-import { blockedBy, getAttempt } from '../rollout/transition.ts';
-import { idle, type Observation } from '../rollout/workload-state.ts';
+import { blockedBy, getTried } from '../rollout/transition.ts';
+import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { whyWaits } from './plan-workload.ts';
@@ -81,7 +81,7 @@ export class WorkloadChanger {
     const { state = idle, injectionStatus } = workload;
     const failed = task === 'revert' && state.kind === 'reverting' ? { ...state, injectionStatus } : undefined;
     const now = new Date().toISOString();
-    return decide({ ...this.settings, workload: seen, policy, now, attempt: getAttempt(state), failed });
+    return decide({ ...this.settings, workload: seen, policy, now, attempt: getTried(state).attempt, failed });
   }
 
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
@@ -93,9 +93,8 @@ export class WorkloadChanger {
     if (workload.state?.kind === 'reverting' && !hasInjection(seen))
       return { kind: 'removed', risk: reading.risk, mayHang: mayHang(seen) };
     const waits = whyWaits(strategy, seen);
-    const isNow =
-      waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;
-    return isNow ? undefined : { kind: 'due', waits, ...reading };
+    const isNow = waits === undefined && task === 'inject' && !isBlocked(workload, reading);
+    return isNow ? undefined : { kind: 'due', waits, isRetry: findRevert(seen.metadata) !== undefined, ...reading };
   }
 
   private async write({ workload }: WorkloadChange, before: Workload, after: Workload): Promise<Metadata> {
@@ -140,6 +139,9 @@ export class WorkloadChanger {
     if (result.change === 'added' && wasMissed(result.workload.metadata, policy)) metrics.missedInjections.inc();
   }
 }
+
+const isBlocked = ({ state = idle }: ObservedWorkload, { completion, injector }: Reading): boolean =>
+  blockedBy(completion, injector, getTried(state).freed) !== undefined;
 
 const failed = (error: unknown): Failed => ({
   ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },

@@ -25,6 +25,7 @@ const probation = {
   wakeAt: NOW.ms + 5_000,
 };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
+const retry: WorkloadState = { ...queued, freed: 'retry' };
 const next: WorkloadState = { ...queued, isNext: true };
 const cron: WorkloadState = { ...queued, risk: { rank: 4, pods: 1 } };
 const blocked: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: NOW.ms + 300_000 };
@@ -51,6 +52,7 @@ const job = (name: string, state?: WorkloadState): ObservedWorkload => ({
   ...workload(name, state),
   kind: workloadKinds.job,
 });
+const failedBy = (name: string) => workload(name, injectorFailed);
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
 
 function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
@@ -114,6 +116,34 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     [workload('a', { ...injectorFailed, wakeAt: NOW.ms }), workload('b', queued)],
     ['a is queued', 'a is next'],
   ],
+  ['a retry goes while others are reverted', [workload('a', retry), ...['b', 'c'].map(failedBy)], ['a is next']],
+  ['also while the cluster fails', [workload('a', retry)], ['a is next'], { injector: 'failing' }],
+  ['one retry goes at a time', [workload('a', retry), workload('b', retry), failedBy('c')], ['a is next']],
+  [
+    'the other retries follow one that is verified in batches',
+    [workload('v', { ...late, freed: 'retry' }), ...['a', 'b', 'c'].map((name) => workload(name, retry))],
+    ['a is next', 'b is next'],
+  ],
+  [
+    'but not during a halt',
+    [workload('v', { ...late, freed: 'retry' }), ...['a', 'b'].map((name) => workload(name, retry)), failedBy('c')],
+    ['a is next'],
+  ],
+  [
+    'nor long after it',
+    [workload('v', { ...verified, freed: 'retry' }), ...['a', 'b'].map((name) => workload(name, retry))],
+    ['a is next'],
+  ],
+  ['none while another one rolls', [workload('a', retry), workload('b', rolling), failedBy('c')], []],
+  [
+    'a halt ends with one try, and not with a batch',
+    [
+      ...Array.from({ length: 9 }, (_, index) => workload(`v${index}`, verified)),
+      ...['a', 'b'].map((name) => workload(name, { ...reverted, wakeAt: NOW.ms })),
+      workload('c', queued),
+    ],
+    ['a is queued', 'b is queued', 'a is next'],
+  ],
   ['a workload without pods goes last [F67]', [workload('c', cron), workload('s', queued)], ['s is next']],
   ['it waits while others show how the injector fares [F67]', [workload('c', unverified)], []],
   [
@@ -171,6 +201,7 @@ describe('a rollout', () => {
     expect([wants(), wants(workload('a', blocked)), wants(workload('a', untested))]).toEqual([false, false, false]);
     expect([wants(workload('a', queued)), wants(workload('a', rolling))]).toEqual([true, true]);
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', queued))).toBe(false);
+    expect(wants(workload('a', reverted), workload('b', reverted), workload('c', retry))).toBe(true);
     expect([wants(workload('a', first)), wants(job('j', first))]).toEqual([true, false]);
   });
 

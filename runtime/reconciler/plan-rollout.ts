@@ -4,7 +4,7 @@ import { isInjectors } from '../rollout/evidence.ts';
 import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
-import { nextBatch } from '../rollout/batches.ts';
+import { inOrder, nextBatch } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
@@ -79,8 +79,10 @@ export function planRollout(
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
-  const mayTakeSlot = hasSlot && way.unknown === 0 && summary.halted === undefined;
-  const turns = mayTakeSlot && !isUnderWay ? nextBatch(waiting, tally, settings.largestBatch) : [];
+  const ordinary = summary.halted === undefined ? nextBatch(waiting, tally, settings.largestBatch) : [];
+  const batch = withRetries(waiting, ordinary, () => all.some((each) => isRetried(each, now)));
+  const mayTakeSlot = hasSlot && way.unknown === 0 && batch.length > 0;
+  const turns = mayTakeSlot && !isUnderWay ? batch : [];
   return {
     changes: moved.flatMap(({ workload, action }) => {
       const step = action ?? (isNext(workload) ? 'inject' : undefined);
@@ -93,13 +95,21 @@ export function planRollout(
     tally,
     summary,
     report: findReport(tally, injector),
-    wantsSlot:
-      summary.underWay.some(({ kind }) => kind.mutable) || (waiting.length > 0 && summary.halted === undefined),
+    wantsSlot: summary.underWay.some(({ kind }) => kind.mutable) || batch.length > 0,
     wakeAt: Math.min(
       ...all.map(({ state }) => getWakeAt(state, now)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
     ),
   };
+}
+
+type Waiting = readonly ReturnType<typeof asWaiting>[];
+
+/** A retry goes alone, also during a halt. Once one is verified, the others follow in batches. */
+function withRetries(waiting: Waiting, ordinary: Waiting, isProven: () => boolean): Waiting {
+  const retries = waiting.filter(({ workload }) => workload.state.freed === 'retry');
+  const isAlone = retries.length > 0 && (ordinary.length === 0 || !isProven());
+  return isAlone ? inOrder(retries).slice(0, 1) : ordinary;
 }
 
 const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
@@ -113,6 +123,9 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
   isIn(each, 'reverted', 'reverting');
 
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
+
+const isRetried = (each: ObservedWorkload, now: Now): boolean =>
+  isIn(each, 'verified') && each.state.isCurrent && each.state.freed === 'retry' && each.state.until > now.ms;
 
 const asWaiting = (workload: In<'queued'>) => ({
   ...{ name: workload.name, kind: workload.kind.kind, risk: workload.state.risk, workload },

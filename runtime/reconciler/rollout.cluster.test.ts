@@ -72,6 +72,21 @@ describe('a rollout', () => {
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
   });
 
+  it('retries one of five workloads on request, and then the others, once the injector is there', async () => {
+    const stage = await stages.make(operator, 'repaired', {});
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    stage.become('no-injector-image', ...names);
+    await stage.activate();
+    await stage.testCluster.waitForWebhook(stage.namespace);
+    await Promise.all(names.map((name) => stage.create(name)));
+    for (const name of names) await stage.waitForReverted(name, 'InjectorImage');
+    stage.become('ready', ...names);
+    await stage.stays();
+    await stage.merge('c', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.waitForInstrumented(...names);
+    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
+  });
+
   it('continues beside a reverted workload that its user has excluded', async () => {
     const stage = await stages.make(operator, 'excluded', deployments('a', 'b'));
     const key = '0'.repeat(16);

@@ -15,6 +15,13 @@ const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
 
 const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
 
+/** Older pods may show an untested workload, and prove nothing about now. */
+const isProof = (before: WorkloadState, after: WorkloadState): boolean =>
+  after.kind === 'verified' &&
+  (before.kind === 'rolling' || before.kind === 'soaking') &&
+  after.isCurrent &&
+  after.freed === 'retry';
+
 const toFact = (state: WorkloadState) => ({ state: state.kind === 'idle' ? undefined : state });
 
 export class Rollouts {
@@ -56,6 +63,7 @@ export class Rollouts {
     const before = known.state ?? idle;
     const { state, action } = transition(before, seen, performance.now(), this.settings);
     if (state !== before) store.update(known, toFact(state));
+    if (isProof(before, state)) for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
     return action;
   }
 

@@ -35,11 +35,11 @@ export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSe
 }
 
 function begin(
-  { completion, injector, template, isCurrent, attempt }: Reading & Tried,
+  { completion, injector, template, isCurrent, attempt, freed }: Reading & Tried,
   now: number,
   { soakMs }: JudgeSettings,
 ): OnProbation {
-  const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt };
+  const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt, freed };
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
@@ -67,10 +67,12 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
 function restartProbation(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
-  return begin({ ...seen, attempt: state.attempt }, now, settings);
+  return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, attempt }: Probation) => ({ progress, template, isCurrent, attempt });
+const kept = ({ progress, template, isCurrent, attempt, freed }: Probation) => ({
+  ...{ progress, template, isCurrent, attempt, freed },
+});
 
 const untested = (state: OnProbation): OnProbation => ({ kind: 'untested', ...kept(state), wakeAt: Infinity });
 

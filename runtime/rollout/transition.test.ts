@@ -42,6 +42,7 @@ const touched: Observation = { kind: 'touched' };
 
 const noPods: Completion = { kind: 'no-pods' };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
+const retry: WorkloadState = { ...queued, freed: 'retry' };
 const next: WorkloadState = { ...queued, isNext: true };
 const blocked: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 5 * minute };
 const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
@@ -58,6 +59,8 @@ const noTurn = { kind: 'untested', wakeAt: Infinity };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
 const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
+const missing = { ...reverted, evidence: noImage };
+const proven: Observation = { kind: 'proven' };
 const found: WorkloadState = { ...reverted, isFound: true };
 const kept: WorkloadState = { ...reverted, risk: { rank: 4, pods: 1 }, isKept: true };
 const evicting = (then: WorkloadState, since: number) => ({ kind: 'evicting', since, then, wakeAt: since }) as const;
@@ -326,8 +329,37 @@ const rows: readonly Row[] = [
   ['only a failing one is kept', untested, { kind: 'kept' }, 0, untested],
   ['daily in the end', { ...reverting, attempt: 9 }, removed(), 0, { ...reverted, attempt: 9, wakeAt: 24 * hour }],
   ['not before that', reverted, time, 10 * minute - 1, reverted],
-  ['then it is queued', reverted, time, 10 * minute, { ...queued, attempt: 1 }],
-  ['a changed program is tried at once', reverted, due(complete), 1, queued],
+  ['then it is queued', reverted, time, 10 * minute, { ...retry, attempt: 1 }],
+  ['a changed program is tried at once', reverted, due(complete), 1, retry],
+  [
+    'also after its own rollout',
+    reverted,
+    due(progressing(1)),
+    0,
+    { ...blocked, reason: 'RollingOut', freed: 'retry' },
+  ],
+  ['which stays a retry', { ...blocked, freed: 'retry' }, due(complete), 1, retry],
+  ['a new leader knows a retry by its annotation', idle, { ...due(complete), isRetry: true } as Observation, 0, retry],
+  ['the retry of a CronJob does not wait for another workload', reverted, due(noPods, 'failing'), 1, retry],
+  ['a retry rolls', { ...next, freed: 'retry' }, injected(), 0, { ...rolling, freed: 'retry' }],
+  ['and is verified', { ...rolling, freed: 'retry' }, status(complete), 10_000, { kind: 'verified', freed: 'retry' }],
+  [
+    'after which it is no retry',
+    { ...verified, freed: 'retry' },
+    due(complete),
+    10_000,
+    { ...queued, freed: undefined },
+  ],
+  [
+    'an injector that runs again frees another workload',
+    missing,
+    proven,
+    1,
+    { ...queued, attempt: 1, freed: undefined },
+  ],
+  ['also after its evictions', evicting(missing, 0), proven, 1, evicting({ ...queued, attempt: 1 }, 0)],
+  ['but not one whose program failed', reverted, proven, 1, reverted],
+  ['and it forgets a Job', { ...kept, evidence: noImage }, proven, 1, idle],
   ['it counts the attempts before it', next, injected(progressing(0), { attempt: 1 }), 0, { ...rolling, attempt: 1 }],
   ['a removal for another reason ends it', rolling, removed(), 0, idle],
   ['after it, broken pods keep the rest of their deadline', rolling, removed(true), 9, evicting(idle, 5 * minute)],

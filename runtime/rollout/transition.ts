@@ -12,8 +12,10 @@ import {
   type Observation,
   type Reading,
   type Transition,
+  type Tried,
   type WorkloadState,
 } from './workload-state.ts';
+import { isInjectors } from './evidence.ts';
 
 export const transition = (state: WorkloadState, seen: Observation, now: number, settings: JudgeSettings): Transition =>
   (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
@@ -24,14 +26,19 @@ type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
-export const getAttempt = (state: WorkloadState): number =>
-  state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
+/** What a workload that is due again keeps of its earlier attempts. */
+export function getTried(state: WorkloadState): Tried {
+  if (state.kind === 'reverted') return { attempt: 0, freed: 'retry' };
+  return state.kind === 'blocked' || state.kind === 'queued' ? state : { attempt: 0 };
+}
 
 const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   due: (state, seen, now, settings) => ({ state: due(unlessOther(state, seen, now, settings), seen, now) }),
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
-  injected: (_state, seen, now, settings) => ({ state: judgeFirst(seen, now, settings) }),
+  injected: (state, seen, now, settings) => ({
+    state: judgeFirst({ ...seen, freed: getTried(state).freed }, now, settings),
+  }),
   clean: (state) => ({ state: state.kind === 'evicting' ? { ...state, then: idle } : idle }),
 
   touched: (state, _seen, now, settings) => {
@@ -65,7 +72,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   'reverted-before': (state, { evidence, risk, attempt, agoMs, mayHang }, now) => {
     // The answer to the removal was lost.
     if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
-    if (state.kind === 'reverted' || state.kind === 'evicting' || getAttempt(state) > 0) return { state };
+    if (state.kind === 'reverted' || state.kind === 'evicting' || getTried(state).attempt > 0) return { state };
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
     const found = { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } as const;
@@ -73,9 +80,13 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
     return evictFirst(mayHang, found, now);
   },
 
+  proven: (state) => ({
+    state: state.kind === 'evicting' ? { ...state, then: afterProof(state.then) } : afterProof(state),
+  }),
+
   time: (state, { injector }, now) => {
     const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
-    if (isFree) return { state: queuedAgain(state) };
+    if (isFree) return { state: queuedAgain(state, state.freed) };
     return 'wakeAt' in state && state.wakeAt <= now
       ? (woken[state.kind] as (state: Waking, now: number) => Transition)(state, now)
       : { state };
@@ -96,14 +107,15 @@ const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
 const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
   unready: read,
-  blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
+  blocked: (state) =>
+    state.reason === 'InjectorUnverified' ? { state: queuedAgain(state, state.freed) } : read(state),
   rolling: read,
   soaking: read,
   untested: read,
   verified: (state, now) => (state.until <= now ? { state: { ...state, wakeAt: Infinity } } : read(state)),
   reverting: (state) => ({ state, action: 'revert' }),
   evicting: (state) => ({ state, action: 'evict' }),
-  reverted: (state) => ({ state: state.isKept === true ? idle : queuedAgain(state) }),
+  reverted: (state) => ({ state: triedAgain(state, 'retry') }),
 };
 
 function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
@@ -113,7 +125,15 @@ function standing(state: WorkloadState, { completion, template, isCurrent }: Rea
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
 }
 
-const queuedAgain = ({ risk, attempt }: Due): WorkloadState => ({ kind: 'queued', risk, isNext: false, attempt });
+const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState => ({
+  ...{ kind: 'queued', risk, isNext: false, attempt, freed },
+});
+
+const triedAgain = (state: In<'reverted'>, freed?: Tried['freed']): WorkloadState =>
+  state.isKept === true ? idle : queuedAgain(state, freed);
+
+const afterProof = (state: WorkloadState): WorkloadState =>
+  state.kind === 'reverted' && isInjectors(state.evidence) ? triedAgain(state) : state;
 
 function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): In<'reverted'> {
   return { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) };
@@ -131,23 +151,30 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
 }
 
 function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadState {
-  const { completion, injector, risk, waits } = seen;
+  const { risk, waits, isRetry } = seen;
   if (state.kind === 'evicting') return { ...state, then: due(state.then, seen, now) };
   // A failing injection would stay if it were not judged first. Each reading shows again that a change is due.
   if (state.kind === 'reverting' || isJudged(state)) return state;
-  const attempt = getAttempt(state);
-  if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, attempt, wakeAt: Infinity };
-  const reason = blockedBy(completion, injector);
+  const { attempt, freed: before } = getTried(state);
+  const tried = { attempt, freed: isRetry === true ? 'retry' : before } as const;
+  if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, ...tried, wakeAt: Infinity };
+  const reason = blockedBy(seen.completion, seen.injector, tried.freed);
   return reason === undefined
-    ? { kind: 'queued', risk, isNext: state.kind === 'queued' && state.isNext, attempt }
-    : { kind: 'blocked', reason, risk, attempt, wakeAt: now + BLOCKED_MS };
+    ? { kind: 'queued', risk, isNext: state.kind === 'queued' && state.isNext, ...tried }
+    : { kind: 'blocked', reason, risk, ...tried, wakeAt: now + BLOCKED_MS };
 }
 
 /** Keeps a workload without pods waiting while another one shows if the injector works. */
-const mayGoFirst = (injector: Reading['injector']): boolean => injector !== 'unknown' && injector !== 'failing';
+const mayGoFirst = (injector: Reading['injector'], freed?: Tried['freed']): boolean =>
+  freed === 'retry' || (injector !== 'unknown' && injector !== 'failing');
 
-export function blockedBy(completion: Reading['completion'], injector: Reading['injector']): BlockedReason | undefined {
-  if (completion.kind === 'no-pods') return mayGoFirst(injector) ? undefined : 'InjectorUnverified';
+/** The changer asks again, with the same `freed`. Otherwise it could block without end what the planner queues. */
+export function blockedBy(
+  completion: Reading['completion'],
+  injector: Reading['injector'],
+  freed?: Tried['freed'],
+): BlockedReason | undefined {
+  if (completion.kind === 'no-pods') return mayGoFirst(injector, freed) ? undefined : 'InjectorUnverified';
   if (completion.kind === 'complete') return completion.isPaused === true ? 'Paused' : undefined;
   if (completion.kind === 'paused') return completion.isRollingOut === true ? 'RollingOut' : 'Paused';
   return completion.isReplacing ? 'RollingOut' : 'Unhealthy';

@@ -46,6 +46,8 @@ interface Reverted {
 
 export interface Tried {
   readonly attempt: number;
+  /** `retry`: it was reverted, and goes alone, also during a halt. */
+  readonly freed?: 'retry' | undefined;
 }
 
 export interface Due extends Tried {
@@ -83,8 +85,8 @@ export interface Reading {
 }
 
 export type Observation =
-  /** `waits`: the settings delay the injection until a user acts. */
-  | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined } & Reading)
+  /** `waits`: the settings delay the injection until a user acts. `isRetry`: its annotation says that it was reverted. */
+  | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined; readonly isRetry?: boolean } & Reading)
   | { readonly kind: 'next' }
   | { readonly kind: 'failed' }
   | ({ readonly kind: 'injected' } & Reading & Tried)
@@ -103,6 +105,8 @@ export type Observation =
       readonly mayHang: boolean;
     } & Due)
   | { readonly kind: 'clean' }
+  /** A retry in its namespace is verified, so the injector runs again. */
+  | { readonly kind: 'proven' }
   | { readonly kind: 'time'; readonly injector: InjectorHealth };
 
 export type Action = 'read' | 'look-at-pods' | 'revert' | 'evict';
