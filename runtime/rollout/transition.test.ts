@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Completion } from './completion.ts';
 import type { Evidence } from './evidence.ts';
-import { transition } from './transition.ts';
+import { blockedBy, getTried, transition } from './transition.ts';
 import type { InjectorHealth } from './injector-health.ts';
 import { idle, OVERDUE_MS, type Action, type Observation, type WorkloadState } from './workload-state.ts';
 
@@ -42,6 +42,7 @@ const touched: Observation = { kind: 'touched' };
 
 const noPods: Completion = { kind: 'no-pods' };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
+const waited: WorkloadState = { ...queued, freed: 'waited' };
 const retry: WorkloadState = { ...queued, freed: 'retry' };
 const next: WorkloadState = { ...queued, isNext: true };
 const blocked: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 5 * minute };
@@ -96,7 +97,9 @@ const rows: readonly Row[] = [
   ['others follow one that was tried and shows nothing [F67]', idle, due(noPods, 'tried'), 0, queued],
   ['it is queued once the injector is verified [F67]', unverified, fact('verified'), 0, queued],
   ['it waits on while that is unknown [F67]', unverified, fact('unknown'), 0, unverified],
-  ['it waits for another tenant for five minutes at most [F65]', unverified, time, 5 * minute, queued],
+  ['it waits for another tenant for five minutes at most [F65]', unverified, time, 5 * minute, waited],
+  ['after that it is not blocked again', waited, due(noPods), 5 * minute, waited],
+  ['unless the injector fails', waited, due(noPods, 'failing'), 0, unverified],
   ['a paused one does not care about the injector', blocked, fact('verified'), 0, blocked],
   [
     'one that waits for its user is not read again',
@@ -372,6 +375,13 @@ describe('the transition of a workload', () => {
     expect(state).toMatchObject(to);
     expect(rest.action).toBe(action);
   });
+});
+
+it('the changer lets a workload go that has waited, though another tenant still shows nothing', () => {
+  const { state } = transition(unverified, time, 5 * minute, settings);
+  expect(blockedBy(noPods, 'unknown', getTried(state).freed)).toBeUndefined();
+  expect(blockedBy(noPods, 'failing', getTried(state).freed)).toBe('InjectorUnverified');
+  expect(blockedBy(noPods, 'unknown', getTried(queued).freed)).toBe('InjectorUnverified');
 });
 
 const completions: fc.Arbitrary<Completion> = fc.constantFrom<Completion>(

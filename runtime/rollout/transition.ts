@@ -26,7 +26,7 @@ type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
-/** What a workload that is due again keeps of its earlier attempts. */
+/** Returns the earlier attempts of a workload that is due again. */
 export function getTried(state: WorkloadState): Tried {
   if (state.kind === 'reverted') return { attempt: 0, freed: 'retry' };
   return state.kind === 'blocked' || state.kind === 'queued' ? state : { attempt: 0 };
@@ -108,7 +108,7 @@ const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
   unready: read,
   blocked: (state) =>
-    state.reason === 'InjectorUnverified' ? { state: queuedAgain(state, state.freed) } : read(state),
+    state.reason === 'InjectorUnverified' ? { state: queuedAgain(state, state.freed ?? 'waited') } : read(state),
   rolling: read,
   soaking: read,
   untested: read,
@@ -166,7 +166,7 @@ function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadStat
 
 /** Keeps a workload without pods waiting while another one shows if the injector works. */
 const mayGoFirst = (injector: Reading['injector'], freed?: Tried['freed']): boolean =>
-  freed === 'retry' || (injector !== 'unknown' && injector !== 'failing');
+  freed === 'retry' || (injector !== 'failing' && (injector !== 'unknown' || freed === 'waited'));
 
 /** The changer asks again, with the same `freed`. Otherwise it could block without end what the planner queues. */
 export function blockedBy(

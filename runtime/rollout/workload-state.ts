@@ -46,8 +46,8 @@ interface Reverted {
 
 export interface Tried {
   readonly attempt: number;
-  /** `retry`: it was reverted, and goes alone, also during a halt. */
-  readonly freed?: 'retry' | undefined;
+  /** `retry`: it was reverted, and goes alone, also during a halt. `waited`: it waits for no other tenant any more. */
+  readonly freed?: 'retry' | 'waited' | undefined;
 }
 
 export interface Due extends Tried {
