@@ -37,6 +37,7 @@ export const runtimeConfig = (settings: Settings, delivery: Delivery) =>
     serviceAccount: `${settings.name}${suffixes.manager}`,
     injectorImage: imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix),
     telemetryProxyUrl: telemetryProxyUrl(settings),
+    rolloutLookSeconds: 20,
     drainSeconds,
     listenAddress: '',
     certificatesDirectory: '',

@@ -34,6 +34,8 @@ export const managerKinds = {
   rolloutStrategy: setting('rollout.strategy', oneOf('progressive', 'immediate', 'on-next-change', 'manual')),
   rolloutSoakSeconds: setting('rollout.soakSeconds', wholeNumber),
   rolloutDeadlineSeconds: setting('rollout.deadlineSeconds', wholeNumber),
+  /** The time between two looks at failing pods. It is no setting, because a short outage of a registry must not revert. */
+  rolloutLookSeconds: wholeNumber,
   rolloutLargestBatch: setting('rollout.largestBatch', wholeNumber),
   rolloutConcurrent: setting('rollout.concurrent', wholeNumber),
   rolloutConcurrentPerNamespace: setting('rollout.concurrentPerNamespace', wholeNumber),

@@ -34,7 +34,13 @@ class Bench {
 
   constructor() {
     const config = {
-      ...{ version: '2.0.0', rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutDeadlineSeconds: 300 },
+      ...{
+        version: '2.0.0',
+        rolloutStrategy: 'progressive',
+        rolloutSoakSeconds: 10,
+        rolloutDeadlineSeconds: 300,
+        rolloutLookSeconds: 20,
+      },
       ...{ rolloutLargestBatch: 50, injectorImage: 'autotrace:2' },
     };
     const podsOfGeneration = (): Promise<LookedAtPod[]> => {

@@ -17,6 +17,7 @@ function toJudge() {
     rolloutStrategy: 'immediate',
     rolloutSoakSeconds: 10,
     rolloutDeadlineSeconds: 300,
+    rolloutLookSeconds: 20,
   };
   const term = { store, config, signal: new AbortController().signal } as unknown as ReconcilerContext;
   const rollouts = new Rollouts(term);

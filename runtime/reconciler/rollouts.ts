@@ -11,8 +11,6 @@ import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
-const [LEAST_LOOK_MS, MAX_LOOK_MS] = [1_000, 20_000];
-
 const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
 
 /** Older pods may show an untested workload, and prove nothing about now. */
@@ -32,11 +30,10 @@ export class Rollouts {
 
   constructor(private readonly term: ReconcilerContext) {
     const { config, enqueue, signal, metrics } = term;
-    const soakMs = config.rolloutSoakSeconds * 1_000;
     this.settings = {
-      soakMs,
+      soakMs: config.rolloutSoakSeconds * 1_000,
       deadlineMs: config.rolloutDeadlineSeconds * 1_000,
-      lookMs: Math.min(MAX_LOOK_MS, Math.max(LEAST_LOOK_MS, 2 * soakMs)),
+      lookMs: config.rolloutLookSeconds * 1_000,
       largestBatch: config.rolloutLargestBatch,
       label: labelValue(config.version),
     };

@@ -38,7 +38,7 @@ export async function install(
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
   const certificate = await issueServing(authority, ['localhost', '127.0.0.1'], validity);
-  const manifests = synthesize(settings);
+  const manifests = withShortLooks(synthesize(settings), settings);
   await applyManifests(client, { manifests, authority }, webhook);
   return {
     settings,
@@ -48,6 +48,13 @@ export async function install(
     config: toConfig(toContainer(manifests, 'manager')),
     collectorArgs: getCollectorArgs(manifests),
   };
+}
+
+/** A test with a short soak has short times between two looks at failing pods, for which there is no setting. */
+function withShortLooks(manifests: readonly Manifest[], { rollout }: Settings): readonly Manifest[] {
+  const seconds = Math.min(20, Math.max(1, 2 * rollout.soakSeconds));
+  const text = JSON.stringify(manifests).replace(/(rolloutLookSeconds\\": )\d+/g, `$1${seconds}`);
+  return JSON.parse(text) as readonly Manifest[];
 }
 
 /** Applies the objects of an installation, also again after a removal. */

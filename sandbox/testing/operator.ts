@@ -29,7 +29,7 @@ export interface OperatorOptions extends ControlPlaneOptions, More {
 /** The deadline is short enough for tests, and there is no soak by default. */
 const getShortWaits = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Changes => ({
   removalDeadlineSeconds: 5,
-  ...(rollout?.soakSeconds === undefined && { rolloutSoakSeconds: 0 }),
+  ...(rollout?.soakSeconds === undefined && { rolloutSoakSeconds: 0, rolloutLookSeconds: 1 }),
 });
 
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
