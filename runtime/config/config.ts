@@ -34,7 +34,7 @@ export const managerKinds = {
   rolloutStrategy: setting('rollout.strategy', oneOf('progressive', 'immediate', 'on-next-change', 'manual')),
   rolloutSoakSeconds: setting('rollout.soakSeconds', wholeNumber),
   rolloutDeadlineSeconds: setting('rollout.deadlineSeconds', wholeNumber),
-  /** The time between two looks at failing pods. It is no setting, because a short outage of a registry must not revert. */
+  /** Two looks at failing pods are this far apart, so that a short outage of a registry reverts nothing. */
   rolloutLookSeconds: wholeNumber,
   rolloutLargestBatch: setting('rollout.largestBatch', wholeNumber),
   rolloutConcurrent: setting('rollout.concurrent', wholeNumber),
