@@ -26,7 +26,7 @@ const getPod = (app: string, said: Outcome): HandledPod => ({
 type Scene = Readonly<Record<string, readonly [Shown, Outcome?]>>;
 
 function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<Known>>> = {}): readonly string[] {
-  const all = new Map(['a', 'b', 'c', 'd'].map((name) => [name, { ...known, ...more[name] }] as const));
+  const all = new Map(['a', 'b', 'c', 'd', 'r'].map((name) => [name, { ...known, ...more[name] }] as const));
   const judge = new RolloutJudge(all, settings);
   for (const [second, scene] of scenes.entries()) {
     const shown = Object.entries(scene).map(([name, [each]]) => seen(name, each));
@@ -37,6 +37,7 @@ function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<
 }
 
 const crash = getRevert('Crash');
+const noImage = getRevert('InjectorImage');
 const failing: Scene = { a: ['injected', 'crashes'] };
 const running: Scene = { a: ['injected', 'ready'] };
 
@@ -59,6 +60,16 @@ it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[]]>([
       { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
       { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
       { a: ['injected', 'ready'], b: ['injected'], c: ['injected'] },
+    ],
+  ],
+  [
+    'a workload is tried again on request during a halt, and then another one whose injector failed',
+    { r: { releasedAt: 2_000 } },
+    [
+      { r: [noImage], b: [noImage] },
+      ...Array.from({ length: 6 }, (): Scene => ({ r: ['clean'], b: [noImage] })),
+      ...Array.from({ length: 3 }, (): Scene => ({ r: ['injected', 'ready'], b: [noImage] })),
+      { r: ['injected', 'ready'], b: ['injected'] },
     ],
   ],
 ])('accepts that %s', (_title, more, scenes) => {
@@ -93,6 +104,15 @@ it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[], str
     {},
     [{ a: ['clean'] }, { a: ['injected'], b: ['injected'] }],
     'a,b together, after 0 proven',
+  ],
+  [
+    'a second injection after another workload ran that was no retry',
+    {},
+    [
+      ...Array.from({ length: 3 }, (): Scene => ({ a: ['injected', 'ready'], b: [noImage] })),
+      { a: ['injected', 'ready'], b: ['injected'] },
+    ],
+    'b was reverted, and is injected again',
   ],
   [
     'an injection beside one whose injector failed',

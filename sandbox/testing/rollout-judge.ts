@@ -47,6 +47,10 @@ interface Memory {
   readonly all?: number | undefined;
   /** The times of the look that found it reverted, if it still is. */
   readonly reverted?: Times | undefined;
+  /** The time before its last revert, until it is injected again. */
+  readonly triedAt?: number | undefined;
+  /** Its user asked for this injection after a revert. */
+  readonly isRetry?: boolean | undefined;
 }
 
 /** The operator may decide without knowing changes of this time. */
@@ -76,6 +80,8 @@ export class RolloutJudge {
   readonly proven = new Set<string>();
   private readonly ran = new Set<string>();
   readonly forged = new Set<string>();
+  /** The last time when a retry had run for the soak, so its injector runs again. */
+  private provenAt = -Infinity;
   readonly violations: string[] = [];
 
   /** @param settings the time between two looks, the deadline and the soak, in milliseconds */
@@ -99,10 +105,19 @@ export class RolloutJudge {
       revert !== undefined &&
       reverted !== undefined &&
       reverted.now < until &&
-      (this.known.get(name)?.releasedAt ?? 0) < reverted[time]
+      this.stands(name, revert, reverted[time])
         ? [{ ...revert, name }]
         : [],
     );
+
+  /** Returns whether its user asked for another try since a revert. It goes alone, also during a halt. */
+  isRequested = (name: string, at = this.memories.get(name)?.reverted?.now): boolean =>
+    at !== undefined && (this.known.get(name)?.releasedAt ?? 0) >= at;
+
+  private stands(name: string, revert: Revert | undefined, at = Infinity): boolean {
+    const isFreed = revert?.cause.startsWith('Injector') === true && this.provenAt >= at;
+    return at < Infinity && !this.isRequested(name, at) && !isFreed;
+  }
 
   private remember(seen: Seen, pods: readonly HandledPod[], times: Times): Memory {
     const before = this.memories.get(seen.name);
@@ -111,9 +126,15 @@ export class RolloutJudge {
     const hash = injected.find(({ uid }) => !this.uids.has(uid))?.hash ?? before?.hash;
     const newest = injected.filter((pod) => pod.hash === hash && pod.ordered !== undefined);
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
-    const common = { seen, hash, reverted: this.findReverted(seen, before, times) };
+    const reverted = this.findReverted(seen, before, times);
+    const common = { seen, hash, reverted, ...this.retryIn(seen, before, reverted?.from) };
     if (newest.length === 0) return { ...kept, ...common };
     return { ...common, ...readiness(newest, injected.length === own.length, kept, times) };
+  }
+
+  private retryIn({ name, isInjected }: Seen, before: Memory | undefined, revertedAt: number | undefined) {
+    if (!isInjected) return { triedAt: revertedAt ?? before?.triedAt };
+    return { isRetry: before?.seen.isInjected === true ? before.isRetry : this.isRequested(name, before?.triedAt) };
   }
 
   private findReverted(seen: Seen, before: Memory | undefined, times: Times): Times | undefined {
@@ -122,14 +143,18 @@ export class RolloutJudge {
   }
 
   private judge(seen: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
-    const { name, template } = seen;
-    const { all: runs = Infinity } = this.memories.get(name) ?? {};
-    if (seen.isInjected && now - runs >= this.settings.soakMs - EARLY_MS) {
-      this.proven.add(name);
-      this.ran.add(name + template);
-    }
-    if (seen.isInjected && before?.seen.template !== template) this.injected(seen, before, all, now);
+    if (seen.isInjected) this.prove(seen, now);
+    if (seen.isInjected && before?.seen.template !== seen.template) this.injected(seen, before ?? {}, all, now);
     if (!seen.isInjected) this.judgeClean(seen, before, now);
+  }
+
+  private prove({ name, template }: Seen, now: number): void {
+    const { all: runs = Infinity, isRetry } = this.memories.get(name) ?? {};
+    const provenAt = runs + this.settings.soakMs - EARLY_MS;
+    if (now < provenAt) return;
+    if (isRetry === true) this.provenAt = Math.max(this.provenAt, provenAt);
+    this.proven.add(name);
+    this.ran.add(name + template);
   }
 
   private judgeClean(seen: Seen, before: Memory | undefined, now: number): void {
@@ -152,14 +177,14 @@ export class RolloutJudge {
       this.violated(`${name} was reverted (${revert?.cause}) after it had failed for ${longest} ms`);
   }
 
-  private injected({ name, template }: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
+  private injected({ name, template }: Seen, before: Partial<Memory>, all: readonly Seen[], now: number): void {
+    const { seen, reverted, triedAt } = before;
     const known = this.known.get(name);
     if (known === undefined) return;
-    if (before?.reverted !== undefined && known.releasedAt < before.reverted.from)
-      this.violated(`${name} was reverted, and is injected again`);
+    if (this.stands(name, seen?.revert, reverted?.from)) this.violated(`${name} was reverted, and is injected again`);
     if (known.written.has(template)) return;
     const halts = this.frozen(now - OVERDUE_MS, 'from').filter((each) => each.name !== name);
-    if (isHalted(halts))
+    if (isHalted(halts) && !this.isRequested(name, triedAt))
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
     if (known.blockedSince !== undefined && now - known.blockedSince > OVERDUE_MS)
       this.violated(`${name} is injected, and is paused or fails`);
