@@ -17,10 +17,12 @@ import {
 } from './workload-state.ts';
 import { isInjectors } from './evidence.ts';
 
-export const transition = (state: WorkloadState, seen: Observation, now: number, settings: JudgeSettings): Transition =>
-  (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
+export function transition(state: WorkloadState, seen: Observation, now: number, settings: JudgeSettings): Transition {
+  const after = (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
+  return 'kind' in after ? { state: after } : after;
+}
 
-type Rule<O> = (state: WorkloadState, seen: O, now: number, settings: JudgeSettings) => Transition;
+type Rule<O> = (state: WorkloadState, seen: O, now: number, settings: JudgeSettings) => WorkloadState | Transition;
 type Seen<K extends Observation['kind']> = Observation & { readonly kind: K };
 type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
@@ -33,46 +35,43 @@ export function getTried(state: WorkloadState): Tried {
 }
 
 const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
-  due: (state, seen, now, settings) => ({ state: due(unlessOther(state, seen, now, settings), seen, now) }),
-  next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
-  failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
-  injected: (state, seen, now, settings) => ({
-    state: judgeFirst({ ...seen, freed: getTried(state).freed }, now, settings),
-  }),
-  clean: (state) => ({ state: state.kind === 'evicting' ? { ...state, then: idle } : idle }),
+  due: (state, seen, now, settings) => due(unlessOther(state, seen, now, settings), seen, now),
+  next: (state) => (state.kind === 'queued' ? { ...state, isNext: true } : state),
+  failed: (state) => (state.kind === 'queued' ? { ...state, isNext: false } : state),
+  injected: (state, seen, now, settings) => judgeFirst({ ...seen, freed: getTried(state).freed }, now, settings),
+  clean: (state) => (state.kind === 'evicting' ? { ...state, then: idle } : idle),
+  proven: (state) => (state.kind === 'evicting' ? { ...state, then: afterProof(state.then) } : afterProof(state)),
+  kept: (state, _seen, now) =>
+    state.kind === 'reverting' ? { ...reverted(state, { rank: 4, pods: 1 }, now), isKept: true } : state,
 
   touched: (state, _seen, now, settings) => {
     const wakeAt = readAt(state, now, settings);
-    return { state: wakeAt === undefined || !('wakeAt' in state) ? state : { ...state, wakeAt } };
+    return wakeAt === undefined || !('wakeAt' in state) ? state : { ...state, wakeAt };
   },
 
   status: (state, seen, now, settings) =>
     isOnProbation(state)
       ? judge(state, seen, now, settings)
-      : { state: standing(unlessOther(state, seen, now, settings), seen, now) },
+      : standing(unlessOther(state, seen, now, settings), seen, now),
 
-  pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : { state }),
+  pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : state),
 
   removed: (state, { risk, mayHang }, now, { deadlineMs }) => {
     if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
     // Nothing has shown yet that its pods are broken, so they keep the rest of their deadline.
-    return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : { state: idle };
+    return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : idle;
   },
 
-  kept: (state, _seen, now) => ({
-    state: state.kind === 'reverting' ? { ...reverted(state, { rank: 4, pods: 1 }, now), isKept: true } : state,
-  }),
-
   evicted: (state, { isAnyLeft }, now) => {
-    if (state.kind !== 'evicting') return { state };
+    if (state.kind !== 'evicting') return state;
     const isOver = !isAnyLeft || now - state.since > EVICT_UNTIL_MS;
-    return { state: isOver ? state.then : { ...state, wakeAt: now + EVICT_MS } };
+    return isOver ? state.then : { ...state, wakeAt: now + EVICT_MS };
   },
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs, mayHang }, now) => {
     // The answer to the removal was lost.
     if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
-    if (state.kind === 'reverted' || state.kind === 'evicting' || getTried(state).attempt > 0) return { state };
+    if (state.kind === 'reverted' || state.kind === 'evicting' || getTried(state).attempt > 0) return state;
     // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
     const found = { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } as const;
@@ -80,16 +79,10 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
     return evictFirst(mayHang, found, now);
   },
 
-  proven: (state) => ({
-    state: state.kind === 'evicting' ? { ...state, then: afterProof(state.then) } : afterProof(state),
-  }),
-
   time: (state, { injector }, now) => {
     const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
-    if (isFree) return { state: queuedAgain(state, state.freed) };
-    return 'wakeAt' in state && state.wakeAt <= now
-      ? (woken[state.kind] as (state: Waking, now: number) => Transition)(state, now)
-      : { state };
+    if (isFree) return queuedAgain(state, state.freed);
+    return 'wakeAt' in state && state.wakeAt <= now ? (woken[state.kind] as Woken<Waking>)(state, now) : state;
   },
 };
 
@@ -99,23 +92,24 @@ const unlessOther = (state: WorkloadState, seen: Reading, now: number, settings:
     ? judgeFirst({ ...seen, attempt: state.attempt - 1 }, now, settings)
     : state;
 
-const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): Transition => ({
-  state: mayHang ? { kind: 'evicting', since: at, then, wakeAt: at } : then,
-});
+const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): WorkloadState =>
+  mayHang ? { kind: 'evicting', since: at, then, wakeAt: at } : then;
 
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
-const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
+type Woken<S> = (state: S, now: number) => WorkloadState | Transition;
+
+const woken: { readonly [K in Waking['kind']]: Woken<In<K>> } = {
   unready: read,
   blocked: (state) =>
-    state.reason === 'InjectorUnverified' ? { state: queuedAgain(state, state.freed ?? 'waited') } : read(state),
+    state.reason === 'InjectorUnverified' ? queuedAgain(state, state.freed ?? 'waited') : read(state),
   rolling: read,
   soaking: read,
   untested: read,
-  verified: (state, now) => (state.until <= now ? { state: { ...state, wakeAt: Infinity } } : read(state)),
+  verified: (state, now) => (state.until <= now ? { ...state, wakeAt: Infinity } : read(state)),
   reverting: (state) => ({ state, action: 'revert' }),
   evicting: (state) => ({ state, action: 'evict' }),
-  reverted: (state) => ({ state: triedAgain(state, 'retry') }),
+  reverted: (state) => triedAgain(state, 'retry'),
 };
 
 function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {

@@ -37,12 +37,9 @@ export type WorkloadState =
    * `isFound`: known only by its annotation, from an earlier leader or a tenant. `isKept`: a Job, which keeps the
    * injection, and is not tried again.
    */
-  | ({ readonly kind: 'reverted'; readonly evidence: Evidence } & Reverted & Due & Waking);
+  | ({ readonly kind: 'reverted'; readonly evidence: Evidence } & Marks<'isFound' | 'isKept'> & Due & Waking);
 
-interface Reverted {
-  readonly isFound?: true;
-  readonly isKept?: true;
-}
+type Marks<K extends string> = { readonly [Mark in K]?: true };
 
 export interface Tried {
   readonly attempt: number;
