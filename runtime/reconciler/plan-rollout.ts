@@ -2,7 +2,7 @@ import type { InjectorReport } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
 import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
-import { isJudged } from '../rollout/judge.ts';
+import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { inOrder, nextBatch } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
@@ -80,7 +80,8 @@ export function planRollout(
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
   const ordinary = summary.halted === undefined ? nextBatch(waiting, tally, settings.largestBatch) : [];
-  const batch = withRetries(waiting, ordinary, () => all.some((each) => isRetried(each, now)));
+  const isProven = all.some(({ state }) => isProof(state, now.ms));
+  const batch = withRetries(waiting, ordinary, isProven);
   const mayTakeSlot = hasSlot && way.unknown === 0 && batch.length > 0;
   const turns = mayTakeSlot && !isUnderWay ? batch : [];
   return {
@@ -106,9 +107,9 @@ export function planRollout(
 type Waiting = readonly ReturnType<typeof asWaiting>[];
 
 /** A retry goes alone, also during a halt. Once one is verified, the others follow in batches. */
-function withRetries(waiting: Waiting, ordinary: Waiting, isProven: () => boolean): Waiting {
+function withRetries(waiting: Waiting, ordinary: Waiting, isProven: boolean): Waiting {
   const retries = waiting.filter(({ workload }) => workload.state.freed === 'retry');
-  const isAlone = retries.length > 0 && (ordinary.length === 0 || !isProven());
+  const isAlone = retries.length > 0 && (ordinary.length === 0 || !isProven);
   return isAlone ? inOrder(retries).slice(0, 1) : ordinary;
 }
 
@@ -123,9 +124,6 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
   isIn(each, 'reverted', 'reverting');
 
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
-
-const isRetried = (each: ObservedWorkload, now: Now): boolean =>
-  isIn(each, 'verified') && each.state.isCurrent && each.state.freed === 'retry' && each.state.until > now.ms;
 
 const asWaiting = (workload: In<'queued'>) => ({
   ...{ name: workload.name, kind: workload.kind.kind, risk: workload.state.risk, workload },

@@ -3,6 +3,7 @@ import { labelValue } from '../injection/label.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthOfCluster, noTally } from '../rollout/injector-health.ts';
+import { isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import { NamespaceSlots } from './namespace-slots.ts';
@@ -12,13 +13,6 @@ import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
-
-/** Older pods may show an untested workload, and prove nothing about now. */
-const isProof = (before: WorkloadState, after: WorkloadState): boolean =>
-  after.kind === 'verified' &&
-  (before.kind === 'rolling' || before.kind === 'soaking') &&
-  after.isCurrent &&
-  after.freed === 'retry';
 
 const toFact = (state: WorkloadState) => ({ state: state.kind === 'idle' ? undefined : state });
 
@@ -58,9 +52,11 @@ export class Rollouts {
     const known = store.latest(workload);
     if (known === undefined) return undefined;
     const before = known.state ?? idle;
-    const { state, action } = transition(before, seen, performance.now(), this.settings);
+    const now = performance.now();
+    const { state, action } = transition(before, seen, now, this.settings);
     if (state !== before) store.update(known, toFact(state));
-    if (isProof(before, state)) for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
+    if (before.kind !== 'verified' && isProof(state, now))
+      for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
     return action;
   }
 

@@ -19,6 +19,10 @@ export const isJudged = (state: WorkloadState | undefined): boolean =>
   state?.kind === 'soaking' ||
   (state?.kind === 'untested' && (state.look !== undefined || state.isFirst === true));
 
+/** A retry that its soak verified lately shows that the injector runs again. Older pods verify without a soak. */
+export const isProof = (state: WorkloadState | undefined, now: number): boolean =>
+  state?.kind === 'verified' && state.isCurrent && state.freed === 'retry' && state.until > now;
+
 type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
 
