@@ -2,10 +2,12 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { uninstrument } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import { toTemplate } from '../injection/workload.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
@@ -64,13 +66,15 @@ const lists = [
 ].flatMap((options) => workloads.filter(({ mutable }) => mutable).map((kind) => [kind, options] as const));
 
 /**
- * Judges by the annotation, because others change the labels. Returns false if the deleted `Lumigo` kept the injection, or if
- * this operator added none. A Deployment's ReplicaSets have its annotation. The Deployment changes them.
+ * Judges by the operator's records, because others change the labels. Returns false if the deleted `Lumigo` kept the
+ * injection, or if this operator added none. A Deployment's ReplicaSets have its records. The Deployment changes them.
  */
-function isToClean({ kind, metadata }: Workload): boolean {
+function isToClean(workload: Workload): boolean {
+  const [{ kind, metadata }, template] = [workload, toTemplate(workload)];
   if (metadata.deletionTimestamp !== undefined || findOwner(kind, metadata) !== undefined) return false;
   const injectionStatus = getInjectionStatus(metadata);
-  return injectionStatus === undefined ? findRevert(metadata) !== undefined : injectionStatus.keep !== true;
+  if (injectionStatus !== undefined) return injectionStatus.keep !== true;
+  return findRevert(metadata) !== undefined || (template !== undefined && getOriginalState(template) !== undefined);
 }
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {

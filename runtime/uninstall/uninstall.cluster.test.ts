@@ -6,7 +6,7 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import { annotations, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { getManager } from '../installation/installation.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
@@ -106,28 +106,33 @@ describe('uninstall', () => {
   });
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {
-    const { testCluster } = operator;
+    const { testCluster, cluster } = operator;
     const [gone, kept] = [await testCluster.instrumented('leaving'), await testCluster.instrumented('leaving', keep)];
-    const changed = { 'opted-out': 'false', 'set-back': 'true', unlabelled: null };
+    const label = (value: string | null) => ({ labels: { [labels.autoTrace]: value } });
+    const changed = {
+      ...{ 'opted-out': label('false'), 'set-back': label('true'), unlabelled: label(null) },
+      unmarked: { annotations: { [annotations.instrumentation]: null } },
+    };
     for (const name of Object.keys(changed)) {
       await testCluster.create(createWorkload(deployment, gone, name));
       await testCluster.waitForInstrumented(deployment, gone, name);
     }
     await waitForProtected(operator, true);
     await operator.killManager();
-    const relabel = (namespace: string, name: string, value: string | null) =>
-      testCluster.merge(deployment, namespace, name, { metadata: { labels: { [labels.autoTrace]: value } } });
-    for (const [name, value] of Object.entries(changed)) await relabel(gone, name, value);
-    await relabel(kept, 'app', null);
+    for (const [name, metadata] of Object.entries(changed))
+      await testCluster.merge(deployment, gone, name, { metadata });
+    await testCluster.merge(deployment, kept, 'app', { metadata: label(null) });
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
     const { code, stdout, stderr } = await uninstall();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Removed the injection from 4 workloads.');
+    expect(stdout).toContain('Removed the injection from 5 workloads.');
     expect(await protection(operator)).toEqual([false, false, false]);
     for (const name of ['app', ...Object.keys(changed)])
       expect([name, await testCluster.isInstrumented(deployment, gone, name)]).toEqual([name, false]);
     expect(await testCluster.label(deployment, gone, 'set-back')).toBe('true');
+    // The next manager would inject it, because it opts in.
+    await cluster.client.delete({ ...deployment, namespace: gone, name: 'set-back' });
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
     await operator.startManager();
