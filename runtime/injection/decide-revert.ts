@@ -49,6 +49,7 @@ export function decideRevert({ workload, injector, now, failed }: DecisionInput)
     tried: 'remove',
     workload: { ...clean, metadata: withRevert(clean.metadata, revert) },
     code: 'removed',
+    cause: 'reverted',
     message: `The injection is removed because pods failed with it: ${evidence.message}`,
   };
 }

@@ -121,7 +121,8 @@ function removeFrom(input: DecisionInput, template: PodTemplate, code: Code, det
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
-  return { kind: 'remove', tried: 'remove', workload: uninstrument(workload), code: 'removed', message };
+  const clean = uninstrument(workload);
+  return { kind: 'remove', tried: 'remove', workload: clean, code: 'removed', cause: code, message };
 }
 
 function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {

@@ -58,6 +58,7 @@ interface Removed extends Outcome {
   readonly kind: 'remove';
   readonly tried: 'remove';
   readonly workload: Workload;
+  readonly cause: Code;
 }
 
 export type Decision = Untouched | Injected | Removed;

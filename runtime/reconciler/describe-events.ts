@@ -102,8 +102,7 @@ const failures: Readonly<Record<Change, readonly [reason: EventReason, verb: str
   removed: ['LumigoCannotRemoveInstrumentation', 'remove'],
 };
 
-export const policyAge = (policy: NamespacePolicy): string =>
-  policy.kind === 'active' ? policy.createdAt : policy.kind;
+const policyAge = (policy: NamespacePolicy): string => (policy.kind === 'active' ? policy.createdAt : policy.kind);
 
 function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: InjectionStatus['by']): string {
   const actor = `trigger: ${by === 'webhook' ? 'injector webhook' : 'controller'}`;

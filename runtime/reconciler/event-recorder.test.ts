@@ -1,15 +1,16 @@
-import { expect, it } from '@jest/globals';
-import { tracing } from '../../sandbox/testing/injection.ts';
+import { describe, expect, it } from '@jest/globals';
+import { active, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
+import { blocked, none } from '../injection/decision.ts';
 import { injectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
-import type { ChangeResult } from './facts.ts';
+import { getFacts, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
-import { observeWorkload } from './workload-store.ts';
+import { observeWorkload, WorkloadStore } from './workload-store.ts';
 
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const since = '2026-06-01T10:00:00.000Z';
@@ -62,7 +63,14 @@ it('reports a revert after its write, and not before', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), state: reverting };
   const after = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: withRevert(bare, revert) };
   const written = { ...({ kind: 'written', change: 'removed' } as const), workload: after };
-  const decision = { kind: 'remove', tried: 'remove', code: 'removed', message: '', workload: after } as const;
+  const decision = {
+    kind: 'remove',
+    tried: 'remove',
+    code: 'removed',
+    cause: 'reverted',
+    message: '',
+    workload: after,
+  } as const;
   const failed = { kind: 'failed', change: 'removed', problem: 'no', isRefused: true } as const;
   const messages = (result: ChangeResult, now: ObservedWorkload) =>
     getEvents((recorder) => recorder.result(now, before, policy, result)).map(({ message }) => message);
@@ -77,4 +85,60 @@ it.each([
   ['skips the end of a revert, which removes no injection', observed(withRevert(bare, revert)), 0],
 ] as const)('%s', (_what, before, reports) => {
   expect(countEvents((recorder) => recorder.seen(observed(bare), before, policy))).toBe(reports);
+});
+
+describe('a change that cannot be made', () => {
+  const [createdAt, activeAt] = ['2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z'];
+  const waiting: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
+  const old: Metadata = { ...bare, creationTimestamp: createdAt, generation: 1, resourceVersion: '1' };
+  const later = { ...old, generation: 2, resourceVersion: '2' };
+  const shown = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: old };
+  const tooSmall = blocked('add', 'refused', shown, 'its cpu limit is too low');
+  const tooLarge = (tried: 'update' | 'remove') => blocked(tried, 'too-large', shown);
+  const fine = none('up-to-date', shown);
+
+  /** A term that begins with a policy and an old workload. Each step is a change in the watch, or a look. */
+  function countInTerm(policy: NamespacePolicy, steps: readonly (Metadata | [NamespacePolicy, typeof fine])[]): number {
+    const store = new WorkloadStore(() => 0);
+    const known = () => store.get(workloadKinds.deployment, 'shop', 'cart') as ObservedWorkload;
+    store.upsert(workloadKinds.deployment, old);
+    return countEvents((recorder) => {
+      store.update(known(), recorder.begin(known(), policy, activeAt));
+      for (const step of steps)
+        if (Array.isArray(step)) {
+          const [under, decision] = step;
+          const before = known();
+          const result = { kind: 'left', workload: shown, decision } as const;
+          const facts = getFacts({ before, policy: under, result, isCurrent: true, now: 0, random: 0 });
+          recorder.result(store.update(before, facts) ?? before, before, under, result);
+        } else store.upsert(workloadKinds.deployment, step);
+    });
+  }
+
+  const other = { ...active };
+  it.each<readonly [string, number, NamespacePolicy, Parameters<typeof countInTerm>[1]]>([
+    ['is reported when an old Lumigo becomes active', 1, waiting, [[active, tooSmall]]],
+    ['is reported when a user changes an old workload', 1, active, [[active, fine], later, [active, tooSmall]]],
+    ['is reported when a user changes it before the first look', 1, active, [later, [active, tooSmall]]],
+    [
+      'is reported when the Lumigo changes',
+      1,
+      active,
+      [
+        [active, tooSmall],
+        [other, tooSmall],
+      ],
+    ],
+    [
+      'is reported when another change is tried',
+      1,
+      active,
+      [
+        [active, tooLarge('update')],
+        [active, tooLarge('remove')],
+      ],
+    ],
+    ['is no news for a new leader', 0, active, [[active, tooSmall]]],
+    ['is no news after another change of the workload', 0, active, [[active, tooSmall], later, [active, tooSmall]]],
+  ])('%s', (_what, events, policy, steps) => expect(countInTerm(policy, steps)).toBe(events));
 });

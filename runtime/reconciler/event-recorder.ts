@@ -1,10 +1,10 @@
-import { isBlocked } from '../injection/decision.ts';
+import { isBlocked, type Decision } from '../injection/decision.ts';
 import { findRevert, parseRevert } from '../injection/revert.ts';
 import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
+import { cannot, changed, contested, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
-import { isInstrumented, type ObservedWorkload } from './observed.ts';
+import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -12,6 +12,13 @@ import type { ReconcilerContext } from './reconciler-context.ts';
 /** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
 export class EventRecorder {
   constructor(private readonly term: Pick<ReconcilerContext, 'since'> & { readonly events: Pick<EventQueue, 'add'> }) {}
+
+  /** `activeAt`: when the `Lumigo` became active. An earlier leader reported the causes of before its last sign of life. */
+  begin(workload: ObservedWorkload, policy: NamespacePolicy, activeAt = ''): Facts {
+    this.withInjectionStatus(workload, policy);
+    const isOld = policy.kind === 'active' && [workload.createdAt, activeAt].every((time) => time < this.term.since);
+    return isOld ? { reportedUnder: policy } : {};
+  }
 
   withInjectionStatus(workload: ObservedWorkload, policy: NamespacePolicy): void {
     const { since, events } = this.term;
@@ -37,7 +44,7 @@ export class EventRecorder {
     if (result.kind === 'written') return this.written(workload, before, policy, result);
     // Covers a write whose answer was lost, because the watch leaves the report to the answer.
     this.seen(workload, before, policy);
-    if (result.kind === 'left' && isBlocked(result.decision) && this.isNews(workload, policy))
+    if (result.kind === 'left' && isBlocked(result.decision) && isNews(before, policy, result.decision))
       this.term.events.add(cannot(workload, policy, result.decision));
     if (result.kind === 'failed' && result.isRefused && before.failure?.problem !== result.problem)
       this.term.events.add(refused(workload, policy, result));
@@ -57,9 +64,8 @@ export class EventRecorder {
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }
+}
 
-  private isNews({ createdAt }: ObservedWorkload, policy: NamespacePolicy): boolean {
-    const { since } = this.term;
-    return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);
-  }
+function isNews({ reportedUnder, lastDecision: last }: ObservedWorkload, policy: NamespacePolicy, now: Decision) {
+  return reportedUnder !== policy || (last !== undefined && (last.code !== now.code || last.tried !== now.tried));
 }

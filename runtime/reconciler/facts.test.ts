@@ -26,6 +26,7 @@ const removal = {
   tried: 'remove',
   workload,
   code: 'removed',
+  cause: 'opted-out',
   message: '',
 } as const;
 const written: ChangeResult = { kind: 'written', workload, change: 'removed', decision: removal };
@@ -95,11 +96,11 @@ describe('the result of a change', () => {
 
   it('keeps that the workload exceeds the size limit until the next check [F20]', () => {
     const large: ChangeResult = { ...left, decision: { ...decision, code: 'too-large' } };
-    expect(facts(large).tooLarge).toBe(true);
-    const known = { before: { ...before, tooLarge: true } };
-    expect(facts(unanswered, known)).not.toHaveProperty('tooLarge');
-    expect(facts(left, known).tooLarge).toBe(false);
-    expect(facts(written, known).tooLarge).toBe(false);
+    expect(facts(large).lastDecision?.code).toBe('too-large');
+    const known = { before: { ...before, ...facts(large) } };
+    expect(facts(unanswered, known)).not.toHaveProperty('lastDecision');
+    expect(facts(left, known).lastDecision?.code).toBe('up-to-date');
+    expect(facts(written, known).lastDecision?.code).toBe('removed');
   });
 
   it('ends a series of failures if it is a success', () => {

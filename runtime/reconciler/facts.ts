@@ -61,21 +61,25 @@ export function getFacts(outcome: Outcome): Facts {
     case 'waiting':
       return { checkedUnder };
     case 'left':
-      return { checkedUnder, ...whenLeft(before, result.decision) };
+      return { checkedUnder, ...decided(policy, result), ...whenLeft(before, result.decision) };
     case 'written': {
       const write = result.change === 'none' ? before.write : writeAfter(outcome, result);
-      return { checkedUnder, failure: undefined, write, elsewhere: undefined, tooLarge: false };
+      return { checkedUnder, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
     }
   }
 }
 
-function whenLeft({ write, state, failure }: ObservedWorkload, { elsewhere, code }: Left['decision']): Facts {
+const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | Written): Facts => ({
+  ...{ lastDecision: { tried, code }, reportedUnder: policy },
+});
+
+function whenLeft({ write, state, failure }: ObservedWorkload, { elsewhere }: Left['decision']): Facts {
   return {
     // A read between two attempts of a revert is no success.
     failure: state?.kind === 'reverting' ? failure : undefined,
     // The last write is still in effect after the other writer's change.
     write: write && { ...write, touchedAt: undefined },
-    ...{ elsewhere, tooLarge: code === 'too-large' },
+    elsewhere,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
+import type { Decision } from '../injection/decision.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -41,7 +42,9 @@ export interface Facts {
   readonly failure?: Failure | undefined;
   readonly write?: Write | undefined;
   readonly elsewhere?: string | undefined;
-  readonly tooLarge?: boolean | undefined;
+  readonly lastDecision?: Pick<Decision, 'tried' | 'code'> | undefined;
+  /** The policy of the last decision. Before the first one: a policy for which an earlier leader posted all events. */
+  readonly reportedUnder?: NamespacePolicy | undefined;
   readonly telemetry?: Telemetry | undefined;
   readonly instrumentedVersion?: string | undefined;
   readonly state?: WorkloadState | undefined;

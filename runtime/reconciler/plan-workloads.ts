@@ -54,7 +54,7 @@ type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planW
 const isRolledOut = ({ kind }: NamespacePolicy): boolean => kind === 'active' || kind === 'none';
 
 function count(
-  { deleting, elsewhere, tooLarge, checkedUnder, label }: ObservedWorkload,
+  { deleting, elsewhere, lastDecision, checkedUnder, label }: ObservedWorkload,
   { policy, rollout }: ObservedNamespace,
   progress: typeof noProgress,
 ) {
@@ -64,7 +64,7 @@ function count(
     progress.elsewhere += elsewhere === undefined ? 0 : 1;
     progress.older += label === rollout.settings.label ? 0 : 1;
   }
-  if (tooLarge && checkedUnder === policy) progress.tooLarge += 1;
+  if (lastDecision?.code === 'too-large' && checkedUnder === policy) progress.tooLarge += 1;
 }
 
 /** `rechecked`: a user changed it, and most often there is nothing to do. No status says that it waits. */

@@ -80,7 +80,9 @@ export class Reconciler {
     let workloads = 0;
     for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
       const there = this.store.in(namespace);
-      for (const workload of there) this.recorder.withInjectionStatus(workload, lumigoes.policy(namespace));
+      const [policy, status] = [lumigoes.policy(namespace), lumigoes.effective(namespace)?.status];
+      const activeAt = status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
+      for (const workload of there) this.store.update(workload, this.recorder.begin(workload, policy, activeAt));
       workloads += there.length;
       this.enqueue(namespace);
     }

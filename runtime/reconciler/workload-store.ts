@@ -100,6 +100,7 @@ export class WorkloadStore {
       ...shown,
       checkedUnder: undefined,
       checkedBefore: known.checkedUnder ?? known.checkedBefore,
+      reportedUnder: known.lastDecision && known.reportedUnder,
       write: touched,
       instrumentedVersion: findVersion(shown, known),
     };

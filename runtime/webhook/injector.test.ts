@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { active, injector, made } from '../../sandbox/testing/injection.ts';
+import { active, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
+import type { PodTemplate } from '../api/objects.ts';
 import { labels } from '../contract.ts';
+import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { reviewWorkload } from './injector.ts';
 
 const review = (operation: string, more: object = {}, report?: InjectorReport) =>
@@ -25,6 +27,18 @@ describe('the review of a workload', () => {
     expect(review('UPDATE', { object: changed, oldObject: optedOut }).notable).toBe('Deployment shop/app');
     expect(review('CREATE', { object: optedOut, dryRun: true }).notable).toBeUndefined();
     expect(review('CREATE', { object: made() }).notable).toBeUndefined();
+  });
+
+  it('warns that an update removes the injection because the new pod template refuses it', () => {
+    const oldObject = instrumented();
+    const { spec, ...rest } = toTemplate(oldObject) as PodTemplate;
+    const containers = spec.containers.map((each) => ({ ...each, resources: { limits: { cpu: '20m' } } }));
+    const object = withTemplate(oldObject, { ...rest, spec: { ...spec, containers } });
+    const answer = review('UPDATE', { object, oldObject });
+    expect(answer.patch).toBeDefined();
+    expect(answer.warnings).toEqual([expect.stringMatching(/^Lumigo: The injection is removed: .*cpu limit \(20m\)/)]);
+    const optOut = withMetadata(oldObject, { labels: { [labels.autoTrace]: 'false' } });
+    expect(review('UPDATE', { object: optOut, oldObject }).warnings).toEqual([]);
   });
 
   it('says that a request deletes the resource', () => {

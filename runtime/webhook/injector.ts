@@ -49,11 +49,11 @@ function tooLarge(size: string): Answer {
 }
 
 function answerTo(decision: Decision, workload: Workload): Answer {
-  const { message } = decision;
-  if (decision.kind === 'none') return allowed(message, isBlocked(decision) ? [`Lumigo: ${message}`] : []);
-  const skipped = decision.kind === 'inject' ? decision.skipped : [];
-  const warnings = skipped.map((reason) => `Lumigo: ${reason}`);
-  return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
+  const isRefused = isBlocked(decision) || (decision.kind === 'remove' && decision.cause === 'refused');
+  const reasons = decision.kind === 'inject' ? decision.skipped : isRefused ? [decision.message] : [];
+  const warnings = reasons.map((reason) => `Lumigo: ${reason}`);
+  const answer = allowed(decision.message, warnings);
+  return decision.kind === 'none' ? answer : { ...answer, patch: workloadPatch(workload, decision.workload) };
 }
 
 /** The log has each opt-out once, because the webhook gets no update of other fields. */
