@@ -63,7 +63,7 @@ const annotationMarks = {
   instrumentation: {
     on: 'workload',
     values: 'JSON',
-    means: 'The operator: the last change of the injection, or the reason for a revert.',
+    means: 'The operator: the last change of the injection and the skipped containers, or the reason for a revert.',
   },
   injection: {
     on: 'pod template, pod',

@@ -61,8 +61,13 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     next: describeNext(kind, verdict, findHalt(lumigoOf(policy, lumigoes))),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }),
+    notes: [...hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }), ...whySkipped(workload, verdict)],
   };
+}
+
+function whySkipped(workload: Workload, { decision }: Verdict): readonly string[] {
+  const skipped = getInjectionStatus((decision.kind === 'inject' ? decision.workload : workload).metadata)?.skipped;
+  return skipped === undefined ? [] : [skipped];
 }
 
 /** Only Pod mode decides about single pods. */

@@ -175,7 +175,9 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
   const tried = getAttempt(input, isInjected(template), result.template);
-  const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, changeFor[tried]);
+  const skipped = result.skipped.join('; ') || undefined;
+  const news = tried === 'nothing' ? undefined : { change: changeFor[tried], skipped };
+  const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, news);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
   return { kind: 'inject', tried, workload: changed, code, message, skipped: result.skipped };

@@ -1,8 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { decided, instrumented, made } from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
 import { optedOut } from './label.ts';
-import { toLabel, parseInjectionStatus, injectionStatus, removeInjectionStatus } from './injection-status.ts';
+import {
+  getInjectionStatus,
+  injectionStatus,
+  MAX_SKIPPED,
+  parseInjectionStatus,
+  removeInjectionStatus,
+  toLabel,
+} from './injection-status.ts';
+import { uninstrument } from './remove.ts';
 import type { Metadata } from '../api/objects.ts';
 
 /** Kubernetes accepts these as values of a label, and as names and keys of a Secret. */
@@ -45,6 +54,18 @@ describe('the injection status', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('has the beginning of the reasons for skipped containers, which stays', () => {
+    const mounts = [{ name: 'data', mountPath: '/opt/lumigo/a\nb' }];
+    const odd = Array.from({ length: 9 }, (_, index) => ({ name: `odd-${index}`, volumeMounts: mounts }));
+    const pod = { containers: [...odd, { name: 'app' }], volumes: [{ name: 'data', emptyDir: {} }] };
+    const workload = instrumented(made({ pod }));
+    const { skipped = '' } = getInjectionStatus(workload.metadata) ?? {};
+    expect(skipped).toMatch(/^container 'odd-0' is skipped: its volume 'data' is mounted at \/opt\/lumigo\/a\nb/);
+    expect(skipped).toHaveLength(MAX_SKIPPED);
+    expect(decided(workload).code).toBe('up-to-date');
+    expect(uninstrument(workload)).toEqual(made({ pod }));
   });
 
   it('is removed from any metadata without a trace, also after another replaced it', () => {

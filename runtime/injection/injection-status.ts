@@ -17,26 +17,30 @@ export interface InjectionStatus {
   readonly attempt?: number | undefined;
   /** The user's value of `lumigo.auto-trace`, which the removal restores. */
   readonly userLabel?: string | undefined;
+  /** Why containers are not injected, for the event: the watch shows the leader no pod templates. */
+  readonly skipped?: string | undefined;
 }
 
 /** Accepts only valid labels, because a tenant can write the annotation. */
 const FORM =
-  /^(?<change>added|updated|adopted) (?<at>\S+) by (?<by>webhook|controller); secret=(?<secretName>[^/\s]+)\/(?<secretKey>\S+) traces=(?<traces>true|false) logs=(?<logs>true|false)(?<keep> keep)?(?: attempt=(?<attempt>\d{1,4}))?(?: label=(?<userLabel>(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
+  /^(?<change>added|updated|adopted) (?<at>\S+) by (?<by>webhook|controller); secret=(?<secretName>[^/\s]+)\/(?<secretKey>\S+) traces=(?<traces>true|false) logs=(?<logs>true|false)(?<keep> keep)?(?: attempt=(?<attempt>\d{1,4}))?(?: label=(?<userLabel>(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?(?:: (?<skipped>.{1,500}))?$/s;
 
-type Groups = Pick<InjectionStatus, 'change' | 'at' | 'by' | 'userLabel'> &
+type Groups = Pick<InjectionStatus, 'change' | 'at' | 'by' | 'userLabel' | 'skipped'> &
   Readonly<
     Record<'secretName' | 'secretKey' | 'traces' | 'logs', string> & Record<'keep' | 'attempt', string | undefined>
   >;
 
 /** Example: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
-function formatInjectionStatus({ change, at, by, tracing, keep, attempt, userLabel }: InjectionStatus): string {
+function formatInjectionStatus({ change, at, by, tracing, keep, attempt, userLabel, skipped }: InjectionStatus) {
   const { secretName, secretKey, traces, logs } = tracing;
-  const more = `${keep === true ? ' keep' : ''}${attempt === undefined ? '' : ` attempt=${attempt}`}${userLabel === undefined ? '' : ` label=${userLabel}`}`;
+  const more = `${keep === true ? ' keep' : ''}${attempt === undefined ? '' : ` attempt=${attempt}`}${userLabel === undefined ? '' : ` label=${userLabel}`}${skipped === undefined ? '' : `: ${skipped.slice(0, MAX_SKIPPED)}`}`;
   return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
 }
 
-/** Characters. The operator writes at most about 660. */
-const MAX_STATUS_LENGTH = 700;
+/** Characters. A tenant can write the annotation, and an event shows this part of it. */
+export const MAX_SKIPPED = 500;
+/** Characters. The operator writes at most about 660 before `skipped`. */
+const MAX_STATUS_LENGTH = 700 + MAX_SKIPPED;
 
 /** Returns the text of an injection status or a revert, or a digest of any other text, which has no limit. */
 export function injectionStatusText({ annotations: found }: Metadata): string | undefined {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { decided, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
 import { agentAnnotations, agentLabels, agentPaths, agentVolumes, loaders } from './other-tracers.ts';
+import { getInjectionStatus } from './injection-status.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 import type { Container, Metadata, Workload } from '../api/objects.ts';
 
@@ -65,18 +66,15 @@ describe('a container that another tracer instruments', () => {
     ['a failed injection', workload({}, { labels: { 'dash0.com/instrumented': 'false' } })],
   ])('is not one with %s', (_what, seen) => expect(decided(seen).kind).toBe('inject'));
 
-  it('does not keep the other containers of the pod from being instrumented, and an event says so', () => {
+  it('does not keep the other containers of the pod from being instrumented, and the status says so', () => {
     const env = [{ name: 'LD_PRELOAD', value: '/opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so' }];
-    const decision = decided(
-      made({
-        pod: {
-          containers: [
-            { ...app, env },
-            { name: 'worker', image: 'worker:1' },
-          ],
-        },
-      }),
+    const containers = [
+      { ...app, env },
+      { name: 'worker', image: 'worker:1' },
+    ];
+    const { metadata } = instrumented(made({ pod: { containers } }));
+    expect(getInjectionStatus(metadata)?.skipped).toMatch(
+      /^container 'app' is skipped: Dynatrace already instruments it/,
     );
-    expect(decision.kind === 'inject' && decision.skipped.join()).toContain("container 'app' is skipped: Dynatrace");
   });
 });

@@ -7,6 +7,7 @@ import { equal } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
+import type { InjectionStatus } from './injection-status.ts';
 import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
@@ -34,7 +35,7 @@ function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplat
 export function keepInjection(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
   const { workload, injector } = input;
   const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
-  const metadata = metadataWithStatus(input, label, tracing, 'none');
+  const metadata = metadataWithStatus(input, label, tracing);
   const endpoint = injectedSettings(standing)?.endpoint;
   const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
   if (!equal(standing, toTemplate(workload)))
@@ -64,17 +65,17 @@ export function metadataWithStatus(
   input: DecisionInput,
   label: string,
   tracing: TracingSettings,
-  change: 'added' | 'updated' | 'none',
+  news?: Pick<InjectionStatus, 'change' | 'skipped'>,
 ): Metadata {
   const { metadata } = input.workload;
   const keep = (input.policy.kind === 'active' && !input.policy.remove) || undefined;
-  const content = { ...changeIn(input, change), tracing, keep, userLabel: toLabel(metadata) };
+  const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
   return injectionStatus(removeInjectionStatus(metadata), label, content);
 }
 
-function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
+function changeIn(input: DecisionInput, news?: Pick<InjectionStatus, 'change' | 'skipped'>) {
   const { workload, old, now, by, attempt = 0 } = input;
-  if (change !== 'none') return { change, at: now, by, attempt: attempt > 0 ? attempt : undefined };
+  if (news !== undefined) return { ...news, at: now, by, attempt: attempt > 0 ? attempt : undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);
   return known ?? { change: 'adopted' as const, at: now, by };
 }

@@ -14,12 +14,12 @@ export function changed(
   workload: ObservedWorkload,
   policy: NamespacePolicy,
   change: Exclude<Change, 'none'>,
-  exceptions: readonly string[] = [],
 ): QueuedEvent {
   const injectionStatus = change === 'removed' ? undefined : parseInjectionStatus(workload.injectionStatus);
-  const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, injectionStatus?.by)})`;
-  const key = injectionStatus?.at ?? workload.instrumentedVersion ?? '';
-  return eventOn(workload, reasons[change], [message, ...exceptions].join('; '), key);
+  const { by, at, skipped } = injectionStatus ?? {};
+  const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, by)})`;
+  const more = skipped === undefined ? '' : `; ${skipped}`;
+  return eventOn(workload, reasons[change], message + more, at ?? workload.instrumentedVersion ?? '');
 }
 
 /** The key makes it one event in the life of a policy. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { active, tracing } from '../../sandbox/testing/injection.ts';
+import { active, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import { blocked, none } from '../injection/decision.ts';
@@ -85,6 +85,15 @@ it.each([
   ['skips the end of a revert, which removes no injection', observed(withRevert(bare, revert)), 0],
 ] as const)('%s', (_what, before, reports) => {
   expect(countEvents((recorder) => recorder.seen(observed(bare), before, policy))).toBe(reports);
+});
+
+it('says of an injection by the webhook why it skips a container', () => {
+  const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
+  const containers = [{ name: 'app' }, { name: 'other', env: [{ name: 'LD_PRELOAD', valueFrom }] }];
+  const { metadata } = instrumented(made({ pod: { containers } }), { now: since });
+  const [event] = getEvents((recorder) => recorder.seen(observed(metadata), undefined, active));
+  expect(event?.message).toContain('injector webhook');
+  expect(event?.message).toContain("; container 'other' is skipped: its LD_PRELOAD uses valueFrom");
 });
 
 describe('a change that cannot be made', () => {

@@ -54,13 +54,12 @@ export class EventRecorder {
     workload: ObservedWorkload,
     before: ObservedWorkload,
     policy: NamespacePolicy,
-    { workload: after, change, decision }: Written,
+    { workload: after, change }: Written,
   ): void {
     if (change === 'none') return;
     const revert = findRevert(after.metadata);
     if (revert !== undefined) return this.term.events.add(reverted(workload, revert));
-    const exceptions = decision.kind === 'inject' ? decision.skipped : [];
-    this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
+    this.term.events.add(changed(change === 'removed' ? before : workload, policy, change));
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }

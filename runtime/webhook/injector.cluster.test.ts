@@ -33,6 +33,19 @@ describe('a workload that is created after the Lumigo', () => {
     });
   });
 
+  it('has an event that says which container is skipped, and why', async () => {
+    const { testCluster } = operator;
+    const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
+    const own = { name: 'own', image: 'own:1', env: [{ name: environment.preload, valueFrom }] };
+    const containers = [{ name: 'app', image: 'app:1' }, own];
+    await testCluster.create(createWorkload(workloadKinds.job, shop, 'partly', { pod: { containers } }));
+    await eventually(async () => {
+      const [event] = await testCluster.events(shop, 'partly');
+      expect(event?.message).toContain('injector webhook');
+      expect(event?.message).toContain("container 'own' is skipped: its LD_PRELOAD uses valueFrom");
+    });
+  });
+
   it.each(mutableKinds)(
     'an opt-out of a %s removes the injection, and an opt-in injects again [D19]',
     async (_name, kind) => {
