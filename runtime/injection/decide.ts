@@ -191,9 +191,9 @@ function ifNotGrown({ workload }: DecisionInput, injected: boolean, decision: De
 
 function getAttempt({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
   const before = old && toTemplate(old);
-  const wasInjected = before !== undefined && isInjected(before);
-  if (wasInjected && getInjection(before) === getInjection(template)) return 'nothing';
-  return operation === 'CREATE' || !(injected || wasInjected) ? 'add' : 'update';
+  const wasInjected = before === undefined ? injected : isInjected(before);
+  if (before !== undefined && wasInjected && getInjection(before) === getInjection(template)) return 'nothing';
+  return operation === 'CREATE' || !wasInjected ? 'add' : 'update';
 }
 
 const getInjection = ({ metadata }: PodTemplate): string =>

@@ -1,5 +1,6 @@
 import { injector } from '../contract.ts';
 import { initResources } from './init-resources.ts';
+import { covers } from '../json/values.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
 
@@ -21,6 +22,13 @@ export function initContainer(settings: InjectorSettings, spec: PodSpec): Contai
     terminationMessagePolicy: 'File',
   };
 }
+
+export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Container | undefined =>
+  initContainers.find(({ name }) => name === injector.container);
+
+/** Compares only the copying. The other fields follow the pod, the operator's version then, and other webhooks. */
+export const copiesFiles = (there?: Container, { name, env, volumeMounts }: Partial<Container> = {}): boolean =>
+  covers(there, { name, env, volumeMounts });
 
 /**
  * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per

@@ -1,10 +1,11 @@
 import { annotations, injector, labels } from '../contract.ts';
 import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
-import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
+import { fingerprint } from './fingerprint.ts';
+import { copiesFiles, findInjector, initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
 import { covers, equal, upsert, withoutEmpty } from '../json/values.ts';
-import { formatOriginalState, type Kept } from './original-state.ts';
+import { formatOriginalState, getOriginalState, type Kept } from './original-state.ts';
 import { whyTraced } from './other-tracers.ts';
 import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
@@ -41,6 +42,9 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const { imagePullSecrets: own = [], volumes = [] } = spec;
   const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((each) => !own.some(({ name }) => name === each));
   const safeToEvict = metadata.annotations?.[annotations.safeToEvict];
+  const inits = getNames(spec.initContainers, injectable);
+  const wanted = initContainer(settings, spec);
+  const copier = withOthersChanges(template, wanted);
   const record = formatOriginalState(settings, format, {
     pullSecrets,
     kept,
@@ -48,12 +52,15 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     safeToEvict,
     skipped: [...reasons.keys()].map(({ name }) => name),
     excluded: spec.containers.map(({ name }) => name).filter((name) => whyNotChosen(name, choice) !== undefined),
-    initContainers: getNames(spec.initContainers, injectable),
+    initContainers: inits,
+    image: settings.image,
+    injector: fingerprint(wanted),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
   const added = {
     containers,
-    initContainers,
+    // An injected init container needs the injector's files.
+    initContainers: inits.length > 0 ? [copier, ...initContainers] : [...initContainers, copier],
     volumes: [...volumes, injectorVolume],
     imagePullSecrets: [...own, ...pullSecrets.map((name) => ({ name }))],
   };
@@ -88,15 +95,15 @@ function injectContainers(
     if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
     return injected.container;
   };
-  const own = initContainer(settings, spec);
-  const inits = spec.initContainers ?? [];
-  const others = inits.map(injectOne);
-  // An injected init container needs the injector's files.
-  const isFirst = inits.some((each) => injectable.has(each));
-  return {
-    ...{ kept, containers: spec.containers.map(injectOne) },
-    initContainers: isFirst ? [own, ...others] : [...others, own],
-  };
+  const [containers, initContainers = []] = [spec.containers.map(injectOne), spec.initContainers?.map(injectOne)];
+  return { kept, containers, initContainers };
+}
+
+/** Keeps what other webhooks changed, such as the registry, while the operator would write the same container again. */
+function withOthersChanges(template: PodTemplate, own: Container): Container {
+  const there = findInjector(template.spec);
+  const isSame = getOriginalState(template)?.injector === fingerprint(own);
+  return isSame && there !== undefined && copiesFiles(there, own) ? there : own;
 }
 
 const getNames = (containers: readonly Container[] = [], among: ReadonlySet<Container>): readonly string[] =>

@@ -1,6 +1,7 @@
 import { annotations, injector } from '../contract.ts';
 import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
 import { inject, whyLeft } from './inject.ts';
+import { copiesFiles, findInjector } from './init-container.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
@@ -75,15 +76,9 @@ function isExcludedNow({ spec }: PodTemplate, asked: ContainerChoice, originalSt
   );
 }
 
-/** Returns the container that copies the injector's files. */
-export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Container | undefined =>
-  initContainers.find(({ name }) => name === injector.container);
-
-/** Compares only the copying. The other fields follow the pod and the operator's version at that time. */
 function hasInjector(there: PodTemplate, wanted: PodTemplate): boolean {
-  const { name, env, volumeMounts } = findInjector(wanted.spec) ?? {};
   return (
-    covers(findInjector(there.spec), { name, env, volumeMounts }) &&
+    copiesFiles(findInjector(there.spec), findInjector(wanted.spec)) &&
     there.spec.volumes?.some((volume) => volume.name === injector.volume) === true &&
     includes(there.metadata?.annotations?.[annotations.safeToEvict], injector.volume)
   );
@@ -104,7 +99,7 @@ export function isCurrent(template: PodTemplate, settings: InjectionSettings): b
   return (
     ourLabel(template.metadata) === labelValue(settings.version) &&
     getFormat(originalState) === currentFormat &&
-    findInjector(template.spec)?.image === settings.image &&
+    originalState?.image === settings.image &&
     originalState?.endpoint === settings.endpoint
   );
 }

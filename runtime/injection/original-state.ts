@@ -31,6 +31,9 @@ export interface OriginalState extends InjectedSettings {
   readonly excluded?: readonly string[];
   /** Names of init containers that are injected. */
   readonly initContainers?: readonly string[];
+  /** The injector's image, and a fingerprint of its container, without the changes of other webhooks. */
+  readonly image?: string;
+  readonly injector?: string;
   /** The pod template had empty metadata, as the API server shows it since Kubernetes 1.34. */
   readonly emptyMetadata?: boolean;
 }
@@ -108,6 +111,8 @@ const optional = {
   skipped: listOf(text),
   excluded: listOf(text),
   initContainers: listOf(text),
+  image: text,
+  injector: text,
   emptyMetadata: flag,
 } satisfies Record<Exclude<keyof OriginalState, keyof typeof required>, Check>;
 

@@ -1,6 +1,7 @@
 import { assumedSettings, type InjectionConfig } from '../config/config.ts';
 import { labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
-import { findInjector, injectedSettings } from '../injection/intact.ts';
+import { findInjector } from '../injection/init-container.ts';
+import { injectedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';

@@ -1,6 +1,6 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
-import { findInjector } from '../injection/intact.ts';
+import { findInjector } from '../injection/init-container.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { changed, decided, made } from '../../sandbox/testing/injection.ts';
+import { changed, decided, injector, made } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
 import { WorkloadJudge } from './judge-workload.ts';
+import { classifyWorkload } from './observations.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
 import { WorkloadStore } from './workload-store.ts';
@@ -31,6 +32,16 @@ function toJudge() {
   };
   return { see, store };
 }
+
+it('takes an injection for current although another webhook changed the registry of its image', () => {
+  const text = JSON.stringify(changed(decided(made()))).replace(
+    '"image":"autotrace:2"',
+    '"image":"mirror/autotrace:2"',
+  );
+  expect(text).toContain('mirror/');
+  const { isCurrent } = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
+  expect(isCurrent).toBe(true);
+});
 
 describe('without judgement (rollout.strategy: immediate)', () => {
   const injected = changed(decided(made()));

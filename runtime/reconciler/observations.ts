@@ -6,7 +6,7 @@ import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getCompletion } from '../rollout/completion.ts';
-import { findInjector } from '../injection/intact.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { getRisk } from '../rollout/batches.ts';
 import type { Observation, Reading, WorkloadState } from '../rollout/workload-state.ts';
@@ -23,7 +23,7 @@ export interface Installed extends Pick<Reading, 'injector'> {
 
 export function classifyWorkload(workload: Workload, { injector, image }: Omit<Installed, 'isTrying'>): Reading {
   const template = toTemplate(workload);
-  const isCurrent = findInjector(template?.spec)?.image === image;
+  const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
   const [completion, risk] = [getCompletion(workload), getRisk(workload)];
   return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { decided, injector, instrumented, made, older } from '../../sandbox/testing/injection.ts';
+import type { Container, Workload } from '../api/objects.ts';
+import type { DecisionInput } from './decide.ts';
+import { findInjector } from './init-container.ts';
+import { uninstrument } from './remove.ts';
+import { toTemplate, withTemplate } from './workload.ts';
+
+const withSpec = (
+  workload: Workload,
+  change: (containers: readonly Container[], inits: readonly Container[]) => object,
+) => {
+  const template = toTemplate(workload);
+  if (template === undefined) throw new Error('no template');
+  const { containers, initContainers = [] } = template.spec;
+  return withTemplate(workload, { ...template, spec: { ...template.spec, ...change(containers, initContainers) } });
+};
+
+/** Changes the injector's container as another mutating webhook does. */
+const withInjector = (workload: Workload, change: object): Workload =>
+  withSpec(workload, (_, inits) => ({
+    initContainers: inits.map((each) => (each.name === 'lumigo-injector' ? { ...each, ...change } : each)),
+  }));
+
+const mirrored = (workload: Workload): Workload => withInjector(workload, { image: 'mirror/autotrace:2' });
+const withApp = (workload: Workload, change: object): Workload =>
+  withSpec(workload, ([app, ...more]) => ({ containers: [{ ...(app as Container), ...change }, ...more] }));
+
+const getImage = (workload: Workload) => findInjector(toTemplate(workload)?.spec)?.['image'];
+
+/** Each call of the webhook, which the API server repeats after a change by another webhook. */
+function call(workload: Workload, more: Partial<DecisionInput>) {
+  const decision = decided(workload, { by: 'webhook', ...more });
+  return { decision, workload: decision.kind === 'none' ? workload : decision.workload };
+}
+
+/** Another webhook acts after each call. */
+function review(workload: Workload, more: Partial<DecisionInput>) {
+  const first = call(workload, more);
+  return { first, second: call(mirrored(first.workload), more) };
+}
+
+describe('the change of another webhook to the injector', () => {
+  const create = { operation: 'CREATE' } as const;
+  const stored = mirrored(instrumented());
+  const limits = { resources: { limits: { cpu: '500m', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } } };
+
+  it('stays when the API server calls the webhook again at a creation', () => {
+    const { first, second } = review(made(), create);
+    expect(getImage(second.workload)).toBe('mirror/autotrace:2');
+    expect(toTemplate(second.workload)).toEqual(toTemplate(mirrored(first.workload)));
+    expect(uninstrument(second.workload)).toEqual(made());
+  });
+
+  it.each([
+    ['the program', withApp(stored, { image: 'app:2' }), undefined],
+    ['the resources', withApp(stored, limits), '64Mi'],
+  ])('stays when a user changes %s', (_what, workload, memory) => {
+    const { first, second } = review(workload, { operation: 'UPDATE', old: stored });
+    expect(getImage(second.workload)).toBe('mirror/autotrace:2');
+    const resources = [first, second].map((each) => findInjector(toTemplate(each.workload)?.spec)?.resources);
+    expect(resources.map((each) => each?.limits?.['memory'])).toEqual([memory, memory]);
+  });
+
+  it('stays when it also adds a container, which is injected', () => {
+    const first = call(made(), create);
+    const more = withSpec(mirrored(first.workload), (containers) => ({
+      containers: [...containers, { name: 'more' }],
+    }));
+    const second = call(more, create);
+    expect(getImage(second.workload)).toBe('mirror/autotrace:2');
+    expect(toTemplate(second.workload)?.spec.containers.at(-1)?.volumeMounts).toHaveLength(1);
+  });
+
+  it('is no reason for the reconciler to renew the injection', () => {
+    expect(decided(stored, { renew: true })).toMatchObject({ kind: 'none', code: 'up-to-date' });
+  });
+
+  it('gives way to an upgrade of the injector', () => {
+    const before = mirrored(instrumented(made(), { injector: older }));
+    const after = call(withApp(before, { image: 'app:2' }), { operation: 'UPDATE', old: before });
+    expect(getImage(after.workload)).toBe(injector.image);
+  });
+
+  it('gives way if the injector would no longer copy its files', () => {
+    const broken = withInjector(instrumented(), { image: 'mirror/autotrace:2', env: [] });
+    const after = call(withApp(broken, { image: 'app:2' }), { operation: 'UPDATE', old: broken });
+    expect(getImage(after.workload)).toBe(injector.image);
+  });
+
+  it('lets an injection that an update adds count as added', () => {
+    const { first, second } = review(made(), { operation: 'UPDATE', old: withApp(made(), { image: 'app:0' }) });
+    expect([first.decision.tried, second.decision.tried]).toEqual(['add', 'add']);
+  });
+});
