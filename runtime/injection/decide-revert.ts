@@ -44,12 +44,7 @@ export function decideRevert({ workload, injector, now, failed }: DecisionInput)
   const clean = uninstrument(workload);
   const key = revertKey(clean, template, injector.image);
   const revert = { at: now, cause: evidence.cause, attempt, key, evidence: evidence.message };
-  return {
-    kind: 'remove',
-    tried: 'remove',
-    workload: { ...clean, metadata: withRevert(clean.metadata, revert) },
-    code: 'removed',
-    cause: 'reverted',
-    message: `The injection is removed because pods failed with it: ${evidence.message}`,
-  };
+  const reverted = { ...clean, metadata: withRevert(clean.metadata, revert) };
+  const message = `The injection is removed because pods failed with it: ${evidence.message}`;
+  return { kind: 'remove', tried: 'remove', workload: reverted, code: 'removed', cause: 'reverted', message };
 }

@@ -81,16 +81,11 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   return { template: injected, skipped: [...problems.values()] };
 }
 
-function injectContainers(
-  spec: PodSpec,
-  injectable: ReadonlySet<Container>,
-  settings: InjectionSettings,
-  format: number,
-): Required<Pick<PodSpec, 'containers' | 'initContainers'>> & { readonly kept: Readonly<Record<string, Kept>> } {
+function injectContainers(spec: PodSpec, targets: ReadonlySet<Container>, settings: InjectionSettings, format: number) {
   const rows = [...getVariables(format), ...getTracerRows(settings)];
   const kept: Record<string, Kept> = {};
   const injectOne = (container: Container): Container => {
-    if (!injectable.has(container)) return container;
+    if (!targets.has(container)) return container;
     const injected = injectContainer(container, settings, rows);
     if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
     return injected.container;

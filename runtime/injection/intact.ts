@@ -7,7 +7,7 @@ import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { isInjected } from './remove.ts';
-import type { Container, PodSpec, PodTemplate } from '../api/objects.ts';
+import type { Container, PodTemplate } from '../api/objects.ts';
 import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
@@ -76,13 +76,10 @@ function isExcludedNow({ spec }: PodTemplate, asked: ContainerChoice, originalSt
   );
 }
 
-function hasInjector(there: PodTemplate, wanted: PodTemplate): boolean {
-  return (
-    copiesFiles(findInjector(there.spec), findInjector(wanted.spec)) &&
-    there.spec.volumes?.some((volume) => volume.name === injector.volume) === true &&
-    includes(there.metadata?.annotations?.[annotations.safeToEvict], injector.volume)
-  );
-}
+const hasInjector = (there: PodTemplate, wanted: PodTemplate): boolean =>
+  copiesFiles(findInjector(there.spec), findInjector(wanted.spec)) &&
+  there.spec.volumes?.some((volume) => volume.name === injector.volume) === true &&
+  includes(there.metadata?.annotations?.[annotations.safeToEvict], injector.volume);
 
 function isWhole(actual: Container | undefined, wanted: Container, rows: readonly InjectedVariable[]): boolean {
   const mount = wanted.volumeMounts?.find(({ name }) => name === injector.volume);

@@ -37,12 +37,8 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
 export const whenExcluded = (policy: NamespacePolicy): NamespacePolicy =>
   policy.kind === 'deleting' ? { ...policy, isExcluded: true } : { kind: 'excluded' };
 
-const inactive = (
-  { metadata: { name } }: LumigoResource,
-  reason: ConditionReason,
-  message: string,
-): NamespacePolicy => ({
-  ...{ kind: 'inactive', lumigo: name, reason, message },
+const inactive = ({ metadata }: LumigoResource, reason: ConditionReason, message: string): NamespacePolicy => ({
+  ...{ kind: 'inactive', lumigo: metadata.name, reason, message },
 });
 
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {

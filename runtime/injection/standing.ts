@@ -8,17 +8,14 @@ import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
 import type { InjectionStatus } from './injection-status.ts';
-import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
 /** Returns the pod template that stays. A working injection of any version stays, to avoid surprise rollouts. */
-export function standingTemplate(
-  { workload, old, operation, injector, renew }: DecisionInput,
-  template: PodTemplate,
-  tracing: TracingSettings,
-): PodTemplate | undefined {
+export function standingTemplate(input: DecisionInput, template: PodTemplate, tracing: TracingSettings) {
+  const { workload, old, operation, injector, renew } = input;
   const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
   if (standing === undefined || !hasSettings(standing, tracing)) return undefined;
   const settings = { ...injector, ...tracing, choice: getChoice(workload.metadata) };
@@ -60,20 +57,17 @@ export function withOwnText({ workload, old }: DecisionInput): Workload {
   return whyInvalid(restored) === undefined ? restored : workload;
 }
 
+type News = Pick<InjectionStatus, 'change' | 'skipped'>;
+
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
-export function metadataWithStatus(
-  input: DecisionInput,
-  label: string,
-  tracing: TracingSettings,
-  news?: Pick<InjectionStatus, 'change' | 'skipped'>,
-): Metadata {
+export function metadataWithStatus(input: DecisionInput, label: string, tracing: TracingSettings, news?: News) {
   const { metadata } = input.workload;
   const keep = (input.policy.kind === 'active' && !input.policy.remove) || undefined;
   const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
   return injectionStatus(removeInjectionStatus(metadata), label, content);
 }
 
-function changeIn(input: DecisionInput, news?: Pick<InjectionStatus, 'change' | 'skipped'>) {
+function changeIn(input: DecisionInput, news?: News) {
   const { workload, old, now, by, attempt = 0 } = input;
   if (news !== undefined) return { ...news, at: now, by, attempt: attempt > 0 ? attempt : undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);

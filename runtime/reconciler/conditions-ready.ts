@@ -79,8 +79,6 @@ const getCheckingMs = (reconciling: Condition | undefined, now: string): number 
 const deleting: Problem = { reason: 'Deleting', message: 'This Lumigo resource is being deleted' };
 const works = (message: string): Problem => ({ reason: 'Ready', message });
 
-const condition = (
-  type: ConditionType,
-  status: Condition['status'],
-  { reason, message }: Pick<Untimed, 'reason' | 'message'>,
-): Untimed => ({ type, status, reason, message });
+const condition = (type: ConditionType, status: Condition['status'], { reason, message }: Untimed | Problem) => ({
+  ...{ type, status, reason, message },
+});

@@ -10,11 +10,7 @@ import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-export function changed(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  change: Exclude<Change, 'none'>,
-): QueuedEvent {
+export function changed(workload: ObservedWorkload, policy: NamespacePolicy, change: Exclude<Change, 'none'>) {
   const injectionStatus = change === 'removed' ? undefined : parseInjectionStatus(workload.injectionStatus);
   const { by, at, skipped } = injectionStatus ?? {};
   const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, by)})`;

@@ -13,7 +13,7 @@ import type { ReconcilerContext } from './reconciler-context.ts';
 export class EventRecorder {
   constructor(private readonly term: Pick<ReconcilerContext, 'since'> & { readonly events: Pick<EventQueue, 'add'> }) {}
 
-  /** `activeAt`: when the `Lumigo` became active. An earlier leader reported the causes of before its last sign of life. */
+  /** `activeAt`: when the `Lumigo` became active. An earlier leader has reported everything from before `since`. */
   begin(workload: ObservedWorkload, policy: NamespacePolicy, activeAt = ''): Facts {
     this.withInjectionStatus(workload, policy);
     const isOld = policy.kind === 'active' && [workload.createdAt, activeAt].every((time) => time < this.term.since);
@@ -50,12 +50,8 @@ export class EventRecorder {
       this.term.events.add(refused(workload, policy, result));
   }
 
-  private written(
-    workload: ObservedWorkload,
-    before: ObservedWorkload,
-    policy: NamespacePolicy,
-    { workload: after, change }: Written,
-  ): void {
+  private written(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, made: Written): void {
+    const { workload: after, change } = made;
     if (change === 'none') return;
     const revert = findRevert(after.metadata);
     if (revert !== undefined) return this.term.events.add(reverted(workload, revert));

@@ -63,12 +63,8 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   return { action: { kind: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
 }
 
-function countRepeats(
-  { lastStatus, repeats = 0, statusAt }: ObservedLumigo,
-  status: LumigoStatus,
-  withList: boolean,
-  now: Now,
-) {
+function countRepeats(lumigo: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now): number {
+  const { lastStatus, repeats = 0, statusAt } = lumigo;
   if (lastStatus === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
   const isRepeated = ['list', undefined].includes(findDifference(lastStatus, status));
   return !isRepeated || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
