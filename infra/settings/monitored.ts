@@ -30,7 +30,7 @@ export const monitoredNamespaces = z
   .array(monitoredNamespace, { error: 'must be a list, or all' })
   .default([])
   .describe(
-    'Namespaces to trace, or `all`. The operator creates a `Lumigo` resource in each, and a Secret if the token is in the ' +
+    'Namespaces to trace, or `all`. The operator creates a `Lumigo` resource in each, and a Secret once the token is in the ' +
       "operator's namespace (`lumigoToken`). It adopts an existing `Lumigo` and does not change an existing Secret. A namespace that " +
       'leaves the list keeps both. Each namespace gets them once: a `Lumigo` that you delete stays deleted. A flag that you change here ' +
       'is applied once to an existing `Lumigo`.',

@@ -63,9 +63,37 @@ async function removeNamespace(name: string): Promise<void> {
   await client.update({ ...ref, subresource: 'finalize' }, emptied);
 }
 
+describe('monitored namespaces without a token in the namespace of the operator', () => {
+  it('get the token when it is there and valid, also from the next leader', async () => {
+    const { testCluster } = operator;
+    const own = getToken(0x56);
+    for (const name of ['early', 'early-own', 'early-deleted']) await namespace(name, { team: 'a' });
+    await testCluster.secret('early-own', own, 'own');
+    for (const name of ['early', 'early-deleted'])
+      await testCluster.waitForCondition(name, 'Error', { reason: 'SecretNotFound' });
+    await testCluster.waitForActive('early-own');
+    await testCluster.deleteLumigo('early-deleted');
+    await testCluster.secret('lumigo-system', `${token} `);
+    await operator.stopManager();
+    await operator.startManager();
+    await testCluster.secret('lumigo-system', token);
+    await testCluster.waitForActive('early');
+    expect(await secretIn('early', 'own')).toBe(token);
+    expect(await secretIn('early-own', 'own')).toBe(own);
+    expect(await secretIn('early-deleted', 'own')).toBeUndefined();
+    await expect(testCluster.readLumigo('early-deleted')).rejects.toThrow('not found');
+  });
+
+  it('get no Secret again after a user deletes it', async () => {
+    await operator.cluster.client.delete({ ...kinds.secrets, namespace: 'early', name: 'own' });
+    await namespace('early-next', { team: 'a' });
+    await operator.testCluster.waitForActive('early-next');
+    expect(await secretIn('early', 'own')).toBeUndefined();
+  });
+});
+
 describe('monitored namespaces [F54]', () => {
   it('get a Lumigo with traces and logs, and the token, when they are created', async () => {
-    await operator.testCluster.secret('lumigo-system', token);
     await namespace('shop');
     await waitForActive('shop');
     expect((await operator.testCluster.readLumigo('shop')).spec).toMatchObject({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { MonitoredEntry } from '../config/config.ts';
-import { findEntry, getFlags, planMonitoring } from './plan-monitoring.ts';
+import { findEntry, formatMark, getSecretRef, planMonitoring } from './plan-monitoring.ts';
 
-const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
+const usual = { name: 'lumigo-credentials', key: 'token' };
 
 describe('entryOf [F54]', () => {
   const shop = { name: 'shop', labels: { team: 'a', tier: 'web' } };
@@ -32,7 +32,6 @@ describe('planMonitoring [F54]', () => {
   it('creates a Lumigo with traces and logs if there is none', () => {
     expect(planMonitoring({}, [], usual)).toEqual({
       kind: 'create',
-      place: usual,
       spec: {
         lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
         tracing: { enabled: true },
@@ -43,8 +42,7 @@ describe('planMonitoring [F54]', () => {
 
   it('creates one as its entry says', () => {
     const entry = { secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: false };
-    expect(planMonitoring(entry, [], usual)).toMatchObject({
-      place: { secretName: 'own', secretKey: 'key' },
+    expect(planMonitoring(entry, [], getSecretRef(entry, usual))).toMatchObject({
       spec: { lumigoToken: { secretRef: { name: 'own', key: 'key' } }, tracing: { enabled: false } },
     });
   });
@@ -75,14 +73,14 @@ describe('planMonitoring [F54]', () => {
 
   const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];
   it.each<[string, MonitoredEntry, readonly LumigoResource[], string, object]>([
-    ['creates no second Lumigo', {}, [], getFlags({}), { kind: 'none' }],
-    ['creates none if a flag changes', { loggingEnabled: true }, [], getFlags({}), { kind: 'none' }],
-    ['sets no flag again', { loggingEnabled: false }, on, getFlags({ loggingEnabled: false }), { kind: 'none' }],
+    ['creates no second Lumigo', {}, [], formatMark({}), { kind: 'none' }],
+    ['creates none if a flag changes', { loggingEnabled: true }, [], formatMark({}), { kind: 'none' }],
+    ['sets no flag again', { loggingEnabled: false }, on, formatMark({ loggingEnabled: false }), { kind: 'none' }],
     [
       'sets a flag that the settings change',
       { loggingEnabled: false, tracingEnabled: false },
       on,
-      getFlags({ loggingEnabled: false, tracingEnabled: true }),
+      formatMark({ loggingEnabled: false, tracingEnabled: true }),
       { kind: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
     ],
     [

@@ -3,15 +3,10 @@ import { lumigo as contract } from '../contract.ts';
 import { selects } from '../api/label-selector.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
-interface Namespace {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 /** An entry with the namespace's name precedes selectors, and the first match counts. Undefined: not monitored. */
 export function findEntry(
   monitored: readonly MonitoredEntry[],
-  { name, labels = {} }: Namespace,
+  { name, labels = {} }: { readonly name: string; readonly labels?: Readonly<Record<string, string>> },
 ): MonitoredEntry | undefined {
   return (
     monitored.find(({ namespace }) => namespace === name) ??
@@ -19,44 +14,48 @@ export function findEntry(
   );
 }
 
-/** Entries without a token use this place. */
-export interface TokenPlace {
-  readonly secretName: string;
-  readonly secretKey: string;
-}
+type SecretRef = Readonly<Record<'name' | 'key', string>>;
 
-export type Monitoring =
-  | { readonly kind: 'create'; readonly place: TokenPlace; readonly spec: object }
-  | { readonly kind: 'patch'; readonly spec: object }
-  | { readonly kind: 'none' };
+/** `usual`: the place of tokens for entries that name none. */
+export const getSecretRef = ({ secretName, secretKey }: MonitoredEntry, usual: SecretRef): SecretRef => ({
+  name: secretName ?? usual.name,
+  key: secretKey ?? usual.key,
+});
+
+interface Monitoring {
+  readonly kind: 'create' | 'patch' | 'none';
+  readonly spec?: object;
+}
 
 type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 
-export const getFlags = ({ tracingEnabled, loggingEnabled }: Flags): string =>
-  JSON.stringify({ tracingEnabled, loggingEnabled });
+/** `needsToken`: the namespace gets its Secret when the operator's namespace has a token. */
+type Mark = Flags & { readonly needsToken?: boolean };
 
-function parseFlags(mark = ''): Flags {
+export const formatMark = ({ tracingEnabled, loggingEnabled }: Flags, needsToken = false): string =>
+  JSON.stringify({ tracingEnabled, loggingEnabled, ...(needsToken && { needsToken }) });
+
+export function parseMark(mark = ''): Mark {
   try {
-    return (JSON.parse(mark) as Flags | null) ?? {};
+    return (JSON.parse(mark) as Mark | null) ?? {};
   } catch {
     return {};
   }
 }
 
 /**
- * Plans the next step in a monitored namespace. An existing `Lumigo` gets the flags of the entry. Existing Secrets, and
- * a `Lumigo` of another name, never change. `mark`: the flags that the namespace got before, by `getFlags`. With a mark,
- * only later changes of the entry apply.
+ * Plans the next step in a monitored namespace. An existing `Lumigo` gets the flags of the entry. A `Lumigo` of another
+ * name never changes. `mark`: what the namespace got before. With a mark, only later changes of the entry apply.
  */
 export function planMonitoring(
   entry: MonitoredEntry,
   there: readonly Pick<LumigoResource, 'metadata' | 'spec'>[],
-  usual: TokenPlace,
+  secretRef: SecretRef,
   mark?: string,
 ): Monitoring {
-  if (there.length === 0) return mark === undefined ? creation(entry, usual) : { kind: 'none' };
+  if (there.length === 0) return mark === undefined ? creation(entry, secretRef) : { kind: 'none' };
   const spec = there.find(({ metadata }) => metadata.name === contract.singular)?.spec;
-  return spec === undefined ? { kind: 'none' } : adoption(entry, parseFlags(mark), spec);
+  return spec === undefined ? { kind: 'none' } : adoption(entry, parseMark(mark), spec);
 }
 
 function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource['spec']>): Monitoring {
@@ -67,12 +66,9 @@ function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource[
     : { kind: 'patch', spec: { tracing, logging } };
 }
 
-function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
-  const { tracingEnabled = true, loggingEnabled = true } = entry;
-  const place = { secretName: entry.secretName ?? usual.secretName, secretKey: entry.secretKey ?? usual.secretKey };
-  const lumigoToken = { secretRef: { name: place.secretName, key: place.secretKey } };
-  const spec = { lumigoToken, tracing: { enabled: tracingEnabled }, logging: { enabled: loggingEnabled } };
-  return { kind: 'create', place, spec };
+function creation({ tracingEnabled = true, loggingEnabled = true }: Flags, secretRef: SecretRef): Monitoring {
+  const flags = { tracing: { enabled: tracingEnabled }, logging: { enabled: loggingEnabled } };
+  return { kind: 'create', spec: { lumigoToken: { secretRef }, ...flags } };
 }
 
 /** Undefined if the entry does not set the flag, set it before, or if the `Lumigo` has it. */
