@@ -39,11 +39,13 @@ ${originalWarning}
 {{- if and (not .Values.clusterCollection.metrics.enabled) (lookup "apps/v1" "DaemonSet" .Release.Namespace $agent) }}
 ! The original operator sends metrics of the infrastructure, and this release does not. To keep them, set clusterCollection.metrics.enabled.
 {{- end }}
+{{- if .Capabilities.APIVersions.Has "operator.lumigo.io/v1alpha1/Lumigo" }}
 {{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
 {{- $lumigo := . }}
 {{- range (dig "status" "conditions" list .) }}
 {{- if and (eq .type "Ready") (eq .status "False") }}
 ! {{ $lumigo.metadata.namespace }}/{{ $lumigo.metadata.name }}: {{ .message }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

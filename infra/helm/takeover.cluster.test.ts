@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
@@ -94,6 +95,17 @@ async function present(objects: readonly Manifest[]): Promise<string[]> {
   );
   return found.flat();
 }
+
+describe('a release without the definition of Lumigo resources', () => {
+  it('is upgraded to this chart, for example by a parent chart', () => {
+    const parent = join(folder, 'parent');
+    mkdirSync(parent);
+    writeFileSync(join(parent, 'Chart.yaml'), 'apiVersion: v2\nname: parent\nversion: 1.0.0\n');
+    helm('install', 'parent', parent, '--create-namespace');
+    expect(helm('upgrade', 'parent', ours, '--dry-run=server')).toContain('is installed in the namespace');
+    helm('delete', 'parent');
+  });
+});
 
 describe('a release of the original operator [F51]', () => {
   let before: unknown;
