@@ -80,7 +80,9 @@ describe('the pods of the operator', () => {
     const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
     const [manager, proxy] = getPod(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
     expect(manager.image).toBe(`registry.example.com:5000/lumigo:next@${digest}`);
-    expect(proxy.image).toMatch(/^otel\/opentelemetry-collector-contrib:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
+    expect(proxy.image).toMatch(
+      /^docker\.io\/otel\/opentelemetry-collector-contrib:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/,
+    );
   });
 
   it('have what the settings add, unchanged', () => {

@@ -2,13 +2,21 @@ import { describe, expect, it } from '@jest/globals';
 import { synthesize } from '../operator.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 
-const everything = { updater: { mode: 'upgrade' } };
+const everything = { updater: { mode: 'upgrade' }, clusterCollection: { metrics: { enabled: true } } };
 const getImages = (settings: Settings): readonly string[] => {
   const text = JSON.stringify(synthesize(settings, 'Helm'));
   const containers = [...text.matchAll(/"image":"([^"]+)"/g)].map(([, image = '']) => image);
   const injector = [...text.matchAll(/\\"injectorImage\\": \\"([^"\\]+)/g)].map(([, image = '']) => image);
   return [...containers, ...injector];
 };
+
+describe('images by default', () => {
+  it('have a registry in their name, because CRI-O refuses a name that several registries may have', () => {
+    const images = getImages(parseSettings(everything));
+    expect(images.some((image) => image.includes('node-exporter'))).toBe(true);
+    expect(images.filter((image) => !/^([^/]*\.[^/]*|localhost)\//.test(image))).toEqual([]);
+  });
+});
 
 describe('the prefix of images [F52]', () => {
   it('is in front of every image that a node pulls because of this installation', () => {

@@ -90,7 +90,7 @@ export const logFileCollector = section({
 });
 
 export const prometheusNodeExporter = section({
-  image: image({ repository: 'prom/node-exporter', tag: 'v1.8.2' }, "node_exporter, which reads the node's metrics"),
+  image: image({ repository: 'docker.io/prom/node-exporter', tag: 'v1.8.2' }, 'node_exporter (metrics of the node)'),
   resources: opaqueMap()
     .default({ requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } })
     .describe('Requests and limits of node_exporter.'),

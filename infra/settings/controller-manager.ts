@@ -23,7 +23,7 @@ export const controllerManager = section({
   }),
   telemetryProxy: section({
     image: image(
-      { repository: 'otel/opentelemetry-collector-contrib', ...collectorImage },
+      { repository: 'docker.io/otel/opentelemetry-collector-contrib', ...collectorImage },
       'the telemetry proxy (an OpenTelemetry Collector)',
     ),
     resources: opaqueMap()

@@ -12,7 +12,14 @@ import { nodeExporter } from './node-exporter/recipe.ts';
 import { recipes as others, repository, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
-const recipes = [...others, nodeExporter];
+
+/** recipes.ts adds the registry to a name that has it. A change of its text would build all images again. */
+const withOneRegistry = (name: string): string => name.replace('docker.io/docker.io/', 'docker.io/');
+const recipes = [...others, nodeExporter].map((recipe) => ({
+  ...recipe,
+  name: withOneRegistry(recipe.name),
+  aliases: recipe.aliases?.map(withOneRegistry) ?? [],
+}));
 
 export interface ImageArchive {
   readonly archive: string;
@@ -25,7 +32,7 @@ export async function ensureImages(progress: Progress): Promise<readonly ImageAr
   // A base is built only if an image that needs it is missing.
   const wanted = recipes.filter((recipe) => !isBase(recipe));
   while (!areImagesBuilt()) await buildMissing(wanted, progress);
-  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
+  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...recipe.aliases] }));
 }
 
 async function buildMissing(wanted: readonly Recipe[], progress: Progress): Promise<void> {

@@ -9,7 +9,7 @@ const folder = 'sandbox/images/node-exporter';
 
 /** Not in recipes.ts, because the digests of other images have the text of that file. */
 export const nodeExporter: Recipe = {
-  name: `docker.io/${imageReference(parseSettings({}, 'The sandbox').prometheusNodeExporter.image)}`,
+  name: imageReference(parseSettings({}, 'The sandbox').prometheusNodeExporter.image),
   dockerfile: join(repository, folder, 'Dockerfile'),
   sources: ['sandbox/programs/node-exporter', folder],
   pins: [],
