@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
@@ -37,6 +37,22 @@ describe('`npm run chart`', () => {
     expect(stdout).toBe(`${join(written, 'lumigo-operator')}\n`);
     const packed = spawnSync(helm, ['package', stdout.trim(), '--destination', written], { encoding: 'utf8' });
     expect([packed.status, packed.stdout]).toEqual([0, expect.stringContaining('lumigo-operator-')]);
+  });
+});
+
+describe('the chart as a part of a parent chart', () => {
+  it('is switched on and off by the usual condition', () => {
+    const parent = join(written, 'parent');
+    cpSync(chart, join(parent, 'charts', 'lumigo-operator'), { recursive: true });
+    const dependencies = [{ name: 'lumigo-operator', version: '*', condition: 'lumigo-operator.enabled' }];
+    const metadata = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
+    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(metadata));
+    const render = (enabled: boolean) =>
+      spawnSync(helm, ['template', 'parent', parent, '--set', `lumigo-operator.enabled=${enabled}`], {
+        encoding: 'utf8',
+      });
+    expect(render(true)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^kind: "?Deployment/m) });
+    expect(render(false)).toMatchObject({ status: 0, stdout: '\n' });
   });
 });
 

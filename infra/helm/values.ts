@@ -47,7 +47,9 @@ export function valuesSchema(): string {
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
   const known = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
   const whole = Object.entries(withdrawnSettings).reduce(withWithdrawn, known);
-  return `${JSON.stringify(withProperty(whole, ['global'], { type: 'object' }), undefined, 2)}\n`;
+  const enabled = { type: 'boolean', description: 'For the condition of a parent chart.' };
+  const ofParent = withProperty(withProperty(whole, ['global'], { type: 'object' }), ['enabled'], enabled);
+  return `${JSON.stringify(ofParent, undefined, 2)}\n`;
 }
 
 /** Removes the rules of secret settings, because Helm shows a value that breaks one. The templates have them (refusals.ts). */
