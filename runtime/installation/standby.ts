@@ -28,13 +28,14 @@ const RECHECK_MS = 100;
 /** The time between two reads of the Deployments of older installations. */
 const POLL_MS = 5_000;
 const IDLE_MS = 60 * 60_000;
+const UNREAD = 'the list of other operator installations is not read yet';
 
 /** Stands by if an older installation is active. Only administrators can write the webhook configurations it reads. */
 export class Standby {
   readonly name = 'other installations';
   private readonly client: Client;
   private readonly seen = new Map<string, SeenManager>();
-  private cause: string | undefined = 'the list of other operator installations is not read yet';
+  private cause: string | undefined = UNREAD;
   /** Aborted while this installation stands by. */
   private active = new AbortController();
 
@@ -46,7 +47,8 @@ export class Standby {
   /** Returns why this installation changes nothing; undefined while it is the active one. */
   readonly reason = (): string | undefined => this.cause;
 
-  readonly unready = (): string[] => (this.cause === undefined ? [] : [this.cause]);
+  /** Standing by is a ready state: a tool that replaces an installation waits for the new one before it deletes the old one. */
+  readonly unready = (): string[] => (this.cause === UNREAD ? [UNREAD] : []);
 
   /** Runs `work` whenever this installation is active. Its signal is aborted when that ends. */
   async whileActive(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
