@@ -16,7 +16,7 @@ let operator: OperatorBench;
 beforeAll(async () => {
   // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
   sink = await OtlpSink.start();
-  operator = await startOperator({ settings, audit: true, config: { endpoint: sink.url } });
+  operator = await startOperator({ settings, audit: true, controllerManager: false, config: { endpoint: sink.url } });
 });
 afterAll(async () => {
   await operator?.stop();

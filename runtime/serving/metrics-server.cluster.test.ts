@@ -12,7 +12,6 @@ import { writeCertificate } from '../../sandbox/manager/manager.ts';
 import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { paths } from '../contract.ts';
 import { issueServing } from '../certificates/issue.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
@@ -89,11 +88,6 @@ const asked = (resource: string) =>
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
 
 describe('metrics with `metrics.secure` [F25]', () => {
-  it('are refused without a token', async () => {
-    for (const path of [paths.metrics, paths.telemetryProxyMetrics])
-      expect(await get(undefined, path)).toMatchObject({ status: 401, text: expect.stringContaining('need a token') });
-  });
-
   it('are served to an account that may get /metrics, both kinds, with one token review', async () => {
     const token = await scraper('prometheus', true);
     const before = asked('tokenreviews').length;
@@ -150,20 +144,5 @@ describe('metrics with `metrics.secure` [F25]', () => {
     for (const resource of ['tokenreviews', 'subjectaccessreviews']) expect(asked(resource)).not.toEqual([]);
     const all = operatorRequests(operator.cluster, operator.installation);
     expect(all.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
-  });
-
-  it('are refused to new clients with 503 while the API server is down, and not for longer', async () => {
-    const { cluster } = operator;
-    const [known, stranger] = [await scraper('known', true), await scraper('stranger', true)];
-    expect((await get(known)).status).toBe(200);
-    const back = cluster.restartApiServer({ downtimeMs: 8_000 });
-    const someone = { ...kinds.namespaces, name: 'default' };
-    await eventually(() => expect(cluster.client.get(someone)).rejects.toThrow());
-    expect((await get(stranger)).status).toBe(503);
-    expect((await get(stranger)).text).toContain('try again');
-    // Clients that it accepted within the last minute still have access.
-    expect((await get(known)).status).toBe(200);
-    await back;
-    await eventually(async () => expect((await get(stranger)).status).toBe(200));
   });
 });

@@ -77,13 +77,6 @@ describe('a server that does not stream lists [F61]', () => {
     await synced;
     await eventually(() => expect(from.at(-1)).toMatch(/^\d+$/));
   });
-
-  it('is no longer watched as soon as the signal is aborted', async () => {
-    const { synced, stopped } = watch();
-    await synced;
-    stop.abort();
-    await stopped;
-  });
 });
 
 const rbac = 'rbac.authorization.k8s.io';
