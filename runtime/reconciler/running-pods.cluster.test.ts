@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(() => stages.end());
 afterAll(() => operator?.stop());
 
-const { deployment, daemonSet, statefulSet } = workloadKinds;
+const { daemonSet, statefulSet } = workloadKinds;
 
 const WORKLOADS = 40;
 const MAX_REQUESTS = 4;
@@ -119,7 +119,6 @@ async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }
   await createRunning(testCluster, namespace, 'app', { kind, spec });
   const read = () => testCluster.get(kind, namespace, 'app');
   return {
-    namespace,
     kubelet,
     change: (body: object) => testCluster.merge(kind, namespace, 'app', body),
     shows: (expected: Partial<Completion>) =>
@@ -132,32 +131,6 @@ async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }
 const nextImage = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
 
 describe('the completion', () => {
-  it('follows a Deployment through a rollout, a rollout without progress, a pause and a refusal', async () => {
-    const outcome: { now: Outcome } = { now: 'ready' };
-    const { kubelet, change, shows, namespace } = await world(
-      deployment,
-      { replicas: 2, progressDeadlineSeconds: 3, minReadySeconds: 0 },
-      outcome,
-    );
-    await shows({ kind: 'complete' });
-    outcome.now = 'unready';
-    await change(nextImage);
-    await shows({ kind: 'progressing', available: 0, isReplacing: true });
-    outcome.now = 'ready';
-    await shows({ kind: 'complete' });
-    await change({ spec: { paused: true, template: { metadata: { annotations: { next: '1' } } } } });
-    await shows({ kind: 'paused' });
-    await change({ spec: { paused: null } });
-    await shows({ kind: 'complete' });
-    await operator.testCluster.create({
-      ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } },
-      spec: { hard: { pods: '0' } },
-    });
-    await change({ spec: { template: { metadata: { annotations: { next: '2' } } } } });
-    await shows({ kind: 'progressing', refused: expect.stringContaining('exceeded quota') as never });
-    await kubelet.stop();
-  });
-
   it('follows a StatefulSet to its partition, and knows that OnDelete replaces nothing', async () => {
     const outcome: { now: Outcome } = { now: 'ready' };
     const { kubelet, change, shows } = await world(
