@@ -75,6 +75,17 @@ describe('the result of a change', () => {
     expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
   });
 
+  it('counts the undoing of a write also if it happens during a read', () => {
+    const known = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 1 } };
+    const { write } = facts(left, { before: known, isCurrent: false, now: 3_000 });
+    expect(write).toMatchObject({ at: 1_000, touchedAt: 3_000, repeats: 1 });
+    const added: ChangeResult = { ...written, change: 'added' };
+    const unnoticed = { ...before, write: { policy, at: 1_000, touchedAt: undefined, repeats: 0 } };
+    expect(facts(added, { before: unnoticed, now: 9_000 }).write).toMatchObject({ repeats: 1 });
+    expect(facts(added, { before: unnoticed, now: 9_000, policy: other }).write).toMatchObject({ repeats: 0 });
+    expect(facts(added, { before: unnoticed, now: 700_000 }).write).toMatchObject({ repeats: 0 });
+  });
+
   it('allows another change at once after a revert [F58]', () => {
     const revert = { at: '', cause: 'Crash', attempt: 1, key: '0123456789abcdef', evidence: 'it crashed' };
     const metadata = withRevert({}, { ...revert, at: '2026-11-22T10:00:00Z' });

@@ -5,7 +5,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
-import { mayBeUndone } from './plan-workload.ts';
+import { CONTESTED_MS, mayBeUndone } from './plan-workload.ts';
 
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
@@ -61,7 +61,7 @@ export function getFacts(outcome: Outcome): Facts {
     case 'waiting':
       return { checkedUnder };
     case 'left':
-      return { checkedUnder, ...decided(policy, result), ...whenLeft(before, result.decision) };
+      return { checkedUnder, ...decided(policy, result), ...whenLeft(outcome, result.decision) };
     case 'written': {
       const write = result.change === 'none' ? before.write : writeAfter(outcome, result);
       return { checkedUnder, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
@@ -73,12 +73,13 @@ const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | 
   ...{ lastDecision: { tried, code }, reportedUnder: policy },
 });
 
-function whenLeft({ write, state, failure }: ObservedWorkload, { elsewhere }: Left['decision']): Facts {
+function whenLeft({ before, isCurrent, now }: Outcome, { elsewhere }: Left['decision']): Facts {
+  const { write, state, failure } = before;
   return {
     // A read between two attempts of a revert is no success.
     failure: state?.kind === 'reverting' ? failure : undefined,
-    // The last write is still in effect after the other writer's change.
-    write: write && { ...write, touchedAt: undefined },
+    // The last write was still in effect, but another writer may have undone it since the read.
+    write: write && { ...write, touchedAt: isCurrent ? undefined : now },
     elsewhere,
   };
 }
@@ -97,8 +98,11 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
 }
 
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
-function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload }: Written): Write | undefined {
+function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload, change }: Written): Write | undefined {
   if (findRevert(workload.metadata) !== undefined) return undefined;
-  const repeats = mayBeUndone(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
+  const { at = -Infinity, repeats: earlier = 0 } = before.write?.policy === policy ? before.write : {};
+  // The watch may show too late that the last write was undone.
+  const isAgain = mayBeUndone(before, policy) || (change === 'added' && now - at < CONTESTED_MS);
+  const repeats = isAgain ? earlier + 1 : 0;
   return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
 }

@@ -18,7 +18,7 @@ const nothing = (reason: string): WorkloadStep => ({ kind: 'nothing', reason });
 const checkedUnder = nothing('it is up to date');
 
 /** A change that another writer undoes within this time was undone because of it. */
-const CONTESTED_MS = 10 * 60_000;
+export const CONTESTED_MS = 10 * 60_000;
 /** By repetitions: at most three writes of a workload in ten minutes, five on the first day, then one a day. */
 const contestDelaysMs = [60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 

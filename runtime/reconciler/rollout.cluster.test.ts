@@ -232,4 +232,22 @@ describe('a rollout', () => {
     expect(metadata.labels).toEqual(before.labels);
     expect(Object.keys(metadata.annotations ?? {})).toEqual(Object.keys(before.annotations ?? {}));
   });
+
+  it('leaves workloads until their next change or their approval, if the settings say so', async () => {
+    const restart = async (rolloutStrategy: 'on-next-change' | 'manual') => {
+      await operator.stopManager();
+      await operator.startManager({ config: { rolloutStrategy } });
+    };
+    await restart('on-next-change');
+    const stage = await stages.make(operator, 'left', deployments('a', 'b'));
+    await stage.activate();
+    await stage.waitForCondition({ reason: 'LeftForNow' });
+    await stage.merge('b', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.stays();
+    await stage.merge('b', { metadata: { annotations: { [annotations.retry]: null } } });
+    await restart('manual');
+    await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.waitForInstrumented('a');
+    await stage.stays('a');
+  });
 });
