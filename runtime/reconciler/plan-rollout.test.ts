@@ -228,6 +228,10 @@ describe('a rollout', () => {
     expect(report('failing')).toBe('failing');
   });
 
+  it('counts no pending Job for the cluster, so that other namespaces do not wait for it', () => {
+    expect(plan([job('j', first), workload('a', rolling)]).rollout.tally).toMatchObject({ trying: 1, first: 1 });
+  });
+
   it('counts separately the reverts that this leader has seen [F65]', () => {
     const found: WorkloadState = { ...injectorFailed, isFound: true };
     const there = [found, reverted, reverting, evicting(found)].map((state, index) => workload(`w${index}`, state));

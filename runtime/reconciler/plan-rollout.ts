@@ -139,9 +139,11 @@ const isUnderWay = (each: ObservedWorkload): boolean => isJudged(each.state) || 
 function countRollout(all: readonly ObservedWorkload[]): NamespaceTally {
   const count = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
   const reverts = all.filter(isReverted).map(({ state }) => state);
+  const first = count((each) => isIn(each, 'untested') && each.state.isFirst === true);
   return {
     verified: count((each) => isIn(each, 'verified') && each.state.isCurrent),
-    trying: count((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
+    first,
+    trying: count((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)) - first,
     untested: count((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,
     injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,
@@ -170,7 +172,7 @@ function getSummary(all: readonly ObservedWorkload[], halt: string | undefined):
 function findReport(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
   const health = healthFor(tally, cluster);
   if (health === 'failing') return { health, why: findHalt(tally, cluster) ?? '' };
-  return health === 'unknown' && tally.trying > 0
+  return health !== 'verified' && tally.trying + tally.first > 0
     ? { health: 'unverified', why: 'a workload is about to show how the injector fares' }
     : undefined;
 }

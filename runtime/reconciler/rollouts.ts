@@ -44,7 +44,7 @@ export class Rollouts {
     const own = this.tallies.get(namespace) ?? noTally;
     // A Job has pods soon, so it is looked at even after a workload without pods was tried.
     const injector = healthFor(kind.mutable ? own : { ...own, untested: 0 }, this.cluster);
-    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying > 0 };
+    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying + own.first > 0 };
   }
 
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {

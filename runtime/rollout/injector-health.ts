@@ -8,6 +8,8 @@ export type NamespaceTally = Readonly<typeof noTally>;
 export const noTally = {
   verified: 0,
   trying: 0,
+  /** Workloads without pods that are read first. They delay no other namespace, because they may never show anything. */
+  first: 0,
   /** Workloads that have it, and no pods that show anything. */
   untested: 0,
   reverted: 0,
