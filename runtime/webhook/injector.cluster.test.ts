@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { annotations, environment, labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import { toTemplate } from '../injection/workload.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { getCollection } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 
@@ -89,6 +92,66 @@ describe('an update', () => {
     await testCluster.create(createWorkload(job, early, 'new'));
     await testCluster.merge(job, early, 'new', { metadata: { labels: { touched: 'yes' } } });
     expect(await testCluster.isInstrumented(job, early, 'new')).toBe(true);
+  });
+});
+
+/** A team's webhook that sorts before the operator's, and is called again after it. */
+async function mirrorImages(namespace: string): Promise<() => Promise<void>> {
+  const { testCluster, cluster } = operator;
+  let calls = 0;
+  const mutate = (workload: Workload) => {
+    calls += 1;
+    const inits = toTemplate(workload)?.spec.initContainers ?? [];
+    return inits.flatMap(({ image = '' }, index) =>
+      image.startsWith('mirror/')
+        ? []
+        : [
+            {
+              op: 'replace',
+              path: `/spec/template/spec/initContainers/${index}/image`,
+              value: `mirror/${image}`,
+            } as const,
+          ],
+    );
+  };
+  const waitForCalled = async () => {
+    const probe = createWorkload(deployment, namespace, 'probe');
+    await testCluster.client.create({ ...deployment, namespace }, probe, { dryRun: true });
+    expect(calls).toBeGreaterThan(0);
+  };
+  const rule = { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] };
+  return startMutatingWebhook({ client: cluster.client, name: 'a-mirror', namespace, rule, mutate, waitForCalled });
+}
+
+describe('a change by another webhook to the image of the injector', () => {
+  let endMirror: (() => Promise<void>) | undefined;
+  afterAll(() => endMirror?.());
+
+  it('stays at a creation, at an update of the program, and of its resources', async () => {
+    const { testCluster } = operator;
+    const mirrored = await testCluster.namespace('mirrored');
+    await testCluster.activate(mirrored);
+    await testCluster.waitForWebhook(mirrored);
+    endMirror = await mirrorImages(mirrored);
+    const getInjector = async () =>
+      (await testCluster.toTemplate(deployment, mirrored, 'app')).spec.initContainers?.find(
+        ({ name }) => name === 'lumigo-injector',
+      );
+    const change = (container: object) =>
+      testCluster.merge(deployment, mirrored, 'app', {
+        spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2', ...container }] } } },
+      });
+    await testCluster.create(createWorkload(deployment, mirrored, 'app'));
+    expect((await getInjector())?.image).toMatch(/^mirror\//);
+    await change({});
+    expect((await getInjector())?.image).toMatch(/^mirror\//);
+    const limits = { cpu: '500m', memory: '64Mi' };
+    await change({ resources: { limits } });
+    expect(await getInjector()).toMatchObject({
+      image: expect.stringMatching(/^mirror\//),
+      resources: { limits: { memory: '64Mi' } },
+    });
+    expect(await testCluster.isInstrumented(deployment, mirrored, 'app')).toBe(true);
   });
 });
 
