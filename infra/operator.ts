@@ -83,7 +83,6 @@ export class Operator extends Chart {
       settings,
       delivery,
       telemetryProxy: this.telemetryProxy,
-      certificateChecksum: delivered?.checksum,
     });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
     addLastParts(this, settings, delivery);

@@ -13,8 +13,6 @@ const component = 'controller-manager';
 export interface ControllerManagerProps {
   readonly settings: Settings;
   readonly delivery: Delivery;
-  /** A text that differs for each certificate of the delivery, so a new certificate replaces the pods. */
-  readonly certificateChecksum?: string | undefined;
   readonly telemetryProxy: TelemetryProxy;
 }
 
@@ -24,7 +22,7 @@ export class ControllerManager extends Construct {
 
   constructor(scope: Construct, id: string, props: ControllerManagerProps) {
     super(scope, id);
-    const { settings, certificateChecksum } = props;
+    const { settings } = props;
     const { name, namespace } = settings;
     this.deploymentName = `${name}${suffixes.manager}`;
     this.metricsServiceName = `${name}${suffixes.metricsService}`;
@@ -57,7 +55,6 @@ export class ControllerManager extends Construct {
             labels: { ...settings.podLabels, ...ownedBy(settings), ...common, ...optOut },
             annotations: {
               'kubectl.kubernetes.io/default-container': 'manager',
-              ...(certificateChecksum === undefined ? {} : { 'checksum/certificate': certificateChecksum }),
               ...settings.podAnnotations,
             },
           },

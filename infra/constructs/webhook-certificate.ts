@@ -7,7 +7,6 @@ export interface DeliveredCertificate {
   readonly certificate: string;
   readonly key: string;
   readonly authority: string;
-  readonly checksum: string;
 }
 
 export interface WebhookCertificateProps extends Installation {

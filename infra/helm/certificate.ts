@@ -10,7 +10,6 @@ export const markedCertificate: DeliveredCertificate = {
   certificate: 'xhelmcertificatex',
   key: 'xhelmkeyx',
   authority: 'xhelmauthorityx',
-  checksum: 'xhelmchecksumx',
 };
 
 export const certificateExpressions: ReadonlyMap<string, Expression> = new Map(
@@ -33,8 +32,8 @@ export const certificateHelper = `{{- define "lumigo-operator.certificate" -}}
 {{- $there := lookup "v1" "Secret" $.Release.Namespace (printf "%s${suffixes.certificates}" (include "lumigo-operator.fullname" $)) -}}
 {{- $before := index (default dict $there.data) "${certificateFiles.authority}" | default "" | b64dec -}}
 {{- $newest := regexFind "(?s)-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----" $before -}}
-{{- $made := dict "certificate" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "checksum" (sha256sum $pair.Cert) -}}
-{{- $_ := set $made "authority" (printf "%s%s" $authority.Cert $newest | b64enc) -}}
+{{- $bundle := printf "%s%s" $authority.Cert $newest | b64enc -}}
+{{- $made := dict "certificate" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "authority" $bundle -}}
 {{- $_ := set $.Values "madeCertificate" $made -}}
 {{- end -}}
 {{- toJson $.Values.madeCertificate -}}

@@ -40,8 +40,8 @@
 {{- $there := lookup "v1" "Secret" $.Release.Namespace (printf "%s-webhook-certificates" (include "lumigo-operator.fullname" $)) -}}
 {{- $before := index (default dict $there.data) "ca.crt" | default "" | b64dec -}}
 {{- $newest := regexFind "(?s)-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----" $before -}}
-{{- $made := dict "certificate" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "checksum" (sha256sum $pair.Cert) -}}
-{{- $_ := set $made "authority" (printf "%s%s" $authority.Cert $newest | b64enc) -}}
+{{- $bundle := printf "%s%s" $authority.Cert $newest | b64enc -}}
+{{- $made := dict "certificate" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "authority" $bundle -}}
 {{- $_ := set $.Values "madeCertificate" $made -}}
 {{- end -}}
 {{- toJson $.Values.madeCertificate -}}
