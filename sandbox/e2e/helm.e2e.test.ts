@@ -39,8 +39,6 @@ const left = () => getLeft(kubectl, [own, '-n', 'lumigo-system']);
 /** Kubernetes' garbage collector deletes the leader's Lease a moment after the pods. */
 const waitForNothing = (): Promise<void> => eventually(() => expect(left()).toEqual([]), { timeoutMs: 30_000 });
 
-const manager = 'lumigo-lumigo-operator-controller-manager';
-
 describe('helm', () => {
   it('install creates two ready pods, and prints the next steps', async () => {
     await nodeTest.apply(restrictedNamespace('lumigo-system'));
