@@ -368,7 +368,7 @@ describe('a token that Lumigo refused and accepts again [F29]', () => {
   it('is accepted a minute later, without another event', async () => {
     const { metric, testCluster } = telemetry;
     await testCluster.waitForCondition(bank, 'TokenAccepted', { status: 'True', reason: 'Accepted' });
-    // That of the chart with a Lumigo is still refused.
+    // The token of the chart with a Lumigo is still refused.
     expect(await metric('lumigo_operator_refused_tokens')).toBe(1);
     expect(await getEvents(bank, 'LumigoTokenRefused')).toHaveLength(1);
     expect(await getEvents(shop, 'LumigoTokenRefused')).toEqual([]);
