@@ -19,7 +19,8 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
-  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
+  // The pod of a Job never runs here. Until the deadline, other workloads without pods wait for it.
+  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '', rolloutDeadlineSeconds: 5 } });
   for (const definition of getDefinitions('argo', ['rollout-crd']))
     await applyDefinition(operator.cluster.client, definition);
 });

@@ -165,6 +165,12 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ],
   ['but not before it was read once [F67]', [workload('b', first), workload('c', cron)], []],
   ['a new Job is read, which delays no other', [job('j'), workload('a', queued)], ['read j', 'a is next']],
+  [
+    'the pods of a Job delay only what has no pods',
+    [job('j', first), workload('a', cron), workload('b', queued)],
+    ['b is next'],
+  ],
+  ['which waits for them', [job('j', first), workload('a', cron)], []],
   ['none may while the injector of a Job fails', [job('j', kept), workload('a', queued)], []],
   [
     'a Job is not tried again, but its halt ends',

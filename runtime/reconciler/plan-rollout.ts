@@ -79,11 +79,13 @@ export function planRollout(
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
+  const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   const ordinary = summary.halted === undefined ? nextBatch(waiting, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
   const batch = withRetries(waiting, ordinary, isProven);
   const mayTakeSlot = hasSlot && way.unknown === 0 && batch.length > 0;
-  const turns = mayTakeSlot && !isUnderWay ? batch : [];
+  // A Job may stay pending, so it delays only workloads without pods.
+  const turns = mayTakeSlot && !isMutableUnderWay ? batch.filter(({ risk }) => risk.rank < 4 || !isUnderWay) : [];
   return {
     changes: moved.flatMap(({ workload, action }) => {
       const step = action ?? (isNext(workload) ? 'inject' : undefined);
@@ -96,7 +98,7 @@ export function planRollout(
     tally,
     summary,
     report: findReport(tally, injector),
-    wantsSlot: summary.underWay.some(({ kind }) => kind.mutable) || batch.length > 0,
+    wantsSlot: isMutableUnderWay || batch.length > 0,
     wakeAt: Math.min(
       ...all.map(({ state }) => getWakeAt(state, now)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
