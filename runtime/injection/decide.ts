@@ -1,4 +1,4 @@
-import { annotations } from '../contract.ts';
+import { getOriginalState } from './original-state.ts';
 import { getChoice } from './chosen-containers.ts';
 import { blocked, changeFor, corrected, isBlocked, none, sentence } from './decision.ts';
 import type { Code, Decision, DecisionInput } from './decision.ts';
@@ -196,5 +196,8 @@ function getAttempt({ operation, old }: DecisionInput, injected: boolean, templa
   return operation === 'CREATE' || !wasInjected ? 'add' : 'update';
 }
 
-const getInjection = ({ metadata }: PodTemplate): string =>
-  JSON.stringify([metadata?.annotations?.[annotations.injection], ourLabel(metadata)]);
+/** The injector's container follows the pod, such as its resources. A change of it is no update of the injection. */
+function getInjection(template: PodTemplate): string {
+  const { injector: _follows, ...state } = getOriginalState(template) ?? {};
+  return JSON.stringify([state, ourLabel(template.metadata)]);
+}

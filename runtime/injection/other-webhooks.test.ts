@@ -58,6 +58,7 @@ describe('the change of another webhook to the injector', () => {
   ])('stays when a user changes %s', (_what, workload, memory) => {
     const { first, second } = review(workload, { operation: 'UPDATE', old: stored });
     expect(getImage(second.workload)).toBe('mirror/autotrace:2');
+    expect([first, second].map(({ decision }) => decision.tried)).toEqual(['nothing', 'nothing']);
     const resources = [first, second].map((each) => findInjector(toTemplate(each.workload)?.spec)?.resources);
     expect(resources.map((each) => each?.limits?.['memory'])).toEqual([memory, memory]);
   });

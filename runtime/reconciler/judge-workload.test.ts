@@ -33,14 +33,14 @@ function toJudge() {
   return { see, store };
 }
 
-it('takes an injection for current although another webhook changed the registry of its image', () => {
+it('takes no image of another webhook as a proof for the image of the settings', () => {
   const text = JSON.stringify(changed(decided(made()))).replace(
     '"image":"autotrace:2"',
     '"image":"mirror/autotrace:2"',
   );
   expect(text).toContain('mirror/');
   const { isCurrent } = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
-  expect(isCurrent).toBe(true);
+  expect(isCurrent).toBe(false);
 });
 
 describe('without judgement (rollout.strategy: immediate)', () => {

@@ -17,6 +17,7 @@ describe('a pod', () => {
       { kind: 'ReplicaSet', name: 'cart-admin-7f9c' },
       false,
     ],
+    ['is not of a CronJob with a similar name', 'CronJob', { kind: 'Job', name: 'cart-restore' }, false],
     ['is not of a ReplicaSet with a similar name', 'ReplicaSet', { kind: 'ReplicaSet', name: 'cart-7f9c' }, false],
   ])('%s', (_title, kind, owner, expected) => {
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: '', name: '', uid: 'u2', ...owner }];

@@ -56,11 +56,15 @@ export const getSelector = (workload: Workload, more: Metadata['labels'] = {}): 
 export const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | undefined): boolean =>
   ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
 
-const followers: Readonly<Record<string, string>> = { Deployment: 'ReplicaSet', Rollout: 'ReplicaSet', CronJob: 'Job' };
+const followers: Readonly<Record<string, readonly [kind: string, suffix: RegExp]>> = {
+  ...{ Deployment: ['ReplicaSet', /-[^-]+$/], Rollout: ['ReplicaSet', /-[^-]+$/], CronJob: ['Job', /-\d+$/] },
+};
 
 /** ReplicaSets and Jobs that follow a workload have its name and a suffix. */
-export const isPodOf = ({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [] }: Metadata): boolean =>
-  ownerReferences.some((o) => o.uid === uid || (o.kind === followers[kind] && o.name.replace(/-[^-]+$/, '') === name));
+export function isPodOf({ kind, metadata: { uid, name } }: Workload, { ownerReferences = [] }: Metadata): boolean {
+  const [follower, suffix = ''] = followers[kind] ?? [];
+  return ownerReferences.some((o) => o.uid === uid || (o.kind === follower && o.name.replace(suffix, '') === name));
+}
 
 const getRevision = (metadata: Metadata | undefined): number =>
   Number(metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? -1);
