@@ -171,6 +171,11 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     ['b is next'],
   ],
   ['which waits for them', [job('j', first), workload('a', cron)], []],
+  [
+    'also a retry without pods, which delays no other',
+    [job('j', first), workload('a', { ...cron, freed: 'retry' }), workload('b', queued)],
+    ['b is next'],
+  ],
   ['none may while the injector of a Job fails', [job('j', kept), workload('a', queued)], []],
   [
     'a Job is not tried again, but its halt ends',
@@ -209,6 +214,7 @@ describe('a rollout', () => {
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', queued))).toBe(false);
     expect(wants(workload('a', reverted), workload('b', reverted), workload('c', retry))).toBe(true);
     expect([wants(workload('a', first)), wants(job('j', first))]).toEqual([true, false]);
+    expect(wants(job('j', first), workload('a', cron))).toBe(false);
   });
 
   it('is planned again by itself if the cluster halts it', () => {

@@ -80,12 +80,13 @@ export function planRollout(
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
-  const ordinary = summary.halted === undefined ? nextBatch(waiting, tally, settings.largestBatch) : [];
-  const isProven = all.some(({ state }) => isProof(state, now.ms));
-  const batch = withRetries(waiting, ordinary, isProven);
-  const mayTakeSlot = hasSlot && way.unknown === 0 && batch.length > 0;
   // A Job may stay pending, so it delays only workloads without pods.
-  const turns = mayTakeSlot && !isMutableUnderWay ? batch.filter(({ risk }) => risk.rank < 4 || !isUnderWay) : [];
+  const mayGo = isUnderWay ? waiting.filter(({ risk }) => risk.rank < 4) : waiting;
+  const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
+  const isProven = all.some(({ state }) => isProof(state, now.ms));
+  const batch = withRetries(mayGo, ordinary, isProven);
+  const mayTakeSlot = hasSlot && way.unknown === 0 && batch.length > 0;
+  const turns = mayTakeSlot && !isMutableUnderWay ? batch : [];
   return {
     changes: moved.flatMap(({ workload, action }) => {
       const step = action ?? (isNext(workload) ? 'inject' : undefined);
