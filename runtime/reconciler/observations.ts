@@ -1,7 +1,8 @@
 import { ourLabel } from '../injection/label.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
-import { getInjectionStatus, injectionStatusText, type InjectionStatus } from '../injection/injection-status.ts';
+import { getInjectionStatus, injectionStatusText, parseInjectionStatus } from '../injection/injection-status.ts';
+import type { InjectionStatus } from '../injection/injection-status.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -10,7 +11,7 @@ import { findInjector } from '../injection/init-container.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { getRisk } from '../rollout/batches.ts';
 import type { Observation, Reading, WorkloadState } from '../rollout/workload-state.ts';
-import type { ObservedWorkload } from './observed.ts';
+import type { Facts, ObservedWorkload } from './observed.ts';
 
 /** A new leader does not judge an older injection. */
 const RECENT_MS = 30 * 60_000;
@@ -62,6 +63,10 @@ function observeJob(seen: Observation, state: WorkloadState | undefined, { injec
   const isOpen = seen.kind === 'injected' && !isTrying && injector !== 'verified' && injector !== 'failing';
   return state === undefined && !isOpen ? ({ kind: 'clean' } as const) : seen;
 }
+
+/** A new leader need not read an older injection of a Job, which can neither be judged nor change. */
+export const judgedBefore = ({ kind, injectionStatus }: ObservedWorkload, epochMs: number): Facts =>
+  kind.mutable || isRecent(parseInjectionStatus(injectionStatus), epochMs) ? {} : { judged: injectionStatus };
 
 const isRecent = (found: InjectionStatus | undefined, epochMs: number): boolean =>
   found !== undefined && found.change !== 'adopted' && Math.abs(epochMs - parseTime(found.at, -Infinity)) <= RECENT_MS;

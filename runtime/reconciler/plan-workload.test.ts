@@ -75,6 +75,12 @@ const cases: readonly [
     'change',
   ],
   ['that is an instrumented Job is not read again', { ...injectedJob, checkedUnder: active }, active, 'nothing'],
+  [
+    'nor under another policy, because it cannot change',
+    { ...injectedJob, judged: injectedJob.injectionStatus, checkedUnder: deleting },
+    active,
+    'nothing',
+  ],
   ['is done with once a check has found nothing to do', { ...ours, checkedUnder: active }, active, 'nothing'],
   [
     'F1: is not done with under another policy than it was settled under',

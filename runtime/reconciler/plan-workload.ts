@@ -52,7 +52,7 @@ function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): Workload
       : nothing('it opts out by its label, and cannot change');
   const touched = isInstrumented(workload) || workload.injectionStatus !== undefined;
   if (policy.kind === 'none') return causeAlone(workload, touched);
-  return touched ? causeToRenew(policy) : causeToInject(workload, policy);
+  return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
@@ -62,7 +62,8 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
     : nothing('it is older than its Lumigo resource, which does not change existing workloads');
 }
 
-function causeToRenew({ kind: state }: NamespacePolicy): WorkloadStep {
+function causeToRenew({ kind, judged, injectionStatus }: ObservedWorkload, { kind: state }: NamespacePolicy) {
+  if (state === 'active' && !kind.mutable && judged === injectionStatus) return nothing('it cannot change');
   const reason = renewals[state];
   return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }

@@ -13,6 +13,7 @@ import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
 import type { ObservedCredential, ObservedNamespace } from './observed.ts';
+import { judgedBefore } from './observations.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
 import type { Candidate, WebhookSeen } from '../webhook/probe.ts';
@@ -82,7 +83,10 @@ export class Reconciler {
       const there = this.store.in(namespace);
       const [policy, status] = [lumigoes.policy(namespace), lumigoes.effective(namespace)?.status];
       const activeAt = status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
-      for (const workload of there) this.store.update(workload, this.recorder.begin(workload, policy, activeAt));
+      for (const workload of there) {
+        const facts = this.recorder.begin(workload, policy, activeAt);
+        this.store.update(workload, { ...facts, ...judgedBefore(workload, Date.now()) });
+      }
       workloads += there.length;
       this.enqueue(namespace);
     }
