@@ -43,16 +43,16 @@ class Bench {
       },
       ...{ rolloutLargestBatch: 50, injectorImage: 'autotrace:2' },
     };
-    const podsOfGeneration = (): Promise<LookedAtPod[]> => {
+    const lookAt = (): Promise<LookedAtPod[]> => {
       this.looks += 1;
       return Promise.resolve([{ name: 'p', isReady: false, injected: new Set(['app']), status: this.pods }]);
     };
     const term = {
       ...{ store: this.store, config, signal: new AbortController().signal, metrics: createMetrics() },
-      ...{ api: { podsOfGeneration }, enqueue: () => undefined, lumigoes: { namespaces: () => [] } },
+      ...{ enqueue: () => undefined, lumigoes: { namespaces: () => [] } },
     } as unknown as ReconcilerContext;
     this.rollouts = new Rollouts(term);
-    this.judge = new WorkloadJudge(term, this.rollouts);
+    this.judge = new WorkloadJudge(term, this.rollouts, lookAt);
   }
 
   create(name: string): void {

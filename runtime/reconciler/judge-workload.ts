@@ -17,6 +17,7 @@ export class WorkloadJudge {
   constructor(
     private readonly term: ReconcilerContext,
     private readonly rollouts: Rollouts,
+    private readonly lookAt: ReconcilerContext['api']['podsOfGeneration'] = (seen) => term.api.podsOfGeneration(seen),
   ) {}
 
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
@@ -73,12 +74,12 @@ export class WorkloadJudge {
   }
 
   private async judge(before: ObservedWorkload, seen: Workload): Promise<void> {
-    const { store, api, signal } = this.term;
+    const { store, signal } = this.term;
     const known = store.latest(before) ?? before;
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
-    const pods = await api.podsOfGeneration(seen).catch(() => undefined);
+    const pods = await this.lookAt(seen).catch(() => undefined);
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, launch } from './processes.ts';
-import type { Reaper } from './reaper.ts';
+import { startReaper } from './reaper.ts';
 
 const askFor = (ports: readonly number[]): string =>
   spawnSync(
@@ -31,9 +31,10 @@ it('ports are given to one process alone, also before it listens on them', async
 
 it('the end of a program is reported, also if its folder was deleted before', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'processes-'));
-  const reaper = { watch: () => undefined } as unknown as Reaper;
+  const reaper = startReaper(mkdtempSync(join(tmpdir(), 'reaper-')));
   const program = { name: 'shell', path: '/bin/sh', args: ['-c', 'sleep 1; exit 3'] };
   const { died } = launch({ ...program, folder, reaper });
   rmSync(folder, { recursive: true });
   expect(await died).toContain('shell ended (exit code 3)');
+  await reaper.end();
 });

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
+import { eventDetails } from '../../../sandbox/testing/event-details.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { forEachConcurrent } from '../../async/for-each-concurrent.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
-import { type EventDetails, eventObject, postEvent } from '../resources/events.ts';
+import { eventObject, postEvent } from '../resources/events.ts';
 import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
@@ -243,24 +244,7 @@ describe('lists', () => {
   });
 });
 
-const event = (namespace: string, changes: Partial<EventDetails> = {}) =>
-  eventObject({
-    regarding: {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      namespace,
-      name: 'cart',
-      uid: '6f3c',
-      resourceVersion: '7',
-    },
-    reason: 'LumigoAddedInstrumentation',
-    message: 'Lumigo instrumentation added',
-    key: 'added/1',
-    now: new Date(),
-    version: '1.2.3',
-    instance: 'manager-0',
-    ...changes,
-  });
+const event = (...details: Parameters<typeof eventDetails>) => eventObject(eventDetails(...details));
 
 describe('postEvent', () => {
   it('posts a change once, even if several replicas report it', async () => {

@@ -1,23 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { eventDetails } from '../../../sandbox/testing/event-details.ts';
 import { eventObject } from './events.ts';
 
-const details = {
-  regarding: {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    namespace: 'shop',
-    name: 'cart',
-    uid: '6f3c',
-    resourceVersion: '7',
-  },
-  reason: 'LumigoAddedInstrumentation',
-  message: 'Lumigo instrumentation added',
-  key: 'added/1',
-  now: new Date('2030-01-01T00:00:00.123Z'),
-  version: '1.2.3',
-  instance: 'manager-0',
-} as const;
+const details = eventDetails('shop', { now: new Date('2030-01-01T00:00:00.123Z') });
 
 const getName = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
   eventObject({ ...details, ...changes }).metadata.name ?? '';
