@@ -59,10 +59,10 @@ async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
         .filter(({ workload }) => isToClean(workload) && isWanted(workload));
 }
 
-/** A team or a GitOps tool may have removed the label. Few workloads without it are instrumented. */
+/** A team or a GitOps tool may have removed the label. Most objects have the hash: the ReplicaSets of Deployments. */
 const lists = [
   { labelSelector: labels.autoTrace, limit: PAGE_SIZE },
-  { labelSelector: `!${labels.autoTrace}`, metadataOnly: true },
+  { labelSelector: `!${labels.autoTrace},!pod-template-hash`, metadataOnly: true },
 ].flatMap((options) => workloads.filter(({ mutable }) => mutable).map((kind) => [kind, options] as const));
 
 /**
