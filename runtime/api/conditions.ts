@@ -109,7 +109,7 @@ export const conditionTypes = {
       Progressing: no('Workloads are being changed, or are queued.'),
       Halted: no('No further workload is changed after reverts.', 'Fix the cause, then retry a reverted workload.'),
       Reverted: no(
-        'Workloads failed with the injection, and were reverted.',
+        'Workloads failed with the injection, and were reverted. A Job keeps the injection.',
         'Fix the cause in the message, then retry.',
       ),
       Blocked: no('Workloads are paused, unhealthy or in their own rollout.', 'Wait, or resume them.'),
