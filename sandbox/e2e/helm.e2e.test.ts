@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { getLumigo } from '../lumigo.ts';
@@ -93,17 +92,23 @@ describe('helm', () => {
   it('upgrade and rollback change the certificate, and the webhook misses no workload [D41]', async () => {
     const pair = 'lumigo-lumigo-operator-webhook-certificates';
     const readPair = () => kubectl('get', 'secret', pair, '-n', 'lumigo-system', '-o', 'jsonpath={.data}');
-    const before = readPair();
+    const manager = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager', '-c', 'manager'];
+    const loads = async () =>
+      (await kubectl.meanwhile('logs', ...manager, '--tail=-1')).split('webhook certificate loaded').length - 1;
+    // Each of the two replicas serves a new certificate once its authority is trusted for 15 s.
+    const waitForLoads = (count: number) =>
+      eventually(async () => expect(await loads()).toBe(count), { timeoutMs: 60_000, intervalMs: 1_000 });
+    await waitForOperator(node);
+    const [before, first] = [readPair(), await loads()];
     // Each later installation of this file would instrument a thousand CronJobs of 'shop' again.
     const { namespace } = await nodeTest.traced('changing');
     await nodeTest.waitForWebhook(namespace);
     const creating = keepCreating(nodeTest.client, namespace);
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
-    // Each replica serves a new certificate once its authority is trusted for 15 s.
-    await sleep(20_000);
+    await waitForLoads(first + 2);
     const upgraded = readPair();
     await release.meanwhile('rollback', 'lumigo', '2', ...waiting);
-    await sleep(20_000);
+    await waitForLoads(first + 4);
     await creating.atLeast(501);
     const { missed } = await creating.end();
     expect([upgraded === before, readPair() === before]).toEqual([false, true]);

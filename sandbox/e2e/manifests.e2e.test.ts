@@ -150,5 +150,8 @@ describe('in a cluster with an overlay network the operator', () => {
       kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
     ).toContain(String(ports.webhook));
     await traces('overlay');
+    kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=240s');
+    expect(left()).toEqual([]);
+    await nodeTest.waitForRunning('overlay', 'front', { instrumented: false });
   });
 });
