@@ -36,7 +36,11 @@ beforeAll(async () => {
   await sleep(1_100);
   const [webhookPort = 0] = await freePorts(1);
   installed = await install(cluster.client, { settings: { ...withoutNodes, ...other }, webhook: webhookPort });
-  second = await startManager(cluster, installed, { name: 'second-0', webhookPort, config });
+  // Its leader would issue its certificate, and it has none while it stands by.
+  const withoutFile = { ...config, certificatesDirectory: '' };
+  second = await startManager(cluster, installed, {
+    ...{ name: 'second-0', webhookPort, config: withoutFile, awaitsReady: false },
+  });
 });
 afterAll(async () => {
   await second?.stop();

@@ -34,7 +34,9 @@ export class AdmissionServer {
 
   constructor(private readonly options: AdmissionOptions) {}
 
-  readonly unready = (): string[] => (this.hasCertificate() ? [] : ['the webhook has no certificate yet']);
+  /** Only a leader issues a certificate. An installation that stands by answers without a change, so it needs none. */
+  readonly unready = (): string[] =>
+    this.hasCertificate() || this.options.standsBy() !== undefined ? [] : ['the webhook has no certificate yet'];
 
   /** Rejects with a sentence if the port is not free. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
