@@ -13,26 +13,33 @@ let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
-  shop = await operator.testCluster.namespace('shop');
-  await operator.testCluster.activate(shop);
-  await operator.testCluster.waitForWebhook(shop);
+  shop = await traced('shop');
 });
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
+/** No workload without pods delays the others of these tests, because each test has its own namespace. */
+async function traced(name: string): Promise<string> {
+  const namespace = await operator.testCluster.namespace(name);
+  await operator.testCluster.activate(namespace);
+  await operator.testCluster.waitForWebhook(namespace);
+  return namespace;
+}
+
 describe('a workload that is created after the Lumigo', () => {
   it.each(everyKind)('a %s is stored instrumented, with one event [D1]', async (_name, kind) => {
     const { testCluster } = operator;
     const name = `new-${kind.plural}`;
-    await testCluster.create(createWorkload(kind, shop, name));
-    expect(await testCluster.isInstrumented(kind, shop, name)).toBe(true);
-    expect(await testCluster.label(kind, shop, name)).toMatch(/^lumigo-operator\.v/);
+    const namespace = await traced(name);
+    await testCluster.create(createWorkload(kind, namespace, name));
+    expect(await testCluster.isInstrumented(kind, namespace, name)).toBe(true);
+    expect(await testCluster.label(kind, namespace, name)).toMatch(/^lumigo-operator\.v/);
     await eventually(async () => {
-      const events = await testCluster.events(shop, name);
+      const events = await testCluster.events(namespace, name);
       expect(events.map(({ reason }) => reason)).toEqual(['LumigoAddedInstrumentation']);
       expect(events[0]?.message).toContain('injector webhook');
-      expect(events[0]?.involvedObject.uid).toBe((await testCluster.get(kind, shop, name)).metadata.uid);
+      expect(events[0]?.involvedObject.uid).toBe((await testCluster.get(kind, namespace, name)).metadata.uid);
     });
   });
 
@@ -41,9 +48,10 @@ describe('a workload that is created after the Lumigo', () => {
     const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
     const own = { name: 'own', image: 'own:1', env: [{ name: environment.preload, valueFrom }] };
     const containers = [{ name: 'app', image: 'app:1' }, own];
-    await testCluster.create(createWorkload(workloadKinds.job, shop, 'partly', { pod: { containers } }));
+    const namespace = await traced('partly');
+    await testCluster.create(createWorkload(workloadKinds.job, namespace, 'partly', { pod: { containers } }));
     await eventually(async () => {
-      const [event] = await testCluster.events(shop, 'partly');
+      const [event] = await testCluster.events(namespace, 'partly');
       expect(event?.message).toContain('injector webhook');
       expect(event?.message).toContain("container 'own' is skipped: its LD_PRELOAD uses valueFrom");
     });
@@ -54,21 +62,24 @@ describe('a workload that is created after the Lumigo', () => {
     async (_name, kind) => {
       const { testCluster } = operator;
       const name = `toggled-${kind.plural}`;
+      const inside = await traced(name);
       const outside = await testCluster.namespace('outside');
       await testCluster.create(createWorkload(kind, outside, name));
-      await testCluster.create(createWorkload(kind, shop, name));
+      await testCluster.create(createWorkload(kind, inside, name));
       const told = async (reason: string) =>
-        eventually(async () => expect(await testCluster.reasons(shop, name)).toContain(reason));
+        eventually(async () => expect(await testCluster.reasons(inside, name)).toContain(reason));
       await told('LumigoAddedInstrumentation');
-      await testCluster.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
-      expect(await testCluster.toTemplate(kind, shop, name)).toEqual(await testCluster.toTemplate(kind, outside, name));
-      expect(await testCluster.label(kind, shop, name)).toBe('FALSE');
+      await testCluster.merge(kind, inside, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
+      expect(await testCluster.toTemplate(kind, inside, name)).toEqual(
+        await testCluster.toTemplate(kind, outside, name),
+      );
+      expect(await testCluster.label(kind, inside, name)).toBe('FALSE');
       // The reconciler may miss a state of a few milliseconds, so the test waits for the event.
       await told('LumigoRemovedInstrumentation');
-      await testCluster.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: null } } });
-      expect(await testCluster.isInstrumented(kind, shop, name)).toBe(true);
+      await testCluster.merge(kind, inside, name, { metadata: { labels: { [labels.autoTrace]: null } } });
+      expect(await testCluster.isInstrumented(kind, inside, name)).toBe(true);
       await eventually(async () => {
-        const reasons = await testCluster.reasons(shop, name);
+        const reasons = await testCluster.reasons(inside, name);
         expect(reasons).toEqual([
           'LumigoAddedInstrumentation',
           'LumigoAddedInstrumentation',
