@@ -73,6 +73,10 @@ describe('monitored namespaces without a token in the namespace of the operator'
       await testCluster.waitForCondition(name, 'Error', { reason: 'SecretNotFound' });
     await testCluster.waitForActive('early-own');
     await testCluster.deleteLumigo('early-deleted');
+    // Only a namespace whose Lumigo lacks its token is looked at again.
+    await eventually(async () =>
+      expect(Object.values(await marks()).filter((mark) => mark.includes('needsToken'))).toHaveLength(1),
+    );
     await testCluster.secret('lumigo-system', `${token} `);
     await operator.stopManager();
     await operator.startManager();

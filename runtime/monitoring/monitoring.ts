@@ -13,6 +13,7 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
+import { holds } from '../injection/policy.ts';
 import { describeError } from '../wording/errors.ts';
 import { readMarks, type Marks } from './marks.ts';
 import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring } from './plan-monitoring.ts';
@@ -98,7 +99,8 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   const { config, client, lumigoes, logger, marks } = context;
   const before = marks.get(uid);
   const secretRef = getSecretRef(entry, getInstallationSource(config));
-  const { kind: action, spec } = planMonitoring(entry, lumigoes.in(namespace), secretRef, before);
+  const existing = lumigoes.in(namespace);
+  const { kind: action, spec } = planMonitoring(entry, existing, secretRef, before);
   const isNew = action === 'create';
   const { token, problem }: Partial<Credential> = isNew || parseMark(before).needsToken === true ? credential : {};
   const { apiVersion, kind, singular: name } = contract;
@@ -112,7 +114,8 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   }
   if (isNew) await create(contract, { apiVersion, kind, metadata: { namespace, name }, spec });
   if (action === 'patch') await client.patch(ref, { kind: 'merge', body: { spec } });
-  const after = formatMark(entry, problem !== undefined);
+  const isWithoutToken = isNew || existing.some(({ status }) => !holds(status, 'Active'));
+  const after = formatMark(entry, problem !== undefined && isWithoutToken);
   if (after === before) return;
   await marks.set(uid, after);
   logger.info({ namespace, action, problem: problem?.message }, 'namespace monitored because of monitoredNamespaces');
