@@ -102,20 +102,21 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   const existing = lumigoes.in(namespace);
   const { kind: action, spec } = planMonitoring(entry, existing, secretRef, before);
   const isNew = action === 'create';
-  const { token, problem }: Partial<Credential> = isNew || parseMark(before).needsToken === true ? credential : {};
+  // A user may have deleted the `Lumigo` before the token was there.
+  const isUntraced = existing.some(({ status }) => !holds(status, 'Active'));
+  const lacksToken = isNew || (parseMark(before).needsToken === true && isUntraced);
+  const { token, problem }: Partial<Credential> = lacksToken ? credential : {};
   const { apiVersion, kind, singular: name } = contract;
   const ref = { ...contract, namespace, name };
   const create = (collection: ResourceRef, object: Manifest) =>
     client.create({ ...collection, namespace }, object).catch(undefinedIf(isAlreadyExists));
-  // A user may have deleted the `Lumigo` before the token was there.
-  if (token !== undefined && (isNew || (await client.find(ref)) !== undefined)) {
+  if (token !== undefined) {
     const metadata = { namespace, name: secretRef.name };
     await create(kinds.secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [secretRef.key]: token } });
   }
   if (isNew) await create(contract, { apiVersion, kind, metadata: { namespace, name }, spec });
   if (action === 'patch') await client.patch(ref, { kind: 'merge', body: { spec } });
-  const isWithoutToken = isNew || existing.some(({ status }) => !holds(status, 'Active'));
-  const after = formatMark(entry, problem !== undefined && isWithoutToken);
+  const after = formatMark(entry, problem !== undefined);
   if (after === before) return;
   await marks.set(uid, after);
   logger.info({ namespace, action, problem: problem?.message }, 'namespace monitored because of monitoredNamespaces');
