@@ -26,7 +26,8 @@ const ran = withInjector({ terminated: { exitCode: 0 } });
 
 /** Plans and judges as the reconciler does, with pods by hand. Counts the looks at pods. */
 class Bench {
-  pods: PodStatus = pending;
+  /** Undefined: its controller has not made any yet. */
+  pods: PodStatus | undefined = pending;
   looks = 0;
   private readonly store = new WorkloadStore(() => performance.now());
   private readonly rollouts: Rollouts;
@@ -45,7 +46,8 @@ class Bench {
     };
     const lookAt = (): Promise<LookedAtPod[]> => {
       this.looks += 1;
-      return Promise.resolve([{ name: 'p', isReady: false, injected: new Set(['app']), status: this.pods }]);
+      const pod = { name: 'p', isReady: false, injected: new Set(['app']) };
+      return Promise.resolve(this.pods === undefined ? [] : [{ ...pod, status: this.pods }]);
     };
     const term = {
       ...{ store: this.store, config, signal: new AbortController().signal, metrics: createMetrics() },
@@ -56,8 +58,13 @@ class Bench {
   }
 
   create(name: string): void {
+    this.created.set(name, new Date().toISOString());
     const { metadata } = this.toWorkload(name);
     this.store.upsert(job, metadata);
+  }
+
+  delete(name: string): void {
+    this.store.delete(job, 'shop', name, name);
   }
 
   state = (name: string) => this.store.get(job, 'shop', name)?.state;
@@ -72,6 +79,7 @@ class Bench {
     return planned.rollout.report?.health;
   }
 
+  private readonly created = new Map<string, string>();
   private changes: readonly { readonly workload: ObservedWorkload; readonly isRevert: boolean }[] = [];
 
   /** Carries out what is planned, until nothing is. */
@@ -97,7 +105,7 @@ class Bench {
   }
 
   private toWorkload(name: string): Workload {
-    const { metadata, ...rest } = instrumented(made({}, job));
+    const { metadata, ...rest } = instrumented(made({}, job), { now: this.created.get(name) ?? '' });
     return { ...rest, metadata: { ...metadata, name, uid: name, resourceVersion: '1' } };
   }
 }
@@ -145,5 +153,41 @@ describe('an injected Job', () => {
     bench.create('c');
     expect(await bench.work()).toBeUndefined();
     expect([bench.state('b'), bench.state('c'), bench.looks]).toEqual([undefined, undefined, 1]);
+  });
+
+  it('is judged also if its controller makes its pods late, and delays no other one until then', async () => {
+    const bench = new Bench();
+    bench.create('a');
+    bench.pods = undefined;
+    expect(await bench.work()).toBe('unverified');
+    expect(await bench.after(10 * SECOND)).toBeUndefined();
+    bench.pods = noImage;
+    for (let passed = 0; passed < 60; passed += 10) await bench.after(10 * SECOND);
+    expect(await bench.work()).toBe('failing');
+    expect(bench.state('a')).toMatchObject({ kind: 'reverted', evidence: { cause: 'InjectorImage' } });
+  });
+
+  it('is the only first one of those that are created together', async () => {
+    const bench = new Bench();
+    for (const name of ['a', 'b', 'c']) bench.create(name);
+    await bench.work();
+    await bench.after(10 * SECOND);
+    expect(bench.looks).toBe(1);
+  });
+
+  it('is remembered for an hour after its pods ran and it was deleted', async () => {
+    const bench = new Bench();
+    bench.create('a');
+    bench.pods = ran;
+    await bench.work();
+    expect(await bench.after(10 * SECOND)).toBeUndefined();
+    bench.delete('a');
+    await bench.after(59 * MINUTE);
+    bench.create('b');
+    expect(await bench.work()).toBeUndefined();
+    bench.delete('b');
+    await bench.after(MINUTE);
+    bench.create('c');
+    expect(await bench.work()).toBe('unverified');
   });
 });

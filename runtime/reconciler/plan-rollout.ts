@@ -142,10 +142,12 @@ const isUnderWay = (each: ObservedWorkload): boolean => isJudged(each.state) || 
 function countRollout(all: readonly ObservedWorkload[]): NamespaceTally {
   const count = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
   const reverts = all.filter(isReverted).map(({ state }) => state);
-  const first = count((each) => isIn(each, 'untested') && each.state.isFirst === true);
+  const countFirst = (first: string) => count((each) => isIn(each, 'untested') && each.state.first === first);
+  const first = countFirst('awaited');
   return {
     verified: count((each) => isIn(each, 'verified') && each.state.isCurrent),
     first,
+    late: countFirst('late'),
     trying: count((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)) - first,
     untested: count((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,

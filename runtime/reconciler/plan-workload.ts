@@ -82,7 +82,7 @@ function causeAlone(workload: ObservedWorkload, touched: boolean): WorkloadStep 
   const asked = injectionStatus === undefined ? 'true' : injectionStatus.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
-  if (isTrue(own) && canChange) return change('it opts in by its label');
+  if (own?.toLowerCase() === 'true' && canChange) return change('it opts in by its label');
   const isKept = injectionStatus === undefined ? !isReverted(workload.injectionStatus) : injectionStatus.keep === true;
   if (isKept || !canChange) return nothing('there is no Lumigo resource in its namespace');
   return change('its Lumigo resource no longer exists');
@@ -96,8 +96,6 @@ export function whyWaits(
   const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
   return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;
 }
-
-const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 'true';
 
 const optsOut = ({ label }: ObservedWorkload): boolean =>
   optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });

@@ -3,7 +3,7 @@ import { labelValue } from '../injection/label.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthOfCluster, noTally } from '../rollout/injector-health.ts';
-import { isProof } from '../rollout/judge.ts';
+import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import { NamespaceSlots } from './namespace-slots.ts';
@@ -12,8 +12,6 @@ import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
-const awaitsChange = ({ kind }: WorkloadState): boolean => kind === 'untested' || kind === 'unready';
-
 const toFact = (state: WorkloadState) => ({ state: state.kind === 'idle' ? undefined : state });
 
 export class Rollouts {
@@ -21,6 +19,7 @@ export class Rollouts {
   private readonly settings: ObservedRollout['settings'];
   private readonly tallies = new Map<string, NamespaceTally>();
   private cluster: InjectorHealth = 'untried';
+  private ranAt = -Infinity;
 
   constructor(private readonly term: ReconcilerContext) {
     const { config, enqueue, signal, metrics } = term;
@@ -44,7 +43,7 @@ export class Rollouts {
     const own = this.tallies.get(namespace) ?? noTally;
     // A Job has pods soon, so it is looked at even after a workload without pods was tried.
     const injector = healthFor(kind.mutable ? own : { ...own, untested: 0 }, this.cluster);
-    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying + own.first > 0 };
+    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying + own.first + own.late > 0 };
   }
 
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
@@ -55,6 +54,11 @@ export class Rollouts {
     const now = performance.now();
     const { state, action } = transition(before, seen, now, this.settings);
     if (state !== before) store.update(known, toFact(state));
+    // Others of its namespace may be read before the next plan counts it.
+    if (isJudged(state) && !isJudged(before)) {
+      const own = this.tallies.get(known.namespace) ?? noTally;
+      this.tallies.set(known.namespace, { ...own, first: own.first + 1 });
+    }
     if (before.kind !== 'verified' && isProof(state, now))
       for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
     return action;
@@ -63,7 +67,8 @@ export class Rollouts {
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
     const { state } = workload;
-    if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && !awaitsChange(state))) return false;
+    const awaitsChange = state?.kind === 'untested' || state?.kind === 'unready';
+    if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && !awaitsChange)) return false;
     store.update(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
     return store.latest(workload)?.state !== state;
@@ -85,7 +90,8 @@ export class Rollouts {
   private count(namespace: string, tally: NamespaceTally): void {
     if (Object.values(tally).some((number) => number > 0)) this.tallies.set(namespace, tally);
     else this.tallies.delete(namespace);
-    const cluster = healthOfCluster(this.tallies.values());
+    if (tally.verified > 0) this.ranAt = performance.now();
+    const cluster = healthOfCluster(this.tallies.values(), performance.now() - this.ranAt);
     if (cluster === this.cluster) return;
     this.cluster = cluster;
     for (const each of this.term.lumigoes.namespaces()) this.term.enqueue(each);

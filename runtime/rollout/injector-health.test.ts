@@ -29,6 +29,14 @@ describe('the health of an injector', () => {
       'verified',
     ],
   ] as const)('%s in the cluster', (_title, tallies, expected) => expect(healthOfCluster(tallies)).toBe(expected));
+
+  it.each([
+    ['is verified for an hour after a workload ran with it', [calm], 59, 'verified'],
+    ['is not any more after that', [calm], 60, 'untried'],
+    ['is failing even so', [halted, halted, halted], 1, 'failing'],
+  ] as const)('%s', (_title, tallies, minutes, expected) =>
+    expect(healthOfCluster(tallies, minutes * 60_000)).toBe(expected),
+  );
 });
 
 describe('a namespace', () => {

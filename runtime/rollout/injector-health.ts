@@ -10,6 +10,8 @@ export const noTally = {
   trying: 0,
   /** Workloads without pods that are read first. They delay no other namespace, because they may never show anything. */
   first: 0,
+  /** The same, after a look found no pods. They delay nothing. */
+  late: 0,
   /** Workloads that have it, and no pods that show anything. */
   untested: 0,
   reverted: 0,
@@ -21,6 +23,8 @@ export const noTally = {
 
 export const NAMESPACE_REVERTS = 2;
 export const CLUSTER_NAMESPACES = 3;
+/** How long a run counts after its workload is gone. Finished Jobs are deleted. */
+const RAN_MS = 60 * 60_000;
 
 /** Returns the experience in one namespace. A failure of the injector itself counts at once. */
 export function healthIn({ verified, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
@@ -31,13 +35,13 @@ export function healthIn({ verified, trying, reverted, injectorFailed }: Namespa
 
 /**
  * Returns the experience in the cluster by namespaces, because a tenant can fill one namespace with failures. If the
- * injector runs in more namespaces than it fails in, the workloads are the cause.
+ * injector runs in more namespaces than it fails in, the workloads are the cause. `ranAgoMs`: since it ran last.
  */
-export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
+export function healthOfCluster(namespaces: Iterable<NamespaceTally>, ranAgoMs = Infinity): InjectorHealth {
   const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };
   for (const tally of namespaces) count[seenIn(tally)] += 1;
   if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
-  if (count.verified > 0) return 'verified';
+  if (count.verified > 0 || ranAgoMs < RAN_MS) return 'verified';
   return count.unknown > 0 ? 'unknown' : 'untried';
 }
 

@@ -17,7 +17,7 @@ export type OnProbation = Extract<WorkloadState, Probation>;
 export const isJudged = (state: WorkloadState | undefined): boolean =>
   state?.kind === 'rolling' ||
   state?.kind === 'soaking' ||
-  (state?.kind === 'untested' && (state.look !== undefined || state.isFirst === true));
+  (state?.kind === 'untested' && (state.look !== undefined || state.first === 'awaited'));
 
 /** A retry that its soak verified lately shows that the injector runs again. Older pods verify without a soak. */
 export const isProof = (state: WorkloadState | undefined, now: number): boolean =>
@@ -49,7 +49,7 @@ function begin(
   if (completion.kind === 'no-pods') {
     // The first one with this injector is read once: a Job may have pods by then.
     const isTried = injector === 'verified' || injector === 'tried';
-    return isTried || completion.isEmpty === true ? untested : { ...untested, isFirst: true, wakeAt: now + soakMs };
+    return isTried || completion.isEmpty === true ? untested : { ...untested, first: 'awaited', wakeAt: now + soakMs };
   }
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }
@@ -62,7 +62,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
   if (completion.kind === 'no-pods') return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
   // A pause does not count against the deadline, and delays no other workload.
-  if (completion.kind === 'paused') return { state: untested(state) };
+  if (completion.kind === 'paused') return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
   return completion.kind === 'complete'
     ? { state: complete(state, { ...seen, completion }, now, settings) }
     : incomplete(state, completion, now, settings);
@@ -78,13 +78,11 @@ const kept = ({ progress, template, isCurrent, attempt, freed }: Probation) => (
   ...{ progress, template, isCurrent, attempt, freed },
 });
 
-const untested = (state: OnProbation): OnProbation => ({ kind: 'untested', ...kept(state), wakeAt: Infinity });
-
 /** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
 function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {
-  const isFirst = state.kind === 'untested' && state.isFirst === true && now - state.progress.at < deadlineMs;
-  const wakeAt = isFirst || state.look ? now + lookMs : Infinity;
-  return { kind: 'untested', ...kept(state), isFirst, look: state.look, wakeAt };
+  const first = state.kind === 'untested' && now - state.progress.at < deadlineMs ? state.first : undefined;
+  const wakeAt = first || state.look ? now + lookMs : Infinity;
+  return { kind: 'untested', ...kept(state), first, look: state.look, wakeAt };
 }
 
 function complete(
@@ -155,7 +153,8 @@ export function judgeEvidence(
     // The status of such a workload never shows more than a pod that got past the injector.
     const isShown = state.kind === 'untested' && ran;
     if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } };
-    return { state: { ...(state.kind === 'untested' && !isAny ? untested(state) : state), look: undefined } };
+    const isLate = state.kind === 'untested' && state.first !== undefined && !isAny;
+    return { state: { ...state, ...(isLate ? { first: 'late' } : {}), look: undefined } };
   }
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };

@@ -55,7 +55,8 @@ const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probat
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
-const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
+const first: WorkloadState = { ...untested, first: 'awaited', wakeAt: 10_000 };
+const behind: WorkloadState = { ...first, first: 'late', wakeAt: 30_000 };
 const noTurn = { kind: 'untested', wakeAt: Infinity };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
@@ -122,7 +123,15 @@ const rows: readonly Row[] = [
   ['its pods are looked at', first, status(noPods), 10_000, wake(first, 30_000), 'look-at-pods'],
   ['again while they show nothing yet', wake(first, 30_000), pods(), 10_000, wake(first, 30_000)],
   ['until the deadline', first, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
-  ['without pods, its turn ends [F67]', first, pods(undefined, false, false), 10_000, noTurn],
+  [
+    'without pods, it is read on, but delays no other one',
+    wake(first, 30_000),
+    pods(undefined, false, false),
+    10_000,
+    behind,
+  ],
+  ['this until the deadline as well', behind, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
+  ['and a failure that shows then counts', behind, pods(crash), 30_000, look(crash, 30_000)],
   ['and not at all where the injector is verified', next, injected(noPods, { injector: 'verified' }), 0, untested],
   ['nor where another one was [F67]', next, injected(noPods, { injector: 'tried' }), 0, untested],
   ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, untested],

@@ -25,10 +25,10 @@ export type WorkloadState =
   /** Its status is read until `until`, because some programs fail late. */
   | ({ readonly kind: 'verified'; readonly until: number } & Probation)
   /**
-   * No pod shows yet if the injection works: a CronJob, no replicas, or a pause. `isFirst`: the first with this
-   * injector, read before the others of its namespace continue, and again while its pods start.
+   * No pod shows yet if the injection works: a CronJob, no replicas, or a pause. `first`: the first with this injector,
+   * read until its deadline. The others of its namespace wait for an `awaited` one, until a look finds no pods.
    */
-  | ({ readonly kind: 'untested'; readonly isFirst?: boolean } & Probation)
+  | ({ readonly kind: 'untested'; readonly first?: 'awaited' | 'late' | undefined } & Probation)
   /** `template`: the one that failed. */
   | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly template: string } & Tried & Waking)
   /** The injection is removed, and the controller may wait for broken pods. `then`: the state after their evictions. */
