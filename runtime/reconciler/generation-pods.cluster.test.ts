@@ -61,6 +61,10 @@ async function createOnNodes(namespace: string, name: string): Promise<Workload>
 
 type Labels = Readonly<Record<string, string>>;
 
+/** The record in its annotation stays. */
+const withMirror = (of: Workload): Workload =>
+  JSON.parse(JSON.stringify(of).replaceAll('"image":"autotrace:2"', '"image":"mirror/autotrace:2"')) as Workload;
+
 const toOwner = ({ kind, metadata: { name = '', uid = '' } }: Workload) => ({ kind, name, uid });
 
 /** Creates pods of a workload's present template, as its controller would. */
@@ -122,6 +126,12 @@ describe('the pods that are looked at', () => {
     await createPods(job, 2, {}, { kind: 'Job', name: 'nightly-29', uid: 'a Job' });
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'nightly-29-0' }, { name: 'nightly-29-1' }]);
     expect(pages).toBe(1);
+  });
+
+  it('are its own also if another webhook changed the image of its pods', async () => {
+    const job = await create(cronJob, namespace, 'weekly');
+    await createPods(withMirror(job), 1, {}, { kind: 'Job', name: 'weekly-29', uid: 'a Job' });
+    expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'weekly-29-0' }]);
   });
 
   it('are those of others if it has none, of which the injector alone counts', async () => {

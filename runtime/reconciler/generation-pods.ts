@@ -26,12 +26,20 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
     const found = await findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity));
     return found.map((pod) => lookedAt(pod, true));
   }
-  const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
-  const selector = getSelector(workload, toTemplate(workload)?.metadata?.labels);
-  const own = await findPods(workload, client, selector, (pod) => isShown(pod) && isPodOf(workload, pod.metadata));
+  const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};
+  // Another webhook may change the image of pods. The record is as in the template.
+  const isOwn = ({ metadata }: Pod) =>
+    metadata.annotations?.[annotations.injection] === record && isPodOf(workload, metadata);
+  const owned = await findPods(
+    workload,
+    client,
+    getSelector(workload, own),
+    (pod) => isLookedAt(pod, {}) && isOwn(pod),
+  );
   // Without own pods, those of others show if the injector runs.
-  const shown = own.length > 0 ? own : await findPods(workload, client, labels.autoTrace, isShown);
-  return shown.map((pod) => lookedAt(pod, own.length > 0));
+  const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
+  const shown = owned.length > 0 ? owned : await findPods(workload, client, labels.autoTrace, isShown);
+  return shown.map((pod) => lookedAt(pod, owned.length > 0));
 }
 
 async function findPods(of: Workload, client: Client, labelSelector: string, isFound: (pod: Pod) => boolean) {

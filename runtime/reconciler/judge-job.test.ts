@@ -7,8 +7,10 @@ import { decideRevert } from '../injection/decide-revert.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 import type { ChangeResult } from './facts.ts';
+import { noTally } from '../rollout/injector-health.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import type { ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { noRollout } from './plan-rollout.ts';
 import { planWorkloads } from './plan-workloads.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
@@ -68,6 +70,11 @@ class Bench {
   }
 
   state = (name: string) => this.store.get(job, 'shop', name)?.state;
+
+  runElsewhere(): void {
+    const tally = { ...noTally, verified: 1, proven: 1 };
+    this.rollouts.act('elsewhere', { stateChanges: [], wantsSlot: false, summary: noRollout, tally } as never);
+  }
 
   /** Returns the health in the report to the webhook. */
   plan(): string | undefined {
@@ -175,17 +182,28 @@ describe('an injected Job', () => {
     expect(bench.looks).toBe(1);
   });
 
-  it('is remembered for an hour after its pods ran and it was deleted', async () => {
+  it('is judged also if the injector runs in other namespaces, and then delays no other one', async () => {
+    const bench = new Bench();
+    bench.runElsewhere();
+    bench.create('a');
+    bench.pods = noImage;
+    expect(await bench.work()).toBeUndefined();
+    expect(await bench.after(10 * SECOND)).toBeUndefined();
+    expect(await bench.after(20 * SECOND)).toBe('failing');
+    expect(bench.state('a')).toMatchObject({ kind: 'reverted', evidence: { cause: 'InjectorImage' } });
+  });
+
+  it.each([true, false])('is remembered for an hour after its pods ran (deleted: %s)', async (isDeleted) => {
     const bench = new Bench();
     bench.create('a');
     bench.pods = ran;
     await bench.work();
     expect(await bench.after(10 * SECOND)).toBeUndefined();
-    bench.delete('a');
+    if (isDeleted) bench.delete('a');
     await bench.after(59 * MINUTE);
     bench.create('b');
     expect(await bench.work()).toBeUndefined();
-    bench.delete('b');
+    expect(bench.state('b')).toBeUndefined();
     await bench.after(MINUTE);
     bench.create('c');
     expect(await bench.work()).toBe('unverified');

@@ -33,14 +33,14 @@ function toJudge() {
   return { see, store };
 }
 
-it('takes no image of another webhook as a proof for the image of the settings', () => {
+it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
   const text = JSON.stringify(changed(decided(made()))).replace(
     '"image":"autotrace:2"',
     '"image":"mirror/autotrace:2"',
   );
   expect(text).toContain('mirror/');
-  const { isCurrent } = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
-  expect(isCurrent).toBe(false);
+  const seen = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
+  expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
 });
 
 describe('without judgement (rollout.strategy: immediate)', () => {

@@ -8,6 +8,7 @@ import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import { findInjector } from '../injection/init-container.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { getRisk } from '../rollout/batches.ts';
 import type { Observation, Reading, WorkloadState } from '../rollout/workload-state.ts';
@@ -24,10 +25,10 @@ export interface Installed extends Pick<Reading, 'injector'> {
 
 export function classifyWorkload(workload: Workload, { injector, image }: Omit<Installed, 'isTrying'>): Reading {
   const template = toTemplate(workload);
-  // A tenant can write the record. A mirror's image shows nothing about other namespaces.
-  const isCurrent = findInjector(template?.spec)?.image === image;
+  const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
+  const isLocal = findInjector(template?.spec)?.image !== image;
   const [completion, risk] = [getCompletion(workload), getRisk(workload)];
-  return { completion, template: fingerprint(template), isCurrent, risk, injector };
+  return { completion, template: fingerprint(template), isCurrent, isLocal, risk, injector };
 }
 
 /** The controller of a StatefulSet waits for broken pods without end. */

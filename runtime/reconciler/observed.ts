@@ -118,6 +118,8 @@ export interface ObservedRollout {
     readonly label: string;
   };
   readonly injector: InjectorHealth;
+  /** A workload of the namespace ran with the injector within the last hour, and may be gone. */
+  readonly hasRun: boolean;
   readonly hasSlot: boolean;
 }
 

@@ -58,7 +58,7 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
     telemetryExpectedWithinMs: 3_600_000,
     rollout: {
       settings: { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000, largestBatch: 50, label: 'lumigo-operator.v1' },
-      ...{ injector: 'untried', hasSlot: false },
+      ...{ injector: 'untried', hasRun: false, hasSlot: false },
     },
   };
 }

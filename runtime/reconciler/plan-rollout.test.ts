@@ -63,7 +63,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
     largestBatch: 50,
     label: 'lumigo-operator.v1',
   };
-  const rollout: ObservedRollout = { settings, injector: 'unknown', hasSlot: true, ...more };
+  const rollout: ObservedRollout = { settings, injector: 'unknown', hasRun: false, hasSlot: true, ...more };
   const observed: ObservedNamespace = {
     ...{ policy, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
@@ -242,6 +242,24 @@ describe('a rollout', () => {
 
   it('counts no pending Job for the cluster, so that other namespaces do not wait for it', () => {
     expect(plan([job('j', first), workload('a', rolling)]).rollout.tally).toMatchObject({ trying: 1, first: 1 });
+  });
+
+  it('does not wait for a workload whose change the API server refuses', () => {
+    const { tally } = plan([
+      workload('a', queued, { failure: { ...denied, retryAt: Infinity } }),
+      workload('b', queued),
+    ]).rollout;
+    expect(tally).toMatchObject({ trying: 1 });
+  });
+
+  it('counts for the cluster what a workload shows about other namespaces', () => {
+    const local: WorkloadState = { ...verified, isLocal: true };
+    const tallyOf = (...there: ObservedWorkload[]) => plan(there).rollout.tally;
+    expect(tallyOf(workload('a', local), workload('b', verified))).toMatchObject({ verified: 2, proven: 1 });
+    // A finished Job may stay for years.
+    expect(tallyOf(job('j', local))).toMatchObject({ verified: 0, proven: 0 });
+    const recent = plan([workload('a', queued), workload('b', queued)], { hasRun: true });
+    expect([recent.rollout.tally.ran, recent.does]).toEqual([1, ['a is next']]);
   });
 
   it('counts separately the reverts that this leader has seen [F65]', () => {

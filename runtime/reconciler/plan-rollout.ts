@@ -65,7 +65,7 @@ export function planRollout(
   observed: Pick<ObservedNamespace, 'policy' | 'rollout'>,
   now: Now,
 ): RolloutPlan {
-  const { settings, injector, hasSlot } = observed.rollout;
+  const { settings, injector, hasRun, hasSlot } = observed.rollout;
   const observe = (state: WorkloadState, seen: Observation) => transition(state, seen, now.ms, settings);
   const moved = way.states.map((workload) => {
     const { state, action } = observe(workload.state ?? idle, { kind: 'time', injector });
@@ -74,14 +74,15 @@ export function planRollout(
   });
   const all = moved.map(({ workload }) => workload);
   const counted = all.map(asAfterEvictions);
-  const tally = countRollout(counted);
-  const summary = getSummary(counted, findHalt(tally, injector));
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
+  const tally = countRollout(counted, isFree, hasRun);
+  const summary = getSummary(counted, findHalt(tally, injector));
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isUnderWay = summary.underWay.length > 0;
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
-  // A Job may stay pending, so it delays only workloads without pods.
-  const mayGo = isUnderWay ? waiting.filter(({ risk }) => risk.rank < 4) : waiting;
+  // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
+  const mayGo =
+    isUnderWay && healthFor(tally, injector) !== 'verified' ? waiting.filter(({ risk }) => risk.rank < 4) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
   const batch = withRetries(mayGo, ordinary, isProven);
@@ -139,16 +140,25 @@ const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued')
 
 const isUnderWay = (each: ObservedWorkload): boolean => isJudged(each.state) || isIn(each, 'reverting') || isNext(each);
 
-function countRollout(all: readonly ObservedWorkload[]): NamespaceTally {
-  const count = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
+type Test = (each: ObservedWorkload) => boolean;
+
+function countRollout(all: readonly ObservedWorkload[], isFree: Test, hasRun: boolean): NamespaceTally {
+  const count = (isOne: Test): number => all.filter(isOne).length;
+  // A finished Job may stay for years, so what it showed counts for an hour.
+  const isVerified = (each: ObservedWorkload): each is In<'verified'> =>
+    each.kind.mutable && isIn(each, 'verified') && each.state.isCurrent;
+  // The API server may refuse a change without end.
+  const isAhead: Test = (each) => isIn(each, 'queued') && each.state.risk.rank < 4 && (isFree(each) || isNext(each));
   const reverts = all.filter(isReverted).map(({ state }) => state);
   const countFirst = (first: string) => count((each) => isIn(each, 'untested') && each.state.first === first);
   const first = countFirst('awaited');
   return {
-    verified: count((each) => isIn(each, 'verified') && each.state.isCurrent),
+    verified: count(isVerified),
+    ran: hasRun ? 1 : 0,
+    proven: count((each) => isVerified(each) && each.state.isLocal !== true),
     first,
     late: countFirst('late'),
-    trying: count((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)) - first,
+    trying: count((each) => isJudged(each.state) || isAhead(each)) - first,
     untested: count((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,
     injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,

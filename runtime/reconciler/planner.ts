@@ -1,6 +1,6 @@
 import type { ReconcilerContext } from './reconciler-context.ts';
 
-/** The share of the time for plans: one that took 2 ms is repeated after 80 ms at the earliest. */
+/** The share of the processor for plans: one that took 2 ms of it is repeated after 80 ms at the earliest. */
 const SHARE = 1 / 40;
 /** Changes within this time share one plan. */
 const SHORTEST_MS = 10;
@@ -37,14 +37,15 @@ export class Planner {
   private keep(namespace: string): void {
     const { lumigoesRead } = this.term;
     this.appointments.delete(namespace);
-    const started = performance.now();
+    const used = process.cpuUsage();
     if (!lumigoesRead.isCurrent) {
       void lumigoesRead.catchUp(0);
-      return this.appoint(namespace, started + BEHIND_MS);
+      return this.appoint(namespace, performance.now() + BEHIND_MS);
     }
     const wakeAt = this.plan(namespace);
+    const { user, system } = process.cpuUsage(used);
     const ended = performance.now();
-    const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);
+    const restUntil = ended + Math.max(SHORTEST_MS, (user + system) / 1_000 / SHARE);
     this.restUntil.set(namespace, restUntil);
     const forget = () => this.restUntil.get(namespace) === restUntil && this.restUntil.delete(namespace);
     setTimeout(forget, restUntil - ended).unref();

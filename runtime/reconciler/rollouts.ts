@@ -2,7 +2,7 @@ import { toInjector } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
 import { setUnlessZero } from '../observability/metrics.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
-import { healthFor, healthOfCluster, noTally } from '../rollout/injector-health.ts';
+import { healthFor, healthIn, healthOfCluster, noTally } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
@@ -12,6 +12,9 @@ import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
+/** How long it counts that a workload ran with the injector. Finished Jobs are deleted. */
+const RAN_MS = 60 * 60_000;
+
 const toFact = (state: WorkloadState) => ({ state: state.kind === 'idle' ? undefined : state });
 
 export class Rollouts {
@@ -19,7 +22,8 @@ export class Rollouts {
   private readonly settings: ObservedRollout['settings'];
   private readonly tallies = new Map<string, NamespaceTally>();
   private cluster: InjectorHealth = 'untried';
-  private ranAt = -Infinity;
+  /** When the injector ran last, by namespace. The oldest is first. */
+  private readonly ranAt = new Map<string, number>();
 
   constructor(private readonly term: ReconcilerContext) {
     const { config, enqueue, signal, metrics } = term;
@@ -36,13 +40,14 @@ export class Rollouts {
   }
 
   observe(namespace: string): ObservedRollout {
-    return { settings: this.settings, hasSlot: this.turns.has(namespace), injector: this.cluster };
+    const hasRun = !this.isOver(this.ranAt.get(namespace));
+    return { settings: this.settings, hasSlot: this.turns.has(namespace), injector: this.cluster, hasRun };
   }
 
   installed({ namespace, kind }: ObservedWorkload): Installed {
     const own = this.tallies.get(namespace) ?? noTally;
-    // A Job has pods soon, so it is looked at even after a workload without pods was tried.
-    const injector = healthFor(kind.mutable ? own : { ...own, untested: 0 }, this.cluster);
+    // A pull secret may lack in one namespace, so each has a first Job.
+    const injector = kind.mutable || this.cluster === 'failing' ? healthFor(own, this.cluster) : healthIn(own);
     return { injector, image: toInjector(this.term.config).image, isTrying: own.trying + own.first + own.late > 0 };
   }
 
@@ -54,6 +59,7 @@ export class Rollouts {
     const now = performance.now();
     const { state, action } = transition(before, seen, now, this.settings);
     if (state !== before) store.update(known, toFact(state));
+    if (state.kind === 'verified' && state.isCurrent && before.kind !== 'verified') this.ran(known.namespace, now);
     // Others of its namespace may be read before the next plan counts it.
     if (isJudged(state) && !isJudged(before)) {
       const own = this.tallies.get(known.namespace) ?? noTally;
@@ -63,6 +69,15 @@ export class Rollouts {
       for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
     return action;
   }
+
+  private ran(namespace: string, now: number): void {
+    this.ranAt.delete(namespace);
+    this.ranAt.set(namespace, now);
+    const [[oldest, at] = ['']] = this.ranAt;
+    if (this.isOver(at)) this.ranAt.delete(oldest);
+  }
+
+  private isOver = (at = -Infinity): boolean => performance.now() - at >= RAN_MS;
 
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
@@ -90,8 +105,7 @@ export class Rollouts {
   private count(namespace: string, tally: NamespaceTally): void {
     if (Object.values(tally).some((number) => number > 0)) this.tallies.set(namespace, tally);
     else this.tallies.delete(namespace);
-    if (tally.verified > 0) this.ranAt = performance.now();
-    const cluster = healthOfCluster(this.tallies.values(), performance.now() - this.ranAt);
+    const cluster = healthOfCluster(this.tallies.values());
     if (cluster === this.cluster) return;
     this.cluster = cluster;
     for (const each of this.term.lumigoes.namespaces()) this.term.enqueue(each);

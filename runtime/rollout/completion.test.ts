@@ -42,9 +42,10 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
     { kind: 'complete', isPaused: true },
   ],
   ['no replicas', workload('Deployment', { replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
-  ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods' }],
+  ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods', isEmpty: true }],
   ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods' }],
   ['a ReplicaSet', workload('ReplicaSet', { replicas: 2 }, {}), { kind: 'no-pods' }],
+  ['one without replicas', workload('ReplicaSet', { replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
   [
     'a full partition',
     workload('StatefulSet', { replicas: 2, updateStrategy: { rollingUpdate: { partition: 2 } } }, {}),

@@ -98,11 +98,11 @@ const isStrategyWaiting = (found: PodCounts, phase: unknown, status: JsonMap): b
 type NoPods = Extract<Completion, { kind: 'no-pods' }>;
 function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
   const found = findPodCounts(workload);
-  if (found === undefined) return { kind: 'no-pods' };
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
   const isUncounted = workload.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(spec);
-  if (found.replaced > 0 || isUncounted) return found;
-  return { kind: 'no-pods', ...(numberAt(spec, 'replicas', 1) === 0 ? { isEmpty: true } : {}) };
+  if (found !== undefined && (found.replaced > 0 || isUncounted)) return found;
+  const wanted = found?.wanted ?? numberAt(spec, 'replicas', 1);
+  return { kind: 'no-pods', ...(wanted === 0 ? { isEmpty: true } : {}) };
 }
 
 function isComplete({ wanted, replaced, running, updated, available }: PodCounts, phase: unknown): boolean {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { findHalt, healthFor, healthIn, healthOfCluster, noTally as calm } from './injector-health.ts';
 
 const trying = { ...calm, trying: 1 };
-const runs = { ...calm, verified: 3 };
+const runsHere = { ...calm, verified: 3 };
+const runs = { ...runsHere, proven: 1 };
 const halted = { ...calm, reverted: 5, witnessed: 1 };
 const forged = { ...calm, reverted: 5, injectorFailed: 5 };
 
@@ -11,6 +12,7 @@ describe('the health of an injector', () => {
     ['is untried where nothing runs or is about to', calm, 'untried'],
     ['is unknown while a workload is about to show it', trying, 'unknown'],
     ['is verified where a workload runs with it', runs, 'verified'],
+    ['is verified also if that is gone since then', { ...calm, ran: 1 }, 'verified'],
     ['stays verified after one revert', { ...runs, reverted: 1 }, 'verified'],
     ['is failing after two reverts that stand', { ...runs, reverted: 2 }, 'failing'],
     ['is failing at once where the injector itself fails', { ...calm, reverted: 1, injectorFailed: 1 }, 'failing'],
@@ -20,6 +22,7 @@ describe('the health of an injector', () => {
     ['is untried without workloads', [], 'untried'],
     ['is unknown while a namespace is about to show it', [calm, trying], 'unknown'],
     ['is verified once it runs anywhere', [calm, calm, runs], 'verified'],
+    ['but not if that shows something in its namespace only [F65]', [{ ...runsHere, ran: 1 }], 'untried'],
     ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'untried'],
     ['is failing where several namespaces fail', [halted, halted, halted], 'failing'],
     ['is not failing for reverts that only annotations report [F65]', [forged, forged, forged, calm], 'untried'],
@@ -29,14 +32,6 @@ describe('the health of an injector', () => {
       'verified',
     ],
   ] as const)('%s in the cluster', (_title, tallies, expected) => expect(healthOfCluster(tallies)).toBe(expected));
-
-  it.each([
-    ['is verified for an hour after a workload ran with it', [calm], 59, 'verified'],
-    ['is not any more after that', [calm], 60, 'untried'],
-    ['is failing even so', [halted, halted, halted], 1, 'failing'],
-  ] as const)('%s', (_title, tallies, minutes, expected) =>
-    expect(healthOfCluster(tallies, minutes * 60_000)).toBe(expected),
-  );
 });
 
 describe('a namespace', () => {
@@ -56,5 +51,9 @@ describe('a namespace', () => {
 it('a namespace that fails halts alone [F65]', () => {
   expect(healthFor(halted, 'verified')).toBe('failing');
   expect(healthFor(calm, 'verified')).toBe('verified');
+  expect(['untried', 'failing'].map((cluster) => healthFor(runsHere, cluster as never))).toEqual([
+    'verified',
+    'failing',
+  ]);
   expect(healthFor({ ...calm, untested: 1 }, 'untried')).toBe('tried');
 });

@@ -7,6 +7,10 @@ export type InjectorHealth = 'verified' | 'untried' | 'tried' | 'unknown' | 'fai
 export type NamespaceTally = Readonly<typeof noTally>;
 export const noTally = {
   verified: 0,
+  /** Those that show it for other namespaces as well. */
+  proven: 0,
+  /** One if a workload ran with it lately, which may be gone. */
+  ran: 0,
   trying: 0,
   /** Workloads without pods that are read first. They delay no other namespace, because they may never show anything. */
   first: 0,
@@ -23,35 +27,34 @@ export const noTally = {
 
 export const NAMESPACE_REVERTS = 2;
 export const CLUSTER_NAMESPACES = 3;
-/** How long a run counts after its workload is gone. Finished Jobs are deleted. */
-const RAN_MS = 60 * 60_000;
 
 /** Returns the experience in one namespace. A failure of the injector itself counts at once. */
-export function healthIn({ verified, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
+export function healthIn({ verified, ran, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
   if (injectorFailed > 0 || reverted >= NAMESPACE_REVERTS) return 'failing';
-  if (verified > 0) return 'verified';
+  if (verified + ran > 0) return 'verified';
   return trying > 0 ? 'unknown' : 'untried';
 }
 
 /**
  * Returns the experience in the cluster by namespaces, because a tenant can fill one namespace with failures. If the
- * injector runs in more namespaces than it fails in, the workloads are the cause. `ranAgoMs`: since it ran last.
+ * injector runs in more namespaces than it fails in, the workloads are the cause.
  */
-export function healthOfCluster(namespaces: Iterable<NamespaceTally>, ranAgoMs = Infinity): InjectorHealth {
+export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
   const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };
   for (const tally of namespaces) count[seenIn(tally)] += 1;
   if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
-  if (count.verified > 0 || ranAgoMs < RAN_MS) return 'verified';
+  if (count.verified > 0) return 'verified';
   return count.unknown > 0 ? 'unknown' : 'untried';
 }
 
 function seenIn(tally: NamespaceTally): InjectorHealth {
-  const health = healthIn(tally);
+  const health = healthIn({ ...tally, verified: tally.proven, ran: 0 });
   return health === 'failing' && tally.witnessed === 0 ? 'untried' : health;
 }
 
 export function healthFor(own: NamespaceTally, cluster: InjectorHealth): InjectorHealth {
-  if (healthIn(own) === 'failing') return 'failing';
+  const inOwn = healthIn(own);
+  if (inOwn === 'failing' || (inOwn === 'verified' && cluster !== 'failing')) return inOwn;
   return cluster === 'untried' && own.untested > 0 ? 'tried' : cluster;
 }
 

@@ -39,11 +39,11 @@ export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSe
 }
 
 function begin(
-  { completion, injector, template, isCurrent, attempt, freed }: Reading & Tried,
+  { completion, injector, template, isCurrent, isLocal, attempt, freed }: Reading & Tried,
   now: number,
   { soakMs }: JudgeSettings,
 ): OnProbation {
-  const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt, freed };
+  const probation = { progress: { available: 0, at: now }, template, isCurrent, isLocal, attempt, freed };
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
@@ -74,8 +74,8 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
   return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, attempt, freed }: Probation) => ({
-  ...{ progress, template, isCurrent, attempt, freed },
+const kept = ({ progress, template, isCurrent, isLocal, attempt, freed }: Probation) => ({
+  ...{ progress, template, isCurrent, isLocal, attempt, freed },
 });
 
 /** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
@@ -152,7 +152,7 @@ export function judgeEvidence(
   if (evidence === undefined) {
     // The status of such a workload never shows more than a pod that got past the injector.
     const isShown = state.kind === 'untested' && ran;
-    if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } };
+    if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), isLocal: true, wakeAt: Infinity } };
     const isLate = state.kind === 'untested' && state.first !== undefined && !isAny;
     return { state: { ...state, ...(isLate ? { first: 'late' } : {}), look: undefined } };
   }

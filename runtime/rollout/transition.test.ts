@@ -137,7 +137,13 @@ const rows: readonly Row[] = [
   ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, untested],
   ['an untested one that changes is read', untested, touched, 1_000, wake(untested, 11_000)],
   ['its pods are looked at', untested, status(noPods), 1_000, untested, 'look-at-pods'],
-  ['a pod that got past the injector verifies it', untested, pods(undefined, true), 1_000, { ...over, until: 1_000 }],
+  [
+    'a pod that got past the injector verifies it, for its namespace',
+    untested,
+    pods(undefined, true),
+    1_000,
+    { ...over, until: 1_000, isLocal: true },
+  ],
   ['two looks revert it as well [F67]', doubted, pods(crash), 20_000, {}, 'revert'],
   [
     'once it has replicas it rolls [F67]',

@@ -112,9 +112,10 @@ const woken: { readonly [K in Waking['kind']]: Woken<In<K>> } = {
   reverted: (state) => triedAgain(state, 'retry'),
 };
 
-function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
+function standing(state: WorkloadState, seen: Reading, now: number): WorkloadState {
+  const { completion, template, isCurrent, isLocal } = seen;
   if (isOnProbation(state) || ['reverting', 'evicting', 'reverted'].includes(state.kind)) return state;
-  const kept = { progress: { available: 0, at: now }, template, isCurrent, attempt: 0, wakeAt: Infinity };
+  const kept = { progress: { available: 0, at: now }, template, isCurrent, isLocal, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
 }

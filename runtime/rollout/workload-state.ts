@@ -67,7 +67,7 @@ export const blockedTexts = {
 } as const;
 export type BlockedReason = keyof typeof blockedTexts;
 
-export interface Probation extends Pick<Reading, 'template' | 'isCurrent'>, Tried, Waking {
+export interface Probation extends Pick<Reading, 'template' | 'isCurrent' | 'isLocal'>, Tried, Waking {
   /** The most pods of its generation that were available, and since when. */
   readonly progress: { readonly available: number; readonly at: number };
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
@@ -75,7 +75,10 @@ export interface Probation extends Pick<Reading, 'template' | 'isCurrent'>, Trie
 
 export interface Reading {
   readonly template: string;
+  /** Its record names the injector of the settings. A tenant can write that. */
   readonly isCurrent: boolean;
+  /** It shows nothing about other namespaces: its image is a mirror's, or only pods show it, which a tenant can make. */
+  readonly isLocal?: boolean | undefined;
   readonly completion: Completion;
   readonly risk: Risk;
   readonly injector: InjectorHealth;
