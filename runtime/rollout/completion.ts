@@ -101,7 +101,8 @@ function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: bo
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
   const isUncounted = workload.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(spec);
   if (found !== undefined && (found.replaced > 0 || isUncounted)) return found;
-  const wanted = found?.wanted ?? numberAt(spec, 'replicas', 1);
+  // A DaemonSet that its controller has not seen is about to have pods.
+  const wanted = found === undefined || !isSeen ? numberAt(spec, 'replicas', 1) : found.wanted;
   return { kind: 'no-pods', ...(wanted === 0 ? { isEmpty: true } : {}) };
 }
 
