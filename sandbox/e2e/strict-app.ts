@@ -80,7 +80,7 @@ export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { 
     return { asked, failures, injected: [...injected] };
   };
   toStop.push(stop);
-  return { stop };
+  return { stop, asked: () => asked };
 }
 
 const toStop: (() => Promise<unknown>)[] = [];

@@ -173,9 +173,10 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       },
     );
     await sleep(5_000);
+    // A busy machine sends fewer requests in the same time.
+    await eventually(() => expect(following.asked()).toBeGreaterThan(1_000), { timeoutMs: 60_000 });
     const { asked, failures } = await following.stop();
     process.stderr.write(`      ${asked} requests during the upgrade, ${failures.length} failed\n`);
-    expect(asked).toBeGreaterThan(1_000);
     expect(failures).toEqual([]);
     expect(await getLives()).toEqual(lives);
     const { spec } = (await nodeTest.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
