@@ -1,15 +1,10 @@
-interface Query {
-  readonly expr: string;
-  /** The name of a series, in Grafana's format: `{{pod}}`. */
-  readonly legend: string;
-}
-
 interface Panel {
   readonly title: string;
   readonly description: string;
   /** A unit of Grafana. Default: `short`, a number. */
   readonly unit?: string;
-  readonly queries: readonly Query[];
+  /** A legend is the name of a series, in Grafana's format: `{{pod}}`. */
+  readonly queries: readonly (readonly [expr: string, legend: string])[];
 }
 
 const ofPods = (metric: string): string => `${metric}{pod=~"$pod"}`;
@@ -26,89 +21,69 @@ export const panels: readonly Panel[] = [
   {
     title: 'Leading replicas',
     description: 'Exactly one replica leads. If none does, nothing reconciles workloads.',
-    queries: [{ expr: 'sum(lumigo_operator_leader)', legend: 'leaders' }],
+    queries: [['sum(lumigo_operator_leader)', 'leaders']],
   },
   {
     title: 'Webhook reachable',
     description: '1 if the API server reached the webhook at the last probe. Only the leader probes.',
-    queries: [{ expr: ofPods('lumigo_operator_webhook_reachable'), legend: '{{pod}}' }],
+    queries: [[ofPods('lumigo_operator_webhook_reachable'), '{{pod}}']],
   },
   {
     title: 'Admission reviews',
     description: 'Answers of the webhook by outcome. `failed` is a defect of the operator.',
     unit: 'reqps',
-    queries: [{ expr: rate('admission_reviews_total', 'webhook, outcome'), legend: '{{webhook}} {{outcome}}' }],
+    queries: [[rate('admission_reviews_total', 'webhook, outcome'), '{{webhook}} {{outcome}}']],
   },
   {
     title: 'Admission review duration, 99th percentile',
     description: 'The time to decide a review. The API server waits for `webhook.timeoutSeconds` at most.',
     unit: 's',
-    queries: [
-      {
-        expr: `histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`,
-        legend: '{{webhook}}',
-      },
-    ],
+    queries: [[`histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`, '{{webhook}}']],
   },
   {
     title: 'Workloads in the rollout',
     description: 'Workloads that are changed, queued, blocked or reverted. The condition `RolledOut` names them.',
-    queries: [
-      {
-        expr: `max by (namespace, state) (${ofNamespaces('rollout_workloads')})`,
-        legend: '{{namespace}} {{state}}',
-      },
-    ],
+    queries: [[`max by (namespace, state) (${ofNamespaces('rollout_workloads')})`, '{{namespace}} {{state}}']],
   },
   {
     title: 'Halted rollouts',
     description: '1 for a namespace whose rollout is halted after reverts.',
-    queries: [{ expr: highest('rollout_halted'), legend: '{{namespace}}' }],
+    queries: [[highest('rollout_halted'), '{{namespace}}']],
   },
   {
     title: 'Workloads changed',
     description: 'Changes of the reconciler: injections added, updated and removed.',
     unit: 'ops',
-    queries: [{ expr: rate('workload_changes_total', 'change'), legend: '{{change}}' }],
+    queries: [[rate('workload_changes_total', 'change'), '{{change}}']],
   },
   {
     title: 'Reverted injections',
     description: 'Injections that the operator removed because pods failed, by cause.',
-    queries: [
-      {
-        expr: `sum by (cause) (increase(${ofPods('lumigo_operator_reverts_total')}[$__rate_interval]))`,
-        legend: '{{cause}}',
-      },
-    ],
+    queries: [[`sum by (cause) (increase(${ofPods('lumigo_operator_reverts_total')}[$__rate_interval]))`, '{{cause}}']],
   },
   {
     title: 'Workloads waiting for a change',
     description: 'Workloads with a change that is queued or in progress.',
-    queries: [{ expr: highest('pending_changes'), legend: '{{namespace}}' }],
+    queries: [[highest('pending_changes'), '{{namespace}}']],
   },
   {
     title: 'Workloads missed by the webhook',
     description: 'Workloads that were created without the injection and restart once more.',
-    queries: [
-      {
-        expr: `sum(increase(${ofPods('lumigo_operator_missed_injections_total')}[$__rate_interval]))`,
-        legend: 'missed',
-      },
-    ],
+    queries: [[`sum(increase(${ofPods('lumigo_operator_missed_injections_total')}[$__rate_interval]))`, 'missed']],
   },
   {
     title: 'Requests to the API server',
     description: 'Requests of the manager by verb and HTTP status. The code 0 means no answer.',
     unit: 'reqps',
-    queries: [{ expr: rate('api_requests_total', 'verb, code'), legend: '{{verb}} {{code}}' }],
+    queries: [[rate('api_requests_total', 'verb, code'), '{{verb}} {{code}}']],
   },
   {
     title: 'Spans received and sent',
     description: 'Spans that programs sent to the telemetry proxies, and that these sent to Lumigo.',
     unit: 'ops',
     queries: [
-      { expr: total('otelcol_receiver_accepted_spans'), legend: 'received' },
-      { expr: total('otelcol_exporter_sent_spans'), legend: 'sent' },
+      [total('otelcol_receiver_accepted_spans'), 'received'],
+      [total('otelcol_exporter_sent_spans'), 'sent'],
     ],
   },
   {
@@ -116,47 +91,42 @@ export const panels: readonly Panel[] = [
     description: 'Spans refused for lack of memory, and attempts that Lumigo did not accept.',
     unit: 'ops',
     queries: [
-      { expr: total('otelcol_receiver_refused_spans'), legend: 'refused' },
-      { expr: total('otelcol_exporter_send_failed_spans'), legend: 'failed' },
+      [total('otelcol_receiver_refused_spans'), 'refused'],
+      [total('otelcol_exporter_send_failed_spans'), 'failed'],
     ],
   },
   {
     title: 'Telemetry waiting on disk',
     description: 'Data that waits until Lumigo accepts it. If a queue is full, new data is dropped.',
     unit: 'bytes',
-    queries: [{ expr: `sum by (pod) (${ofPods('otelcol_exporter_queue_size')})`, legend: '{{pod}}' }],
+    queries: [[`sum by (pod) (${ofPods('otelcol_exporter_queue_size')})`, '{{pod}}']],
   },
   {
     title: 'Log lines of nodes, read and sent',
     description: 'Lines that the node collectors read, and that the telemetry proxy accepted from them.',
     unit: 'ops',
     queries: [
-      { expr: ofNodes('otelcol_receiver_accepted_log_records'), legend: '{{pod}} read' },
-      { expr: ofNodes('otelcol_exporter_sent_log_records'), legend: '{{pod}} sent' },
+      [ofNodes('otelcol_receiver_accepted_log_records'), '{{pod}} read'],
+      [ofNodes('otelcol_exporter_sent_log_records'), '{{pod}} sent'],
     ],
   },
   {
     title: 'Refused tokens',
     description: '1 for a namespace whose token Lumigo refuses. Its telemetry is dropped.',
-    queries: [{ expr: highest('refused_tokens'), legend: '{{namespace}}' }],
+    queries: [[highest('refused_tokens'), '{{namespace}}']],
   },
   {
     title: 'Resident memory',
     description: 'Memory of the managers.',
     unit: 'bytes',
-    queries: [
-      { expr: `${ofPods('process_resident_memory_bytes')} and on (pod) lumigo_operator_leader`, legend: '{{pod}}' },
-    ],
+    queries: [[`${ofPods('process_resident_memory_bytes')} and on (pod) lumigo_operator_leader`, '{{pod}}']],
   },
   {
     title: 'Days until the webhook certificate expires',
     description: 'The operator renews its certificates 30 days before they expire.',
     unit: 'd',
     queries: [
-      {
-        expr: `(${ofPods('lumigo_operator_webhook_certificate_expiry_timestamp_seconds')} - time()) / 86400`,
-        legend: '{{pod}}',
-      },
+      [`(${ofPods('lumigo_operator_webhook_certificate_expiry_timestamp_seconds')} - time()) / 86400`, '{{pod}}'],
     ],
   },
 ];
@@ -186,7 +156,7 @@ export const dashboard = (): object => ({
     ...{ id: index + 1, title, description, type: 'timeseries', datasource },
     gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    targets: queries.map(({ expr, legend }, target) => ({
+    targets: queries.map(([expr, legend], target) => ({
       ...{ refId: String.fromCharCode(65 + target), datasource, expr, legendFormat: legend },
     })),
   })),

@@ -15,7 +15,7 @@ const asked = (expr: string): string => expr.replaceAll('$__rate_interval', '5m'
 
 const queries = [
   ...alerts.map(({ name, expr }) => [name, expr] as const),
-  ...panels.flatMap(({ title, queries: own }) => own.map(({ expr }) => [title, asked(expr)] as const)),
+  ...panels.flatMap(({ title, queries: own }) => own.map(([expr]) => [title, asked(expr)] as const)),
 ];
 
 function errorsIn(expr: string): string[] {
@@ -83,7 +83,7 @@ describe('an alert', () => {
 describe('the dashboard', () => {
   it('explains each panel and names each of its series', () => {
     expect(panels.filter(({ description }) => !description.endsWith('.'))).toEqual([]);
-    expect(panels.flatMap(({ queries: own }) => own).filter(({ legend }) => legend === '')).toEqual([]);
+    expect(panels.flatMap(({ queries: own }) => own).filter(([, legend]) => legend === '')).toEqual([]);
   });
 
   it('has a picture with each of its panels', () => {
@@ -95,7 +95,7 @@ describe('the dashboard', () => {
 
   it('shows in a legend only labels that its query keeps', () => {
     const lost = panels.flatMap(({ queries: own }) =>
-      own.flatMap(({ expr, legend }) => {
+      own.flatMap(([expr, legend]) => {
         const [, kept] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
         const shown = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
         return kept === undefined ? [] : shown.filter((label) => !kept.split(', ').includes(label));

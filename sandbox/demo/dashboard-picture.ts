@@ -71,7 +71,7 @@ try {
   for (const end = Date.now() + RECORDED_MS; Date.now() < end; await sleep(200)) await ask(url).catch(() => undefined);
   const drawn = [];
   for (const { title, unit = 'short', queries } of panels) {
-    const series = await Promise.all(queries.map(({ expr, legend }) => query(expr, legend, from)));
+    const series = await Promise.all(queries.map(([expr, legend]) => query(expr, legend, from)));
     drawn.push({ title, unit, series: series.flat().filter(({ points }) => points.length > 0) });
   }
   writeFileSync('docs/operate/dashboard.svg', panelsPicture('The dashboard during a rollout', drawn));
