@@ -15,31 +15,20 @@ export function post(
   return answerTo(request(url, { method: 'POST', headers, agent }).end(JSON.stringify(body)));
 }
 
-export const countSpans = (
-  resource: Readonly<Record<string, string>>,
-  ids: readonly string[],
-  ofSpan: Readonly<Record<string, string>> = {},
-): object => ({
-  resourceSpans: [
-    {
-      resource: { attributes: attributes(resource) },
-      scopeSpans: [
-        {
-          scope: { name: 'test' },
-          spans: ids.map((spanId) => ({
-            traceId: spanId.repeat(2),
-            spanId,
-            name: 'GET /',
-            kind: 2,
-            startTimeUnixNano: '1700000000000000000',
-            endTimeUnixNano: '1700000000100000000',
-            attributes: attributes(ofSpan),
-          })),
-        },
-      ],
-    },
-  ],
-});
+type Texts = Readonly<Record<string, string>>;
+
+export const countSpans = (resource: Texts, ids: readonly string[], ofSpan: Texts = {}): object =>
+  bodyOf('Spans', resource, {
+    spans: ids.map((spanId) => ({
+      traceId: spanId.repeat(2),
+      spanId,
+      name: 'GET /',
+      kind: 2,
+      startTimeUnixNano: '1700000000000000000',
+      endTimeUnixNano: '1700000000100000000',
+      attributes: attributes(ofSpan),
+    })),
+  });
 
 /** Returns a request whose attributes are each there several times, which no SDK sends. */
 export const repeatAttributes = (body: object, times: number): object =>
@@ -47,31 +36,25 @@ export const repeatAttributes = (body: object, times: number): object =>
     key === 'attributes' ? Array.from({ length: times }, () => value as unknown[]).flat() : value,
   ) as object;
 
-export const toLog = (resource: Readonly<Record<string, string>>, text: string): object => ({
-  resourceLogs: [
-    {
-      resource: { attributes: attributes(resource) },
-      scopeLogs: [{ scope: { name: 'test' }, logRecords: [{ body: { stringValue: text } }] }],
-    },
-  ],
-});
+export const toLog = (resource: Texts, text: string): object =>
+  bodyOf('Logs', resource, { logRecords: [{ body: { stringValue: text } }] });
 
 /** One gauge with one value. */
-export const toMetric = (resource: Readonly<Record<string, string>>, name: string, value: number): object => ({
-  resourceMetrics: [
+export const toMetric = (resource: Texts, name: string, value: number): object => {
+  const gauge = { dataPoints: [{ timeUnixNano: '1700000000000000000', asDouble: value }] };
+  return bodyOf('Metrics', resource, { metrics: [{ name, gauge }] });
+};
+
+const bodyOf = (kind: 'Spans' | 'Logs' | 'Metrics', resource: Texts, items: object): object => ({
+  [`resource${kind}`]: [
     {
       resource: { attributes: attributes(resource) },
-      scopeMetrics: [
-        {
-          scope: { name: 'test' },
-          metrics: [{ name, gauge: { dataPoints: [{ timeUnixNano: '1700000000000000000', asDouble: value }] } }],
-        },
-      ],
+      [`scope${kind}`]: [{ scope: { name: 'test' }, ...items }],
     },
   ],
 });
 
-const attributes = (values: Readonly<Record<string, string>>) =>
+const attributes = (values: Texts) =>
   Object.entries(values).map(([key, value]) => ({ key, value: { stringValue: value } }));
 
 export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
@@ -80,7 +63,7 @@ interface FlowShape {
   /** Spans in a request. Default: 20. */
   readonly perRequest?: number;
   /** Attributes of each span. Default: none. */
-  readonly ofSpan?: Readonly<Record<string, string>>;
+  readonly ofSpan?: Texts;
 }
 
 const GIVE_UP_MS = 60_000;
