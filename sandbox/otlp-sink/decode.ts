@@ -6,7 +6,7 @@ import type { Signal } from '../../runtime/contract.ts';
 export interface Group {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };
-  readonly items: readonly (SpanItem | LogItem | MetricItem)[];
+  readonly items: readonly Item[];
 }
 export type Attributes = Readonly<Record<string, unknown>>;
 export interface SpanItem {
@@ -24,6 +24,7 @@ export interface MetricItem {
   readonly value: unknown;
   readonly attributes: Attributes;
 }
+type Item = SpanItem | LogItem | MetricItem;
 
 const definitions = protobuf.parse(readFileSync(fileURLToPath(new URL('otlp.proto', import.meta.url)), 'utf8')).root;
 const types: Readonly<Record<Signal, protobuf.Type>> = {
@@ -32,16 +33,31 @@ const types: Readonly<Record<Signal, protobuf.Type>> = {
   metrics: definitions.lookupType('ExportMetrics'),
 };
 
+const lists = {
+  traces: ['resourceSpans', 'scopeSpans', 'spans'],
+  logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
+  metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
+} as const;
+
 /** Reads the body of an OTLP request. @throws Error if it is neither protobuf nor JSON */
 export function decode(signal: Signal, body: Buffer, contentType: string): readonly Group[] {
   const isJson = contentType.startsWith('application/json');
-  const message = isJson ? (JSON.parse(body.toString('utf8')) as Message) : unpack(types[signal], body);
-  const { resourceSpans = [], resourceLogs = [], resourceMetrics = [] } = message;
-  return [...resourceSpans.flatMap(getSpans), ...resourceLogs.flatMap(getLogs), ...resourceMetrics.flatMap(getMetrics)];
+  const message = isJson ? (JSON.parse(body.toString('utf8')) as object) : unpack(types[signal], body);
+  const [resources, scopes, items] = lists[signal];
+  return listIn(message, resources).flatMap((of) =>
+    listIn(of, scopes).map((each) => ({
+      resource: toAttributes(of.resource?.attributes),
+      scope: { name: '', version: '', ...each.scope },
+      items: listIn(each, items).flatMap(readItem[signal]),
+    })),
+  );
 }
 
-const unpack = (type: protobuf.Type, body: Buffer): Message =>
-  type.toObject(type.decode(body), { longs: Number, bytes: String }) as Message;
+const unpack = (type: protobuf.Type, body: Buffer): object =>
+  type.toObject(type.decode(body), { longs: Number, bytes: String });
+
+const listIn = (raw: object, name: string): readonly Raw[] =>
+  (raw as Readonly<Record<string, readonly Raw[] | undefined>>)[name] ?? [];
 
 /** Returns a JSON request as protobuf. Ids are in hexadecimal, as in OTLP's JSON. */
 export function encode(signal: Signal, body: object): Buffer {
@@ -51,30 +67,15 @@ export function encode(signal: Signal, body: object): Buffer {
   return Buffer.from(types[signal].encode(types[signal].fromObject(binary)).finish());
 }
 
-interface Message {
-  readonly resourceSpans?: readonly Resourced[];
-  readonly resourceLogs?: readonly Resourced[];
-  readonly resourceMetrics?: readonly Resourced[];
-}
-interface Resourced {
+/** A resource, a scope or an item. */
+interface Raw {
   readonly resource?: { readonly attributes?: readonly RawAttribute[] };
-  readonly scopeSpans?: readonly { readonly scope?: RawScope; readonly spans?: readonly RawItem[] }[];
-  readonly scopeLogs?: readonly { readonly scope?: RawScope; readonly logRecords?: readonly RawItem[] }[];
-  readonly scopeMetrics?: readonly { readonly scope?: RawScope; readonly metrics?: readonly RawMetric[] }[];
-}
-interface RawScope {
-  readonly name?: string;
-  readonly version?: string;
-}
-interface RawItem {
+  readonly scope?: { readonly name?: string; readonly version?: string };
   readonly name?: string;
   readonly spanId?: string;
   readonly traceId?: string;
   readonly body?: RawValue;
   readonly attributes?: readonly RawAttribute[];
-}
-interface RawMetric {
-  readonly name?: string;
   readonly gauge?: RawPoints;
   readonly sum?: RawPoints;
 }
@@ -95,31 +96,16 @@ interface RawValue {
   readonly [kind: string]: unknown;
 }
 
-const getSpans = ({ resource, scopeSpans = [] }: Resourced): Group[] =>
-  scopeSpans.map(({ scope, spans = [] }) => ({
-    ...{ resource: toAttributes(resource?.attributes), scope: toScope(scope) },
-    items: spans.map(({ name = '', spanId = '', traceId = '', attributes }) => ({
-      ...{ name, spanId, traceId, attributes: toAttributes(attributes) },
+const readItem: Readonly<Record<Signal, (raw: Raw) => Item | readonly Item[]>> = {
+  traces: ({ name = '', spanId = '', traceId = '', attributes }) => ({
+    ...{ name, spanId, traceId, attributes: toAttributes(attributes) },
+  }),
+  logs: ({ body, attributes }) => ({ body: getValue(body), attributes: toAttributes(attributes) }),
+  metrics: ({ name = '', gauge, sum }) =>
+    ((gauge ?? sum)?.dataPoints ?? []).map(({ asDouble, asInt, attributes }) => ({
+      ...{ name, value: asDouble ?? Number(asInt), attributes: toAttributes(attributes) },
     })),
-  }));
-
-const getLogs = ({ resource, scopeLogs = [] }: Resourced): Group[] =>
-  scopeLogs.map(({ scope, logRecords = [] }) => ({
-    ...{ resource: toAttributes(resource?.attributes), scope: toScope(scope) },
-    items: logRecords.map(({ body, attributes }) => ({ body: getValue(body), attributes: toAttributes(attributes) })),
-  }));
-
-const getMetrics = ({ resource, scopeMetrics = [] }: Resourced): Group[] =>
-  scopeMetrics.map(({ scope, metrics = [] }) => ({
-    ...{ resource: toAttributes(resource?.attributes), scope: toScope(scope) },
-    items: metrics.flatMap(({ name = '', gauge, sum }) =>
-      ((gauge ?? sum)?.dataPoints ?? []).map(({ asDouble, asInt, attributes }) => ({
-        ...{ name, value: asDouble ?? Number(asInt), attributes: toAttributes(attributes) },
-      })),
-    ),
-  }));
-
-const toScope = ({ name = '', version = '' }: RawScope = {}) => ({ name, version });
+};
 
 const toAttributes = (attributes: readonly RawAttribute[] = []): Attributes =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, getValue(value)]));
