@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../runtime/contract.ts';
-import { inject } from '../runtime/injection/inject.ts';
-import { remove } from '../runtime/injection/remove.ts';
-import type { Workload } from '../runtime/api/objects.ts';
-import { toTemplate, withTemplate } from '../runtime/injection/workload.ts';
+import { uninstrument } from '../runtime/injection/remove.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 import { apply, toRef } from '../sandbox/manager/apply.ts';
 import { startGuarded, write, type GuardedCluster } from '../sandbox/testing/guard/guarded-cluster.ts';
-import { tracing } from '../sandbox/testing/injection.ts';
+import { changed, decided } from '../sandbox/testing/injection.ts';
 import { makeFleet } from './fleet.ts';
 import { latencies, timed, type Figure } from './table.ts';
 
@@ -56,25 +53,12 @@ async function turn(
     const body = { metadata: { annotations: { note: `${isOn}-${index}` } } };
     into.user.push(await timed(() => cluster.client.patch(ref, { kind: 'merge', body })));
     const before = await guarded.testCluster.get(deployment, namespace, ref.name);
-    const injected = withInjection(before, guarded.injector);
+    const injected = changed(decided(before, { injector: guarded.injector }));
     let stored = before;
     into.manager.push(await timed(async () => (stored = await write(guarded.manager, before, injected))));
-    into.manager.push(await timed(() => write(guarded.manager, stored, withTemplate(stored, clean(stored)))));
+    into.manager.push(await timed(() => write(guarded.manager, stored, uninstrument(stored))));
   }
 }
 
 const removed = ({ client }: GuardedCluster['cluster'], policy: Manifest) =>
   client.delete(toRef(policy)).catch(() => undefined);
-
-function withInjection(workload: Workload, injector: GuardedCluster['injector']): Workload {
-  const template = toTemplate(workload);
-  const result = template && inject(template, { ...injector, ...tracing });
-  if (result === undefined || result.refused !== undefined) throw new Error('the sample cannot be injected');
-  return withTemplate(workload, result.template);
-}
-
-function clean(workload: Workload) {
-  const template = toTemplate(workload);
-  if (template === undefined) throw new Error('the sample has no pod template');
-  return remove(template);
-}
