@@ -1,6 +1,6 @@
 import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { ApiError } from '../kubernetes/http/errors.ts';
+import { ApiError, undefinedIf } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 
@@ -13,14 +13,15 @@ export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
   transport: Transport,
 ): Promise<C> {
   if (config.platform !== 'auto') return config;
-  try {
-    await transport.request({ method: 'GET', path: OPENSHIFT });
-    return { ...config, platform: 'openshift' };
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 429) return { ...config, platform: 'kubernetes' };
-    throw error;
-  }
+  const answer = await read(transport, OPENSHIFT);
+  return { ...config, platform: answer === undefined ? 'kubernetes' : 'openshift' };
 }
+
+/** Resolves with undefined if the API server refuses. Rejects without an answer, and if it is overloaded. */
+export const read = (transport: Transport, path: string) =>
+  transport
+    .request({ method: 'GET', path })
+    .catch(undefinedIf((error) => error instanceof ApiError && error.status < 429));
 
 /** Retries until the API server answers. Until then it calls no webhook either. */
 export async function detectPlatform(

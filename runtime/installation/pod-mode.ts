@@ -1,9 +1,9 @@
 import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { podModeKubernetes } from '../contract.ts';
-import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
+import { read } from './platform.ts';
 
 /** Returns why there is no Pod mode, and what to do; undefined if there is one. */
 export async function whyNoPodMode(
@@ -11,7 +11,7 @@ export async function whyNoPodMode(
   transport: Transport,
 ): Promise<string | undefined> {
   if (!podMode) return "Set 'injection.podMode: true' of the operator";
-  const version = await serverVersion(transport);
+  const version = (await read(transport, '/version'))?.body as Version | undefined;
   return version && whyTooOld(version);
 }
 
@@ -25,15 +25,6 @@ interface Version {
 export function whyTooOld({ major, minor, gitVersion }: Version): string | undefined {
   if (Number(major) > 1 || Number.parseInt(minor, 10) >= podModeKubernetes) return undefined;
   return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
-}
-
-async function serverVersion(transport: Transport): Promise<Version | undefined> {
-  try {
-    return (await transport.request({ method: 'GET', path: '/version' })).body as Version;
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 429) return undefined;
-    throw error;
-  }
 }
 
 /** Retries until the API server answers. */
