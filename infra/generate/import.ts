@@ -17,7 +17,6 @@ import { installWithHelm, quickInstallation, releaseStatus } from '../helm/insta
 import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
 import { references } from './references.ts';
-import { testTitles } from './test-titles.ts';
 
 /** Writes the generated files that are committed. With `--check`, it writes nothing and exits with 1 if one of them is outdated. */
 
@@ -38,7 +37,6 @@ function generate(): Generated {
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'start', 'first-steps.yaml')]: firstSteps(),
       ...Object.fromEntries(Object.entries(references).map(([file, page]) => [file, page()])),
-      [join('docs', 'contributing', 'tests.md')]: testTitles(),
       ...anew('README.md', {
         status: () => releaseStatus(),
         install: () => quickInstallation(),
