@@ -47,6 +47,7 @@ export class Reloader {
   private sentUntil: Versions = {};
   private cutAt = Infinity;
   private lists: plan.ListsByUid = new Map();
+  private wanted: plan.Namespaces = [];
 
   constructor(private readonly options: ReloaderOptions) {}
 
@@ -66,6 +67,7 @@ export class Reloader {
   /** Takes the next step of the plan. A reload continues in the background. Returns true if nothing is left to do. */
   reconcile(settings: ProxySettings, wanted: plan.Namespaces): boolean {
     const now = performance.now();
+    this.wanted = wanted;
     const process = this.find(settings);
     if (process === undefined) return false;
     if (this.isOutdated(settings, now)) this.state = { ...this.state, running: undefined };
@@ -107,15 +109,20 @@ export class Reloader {
     this.options.logger.info('stopped collecting a namespace, events of others wait for the next reload');
   }
 
-  private async reload(process: CollectorProcess, settings: ProxySettings, namespaces: plan.Namespaces): Promise<void> {
+  private async reload(process: CollectorProcess, settings: ProxySettings, planned: plan.Namespaces): Promise<void> {
     const { client, logger, onReload, signal } = this.options;
     const before = await upSince(settings);
     // The signal would end a collector that is still starting.
     if (before === undefined) return;
     const started = performance.now();
+    // A reload that takes longer delays no cut.
+    this.state = { ...this.state, cutFrom: started + CATCH_UP_MS, restsUntil: Infinity };
+    let namespaces = planned;
     try {
       // The versions are read before the watches end, so that nothing between two watches is missed.
-      const present = namespaces.some(plan.sendsEvents) ? await presentVersions(client) : {};
+      const present = planned.some(plan.sendsEvents) ? await presentVersions(client) : {};
+      // The API server may let the reload wait for a minute, in which a namespace can end.
+      namespaces = plan.stillWanted(planned, this.wanted);
       const listed = this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.waitForUp(settings, process, before);
@@ -144,9 +151,7 @@ export class Reloader {
     const initial = listed.map(({ name }) => name);
     [this.isRenewalDue, this.written, this.wroteAt] = [false, settings, now];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
-    // A reload that takes longer delays no cut.
-    const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
-    this.state = { ...this.state, ...times, running: undefined, sending: namespaces };
+    this.state = { ...this.state, cutFrom: now + CATCH_UP_MS, running: undefined, sending: namespaces };
     return listed;
   }
 

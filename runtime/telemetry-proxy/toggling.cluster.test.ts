@@ -1,15 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { aborted } from '../async/aborted.ts';
 
 let telemetry: TelemetryBench;
+let proxy: ApiProxy;
 beforeAll(async () => {
-  telemetry = await startTelemetry({ controllerManager: false });
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  telemetry = await startTelemetry({ controllerManager: false, through });
 });
-afterAll(() => telemetry?.stop());
+afterEach(() => {
+  proxy.interfere = undefined;
+});
+afterAll(async () => {
+  await telemetry?.stop();
+  await proxy?.close();
+});
 
 const PROBE_MS = 20;
 const injection = { tracing: { injection: { enabled: false } } };
@@ -104,6 +115,35 @@ describe('a namespace whose collection ends while the collector is not reloaded'
       names.flatMap((name) => [ended, kept].map((namespace) => testCluster.create(getEvent(namespace, name)))),
     );
     expect(await reloads()).toBe(before + 1);
+    await eventually(() => expect(getEvents(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
+    expect(getEvents(ended).filter((name) => names.includes(name))).toEqual([]);
+  });
+});
+
+describe('a namespace whose collection ends while a reload waits for the API server', () => {
+  it('sends nothing from then on, also after the reload [F75]', async () => {
+    const { activate, testCluster, waitForSettled, waitForCollecting } = telemetry;
+    const [ended, kept] = [await activate('ends', getToken(0x77_00)), await activate('stays', getToken(0x77_01))];
+    const another = await activate('begins', getToken(0x77_02), { infrastructure: { enabled: false } });
+    for (const namespace of [ended, kept]) await waitForCollecting(namespace);
+    await waitForSettled();
+    let held = 0;
+    const answers = new AbortController();
+    proxy.interfere = ({ path, isWatch }) => {
+      if (isWatch || !path.includes('limit=1')) return undefined;
+      held += 1;
+      return { holdAnswer: () => aborted(answers.signal) };
+    };
+    await toggle(another, true);
+    await eventually(() => expect(held).toBeGreaterThan(0), { timeoutMs: 60_000 });
+    const cuts = countCuts();
+    await toggle(ended, false);
+    await eventually(() => expect(countCuts()).toBe(cuts + 1)).finally(() => answers.abort());
+    await waitForCollecting(another);
+    const names = Array.from({ length: 20 }, (_, index) => `waited-${index}`);
+    await Promise.all(
+      names.flatMap((name) => [ended, kept].map((namespace) => testCluster.create(getEvent(namespace, name)))),
+    );
     await eventually(() => expect(getEvents(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
     expect(getEvents(ended).filter((name) => names.includes(name))).toEqual([]);
   });
