@@ -37,13 +37,16 @@ export function readLoopKeys({ telemetryProxyDirectory: folder }: Folder): Pick<
 export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder, nodeKey: string = randomUUID()): void =>
   writeWhole(loopKeyFile(folder), `${randomUUID()}\n${nodeKey}`);
 
-/** Writes the files in an init container, for a collector that accepts no token yet and only forwards. */
+/**
+ * Writes the files for a collector that accepts no token yet and only forwards. After the init container, the manager
+ * does so when it starts: the collector may still collect for its former process, and another replica may lead now.
+ */
 export function prepare(settings: ProxySettings): void {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
   // After a restart of the manager the tokens stay accepted until they are read again.
   if (!existsSync(tokensFile(folder))) writeTokens(settings, []);
-  if (!existsSync(loopKeyFile(folder))) changeLoopKey(settings);
+  changeLoopKey(settings, existsSync(loopKeyFile(folder)) ? readLoopKeys(settings).nodeKey : undefined);
   writeConfiguration(settings);
 }
 

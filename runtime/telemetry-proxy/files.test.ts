@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import { prepare, readLoopKeys } from './files.ts';
+
+const folder = createTemporaryFolder();
+
+describe('the start of a manager', () => {
+  it('ends the collection of the former one, and still accepts the data of nodes', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(settings, (given) => {
+        const telemetryProxyDirectory = join(folder, String((count += 1)));
+        mkdirSync(telemetryProxyDirectory);
+        const own = { ...given, telemetryProxyDirectory };
+        prepare(own);
+        const before = readLoopKeys(own);
+        prepare(own);
+        const { key, nodeKey } = readLoopKeys(own);
+        expect(key).not.toBe(before.key);
+        expect(nodeKey).toBe(before.nodeKey);
+        expect(new Set([key, nodeKey, ''])).toHaveProperty('size', 3);
+      }),
+      { numRuns: 5 },
+    );
+  });
+});
