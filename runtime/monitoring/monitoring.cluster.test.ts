@@ -1,15 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData, type ChangedObject } from '../kubernetes/resources/objects.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 
 let operator: OperatorBench;
+let proxy: ApiProxy;
 beforeAll(async () => {
   operator = await startOperator({
     controllerManager: false,
+    through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
     settings: {
       monitoredNamespaces: [
         { namespace: 'shop' },
@@ -20,7 +23,13 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => operator?.stop());
+afterEach(() => {
+  proxy.interfere = undefined;
+});
+afterAll(async () => {
+  await operator?.stop();
+  await proxy?.close();
+});
 
 const token = getToken(0x54);
 
@@ -63,7 +72,27 @@ async function removeNamespace(name: string): Promise<void> {
   await client.update({ ...ref, subresource: 'finalize' }, emptied);
 }
 
+const countWaiting = async (): Promise<number> =>
+  Object.values(await marks()).filter((mark) => mark.includes('needsToken')).length;
+
 describe('monitored namespaces without a token in the namespace of the operator', () => {
+  it('wait for it also while the watch of Lumigo resources is interrupted', async () => {
+    let reads = 0;
+    proxy.interfere = ({ path, isWrite }) => {
+      if (!isWrite && path.includes('/secrets/lumigo-credentials')) reads += 1;
+      return !isWrite && path.includes('/v1alpha1/lumigoes') ? { answer: 503 } : undefined;
+    };
+    expect(proxy.cutWatches(() => true)).toBeGreaterThan(0);
+    await namespace('early-unseen', { team: 'a' });
+    await eventually(async () => expect(await countWaiting()).toBe(1));
+    // Each pass of the leader reads the token.
+    const before = reads;
+    await eventually(() => expect(reads).toBeGreaterThan(before + 2));
+    expect(await countWaiting()).toBe(1);
+    proxy.interfere = undefined;
+    await operator.testCluster.waitForCondition('early-unseen', 'Error', { reason: 'SecretNotFound' });
+  });
+
   it('get the token when it is there and valid, also from the next leader', async () => {
     const { testCluster } = operator;
     const own = getToken(0x56);
@@ -74,15 +103,13 @@ describe('monitored namespaces without a token in the namespace of the operator'
     await testCluster.waitForActive('early-own');
     await testCluster.deleteLumigo('early-deleted');
     // Only a namespace whose Lumigo lacks its token is looked at again.
-    await eventually(async () =>
-      expect(Object.values(await marks()).filter((mark) => mark.includes('needsToken'))).toHaveLength(1),
-    );
+    await eventually(async () => expect(await countWaiting()).toBe(2));
     await testCluster.secret('lumigo-system', `${token} `);
     await operator.stopManager();
     await operator.startManager();
     await testCluster.secret('lumigo-system', token);
-    await testCluster.waitForActive('early');
-    expect(await secretIn('early', 'own')).toBe(token);
+    for (const name of ['early', 'early-unseen']) await testCluster.waitForActive(name);
+    for (const name of ['early', 'early-unseen']) expect(await secretIn(name, 'own')).toBe(token);
     expect(await secretIn('early-own', 'own')).toBe(own);
     expect(await secretIn('early-deleted', 'own')).toBeUndefined();
     await expect(testCluster.readLumigo('early-deleted')).rejects.toThrow('not found');

@@ -16,7 +16,7 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { holds } from '../injection/policy.ts';
 import { describeError } from '../wording/errors.ts';
 import { readMarks, type Marks } from './marks.ts';
-import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring } from './plan-monitoring.ts';
+import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring, unfinished } from './plan-monitoring.ts';
 
 interface MonitoringOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
@@ -31,7 +31,6 @@ interface Context extends MonitoringOptions {
   readonly reported: Set<string>;
 }
 
-const pause = { quietMs: 20, atMostMs: 200 };
 const IDLE_MS = 60 * 60_000;
 
 interface Seen {
@@ -58,7 +57,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const failure = 'cannot read the record of monitored namespaces, retrying';
   const marks = await retrying(() => readMarks(client, config), { signal, logger, failure });
   if (marks === undefined) return;
-  const changes = new Debounce(pause);
+  const changes = new Debounce({ quietMs: 20, atMostMs: 200 });
   // Labels and annotations are left out, because tenants decide how large they are.
   const handler = new Kept<Seen>(
     ({ metadata: { name, uid, labels = {}, deletionTimestamp } }) => {
@@ -99,25 +98,30 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   const { config, client, lumigoes, logger, marks } = context;
   const before = marks.get(uid);
   const secretRef = getSecretRef(entry, getInstallationSource(config));
-  const existing = lumigoes.in(namespace);
-  const { kind: action, spec } = planMonitoring(entry, existing, secretRef, before);
+  const { kind: action, spec } = planMonitoring(entry, lumigoes.in(namespace), secretRef, before);
   const isNew = action === 'create';
-  // A user may have deleted the `Lumigo` before the token was there.
-  const isUntraced = existing.some(({ status }) => !holds(status, 'Active'));
-  const lacksToken = isNew || (parseMark(before).needsToken === true && isUntraced);
+  const lacksToken = isNew || (await waitsForToken(context, namespace, before));
   const { token, problem }: Partial<Credential> = lacksToken ? credential : {};
   const { apiVersion, kind, singular: name } = contract;
-  const ref = { ...contract, namespace, name };
   const create = (collection: ResourceRef, object: Manifest) =>
     client.create({ ...collection, namespace }, object).catch(undefinedIf(isAlreadyExists));
-  if (token !== undefined) {
-    const metadata = { namespace, name: secretRef.name };
-    await create(kinds.secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [secretRef.key]: token } });
-  }
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretRef.name } };
+  if (token !== undefined) await create(kinds.secrets, { ...secret, stringData: { [secretRef.key]: token } });
+  // If this leader ends in between, the next one knows that the token is missing.
+  if (isNew && problem !== undefined) await marks.set(uid, unfinished);
   if (isNew) await create(contract, { apiVersion, kind, metadata: { namespace, name }, spec });
-  if (action === 'patch') await client.patch(ref, { kind: 'merge', body: { spec } });
+  if (action === 'patch') await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec } });
   const after = formatMark(entry, problem !== undefined);
   if (after === before) return;
   await marks.set(uid, after);
   logger.info({ namespace, action, problem: problem?.message }, 'namespace monitored because of monitoredNamespaces');
+}
+
+/** A user may have deleted the `Lumigo` before the token was there, or the watch has not reported it yet. */
+async function waitsForToken({ lumigoes, client }: Context, namespace: string, mark?: string): Promise<boolean> {
+  if (parseMark(mark).needsToken !== true) return false;
+  const existing = lumigoes.in(namespace);
+  const ref = { ...contract, namespace, name: contract.singular };
+  if (existing.length === 0) return (await client.find(ref)) !== undefined;
+  return existing.some(({ status }) => !holds(status, 'Active'));
 }

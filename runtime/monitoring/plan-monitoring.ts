@@ -2,12 +2,10 @@ import type { MonitoredEntry } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
 import { selects } from '../api/label-selector.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
+import type { Metadata } from '../api/objects.ts';
 
 /** An entry with the namespace's name precedes selectors, and the first match counts. Undefined: not monitored. */
-export function findEntry(
-  monitored: readonly MonitoredEntry[],
-  { name, labels = {} }: { readonly name: string; readonly labels?: Readonly<Record<string, string>> },
-): MonitoredEntry | undefined {
+export function findEntry(monitored: readonly MonitoredEntry[], { name, labels }: Pick<Metadata, 'name' | 'labels'>) {
   return (
     monitored.find(({ namespace }) => namespace === name) ??
     monitored.find(({ selector }) => selector !== undefined && selects(selector, labels))
@@ -22,15 +20,15 @@ export const getSecretRef = ({ secretName, secretKey }: MonitoredEntry, usual: S
   key: secretKey ?? usual.key,
 });
 
-interface Monitoring {
-  readonly kind: 'create' | 'patch' | 'none';
-  readonly spec?: object;
-}
+type Monitoring = Readonly<{ kind: 'create' | 'patch' | 'none'; spec?: object }>;
 
 type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 
 /** `needsToken`: the namespace gets its Secret when the operator's namespace has a token. */
 type Mark = Flags & { readonly needsToken?: boolean };
+
+/** The mark while a `Lumigo` without its token is created. */
+export const unfinished = JSON.stringify({ needsToken: true, isUnfinished: true });
 
 export const formatMark = ({ tracingEnabled, loggingEnabled }: Flags, needsToken = false): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled, ...(needsToken && { needsToken }) });
@@ -53,7 +51,7 @@ export function planMonitoring(
   secretRef: SecretRef,
   mark?: string,
 ): Monitoring {
-  if (there.length === 0) return mark === undefined ? creation(entry, secretRef) : { kind: 'none' };
+  if (there.length === 0 && (mark === undefined || mark === unfinished)) return creation(entry, secretRef);
   const spec = there.find(({ metadata }) => metadata.name === contract.singular)?.spec;
   return spec === undefined ? { kind: 'none' } : adoption(entry, parseMark(mark), spec);
 }
@@ -61,9 +59,7 @@ export function planMonitoring(
 function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource['spec']>): Monitoring {
   const tracing = changed(entry.tracingEnabled, before.tracingEnabled, spec.tracing?.enabled);
   const logging = changed(entry.loggingEnabled, before.loggingEnabled, spec.logging?.enabled);
-  return tracing === undefined && logging === undefined
-    ? { kind: 'none' }
-    : { kind: 'patch', spec: { tracing, logging } };
+  return (tracing ?? logging) === undefined ? { kind: 'none' } : { kind: 'patch', spec: { tracing, logging } };
 }
 
 function creation({ tracingEnabled = true, loggingEnabled = true }: Flags, secretRef: SecretRef): Monitoring {
