@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
@@ -135,6 +136,16 @@ describe('a replica', () => {
       expect(await Promise.all(authorities.map(isTrusted))).toEqual(authorities.map(() => true));
       if (round === 'first') await cluster.client.delete(store.pairRef);
     }
+  });
+
+  it('waits for the first certificate without requests', async () => {
+    const { read, untilNextCheck } = source();
+    await expect(read()).rejects.toThrow('does not exist yet');
+    const next = untilNextCheck(false, stop.signal).then(() => 'reads again');
+    expect(await Promise.race([next, sleep(5_000, 'waits')])).toBe('waits');
+    await given();
+    expect(await next).toBe('reads again');
+    expect((await read()).cert.toString()).toContain('CERTIFICATE');
   });
 
   it('announces its authority when the webhook configuration is created last', async () => {

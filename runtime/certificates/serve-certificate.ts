@@ -50,11 +50,15 @@ export function certificateSource(
   const isExternal = certificatesIssuer === 'external';
   const changes = watchChanges(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
   let served: StoredPair | undefined;
+  let isMissing = false;
   return {
     place,
-    untilNextCheck: (isServed, signal) => changes.wait(isServed ? IDLE_MS : RETRY_MS, signal),
+    // No pair is issued while the installation stands by, and the watch reports a new one.
+    untilNextCheck: (isServed, signal) => changes.wait(isServed || isMissing ? IDLE_MS : RETRY_MS, signal),
     read: async () => {
+      isMissing = false;
       const pair = await store.readPair();
+      isMissing = pair === undefined;
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
       if (!isExternal) await waitForTrust(pair, served, store, watching.logger);
       served = pair;
