@@ -2,13 +2,13 @@ import { lumigo, pods, workloads, type WorkloadKind } from '../contract.ts';
 import { intoShard, getShardRouter } from './render-shards.ts';
 import { renderNodes } from './render-nodes.ts';
 import {
+  eachTenant,
   loopExporter,
   loopExtension,
   loopReceiver,
   routeTo,
   toTenants,
   type Rendered,
-  type Tenant,
 } from './render-tenants.ts';
 import type { Collection, Components, ProxySettings } from './types.ts';
 
@@ -43,11 +43,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
       ...Object.fromEntries(
         signals.map((signal) => [
           `${signal}/loop`,
-          {
-            receivers: ['otlp/loop'],
-            processors: [intoShard, 'batch'],
-            exporters: [getShardRouter(signal)],
-          },
+          { receivers: ['otlp/loop'], processors: [intoShard, 'batch'], exporters: [getShardRouter(signal)] },
         ]),
       ),
     },
@@ -59,13 +55,11 @@ function renderObjects(settings: ProxySettings, collection: Collection): Rendere
   const tenants = toTenants(collection.namespaces, 'events');
   if (tenants.length === 0) return {};
   const receivers = objectReceivers(settings, collection);
-  const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
-    Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
   return {
     receivers,
     processors: { 'transform/scope': scopes(settings) },
     connectors: { [route]: routeTo(tenants, ({ id }) => `logs/to/${id}`) },
-    exporters: each('otlphttp/to', (tenant) => patiently(loopExporter(settings, tenant, collection))),
+    exporters: eachTenant(tenants, 'otlphttp/to', (tenant) => patiently(loopExporter(settings, tenant, collection))),
     pipelines: {
       'logs/collected': {
         receivers: Object.keys(receivers),
@@ -73,7 +67,7 @@ function renderObjects(settings: ProxySettings, collection: Collection): Rendere
         exporters: [route],
       },
       // No namespace takes the name of another pipeline.
-      ...each('logs/to', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
+      ...eachTenant(tenants, 'logs/to', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
     },
   };
 }

@@ -3,7 +3,7 @@ import { podAttributes } from './render-attributes.ts';
 import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
-import { loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
+import { eachTenant, loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 const receiver = 'otlp/nodes';
@@ -11,6 +11,7 @@ const authenticator = 'bearertokenauth/nodes';
 const kubeState = 'prometheus/kube-state-metrics';
 const route = 'routing/log-files';
 const consent = 'filter/log-files';
+const exporter = 'otlphttp/nodes';
 const logFilePods = 'k8sattributes/log-files';
 
 export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryProxyFiles.nodeKeys}`;
@@ -35,11 +36,8 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
       ...(metrics.length > 0 ? { 'filter/scrape': scrapeFilter } : {}),
     },
     connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
-    exporters: Object.fromEntries(
-      sending.map((tenant) => [
-        toExporterName(tenant),
-        promptly(loopExporter(settings, tenant, { key: collection.nodeKey })),
-      ]),
+    exporters: eachTenant(sending, exporter, (tenant) =>
+      promptly(loopExporter(settings, tenant, { key: collection.nodeKey })),
     ),
     pipelines: {
       ...(settings.nodeLogs ? logPipelines(logs) : {}),
@@ -48,7 +46,7 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
   };
 }
 
-const toExporterName = ({ id }: Tenant): string => `otlphttp/nodes/${id}`;
+const toExporterName = ({ id }: Tenant): string => `${exporter}/${id}`;
 
 const nodeReceiver = ({ listenAddress, nodeDataPort }: ProxySettings) => ({
   protocols: {
@@ -83,12 +81,7 @@ const logPipelines = (logs: readonly Tenant[]) => ({
     // Without a namespace no line passes the filter, and a table of routes must not be empty.
     exporters: [logs.length === 0 ? getShardRouter('logs') : route],
   },
-  ...Object.fromEntries(
-    logs.map((tenant) => [
-      `logs/${toExporterName(tenant)}`,
-      { receivers: [route], exporters: [toExporterName(tenant)] },
-    ]),
-  ),
+  ...eachTenant(logs, `logs/${exporter}`, (tenant) => ({ receivers: [route], exporters: [toExporterName(tenant)] })),
 });
 
 const metricsPipeline = (tenant: Tenant, scrapes: boolean) => ({
@@ -98,8 +91,8 @@ const metricsPipeline = (tenant: Tenant, scrapes: boolean) => ({
 });
 
 /** A collector on a node keeps data until the loop has it. A queue here would lose data at each reload. */
-const promptly = (exporter: object) => ({
-  ...exporter,
+const promptly = (sender: object) => ({
+  ...sender,
   sending_queue: { enabled: false },
   retry_on_failure: { initial_interval: '100ms', max_interval: '1s', max_elapsed_time: '5s' },
 });

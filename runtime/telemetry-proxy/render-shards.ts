@@ -3,7 +3,7 @@ import { parseQuantity } from '../injection/quantity.ts';
 import { SEVERAL, TOKEN_HASH } from './render-claims.ts';
 import { getCounters } from './render-counts.ts';
 import type { Rendered } from './render-tenants.ts';
-import type { Components, ProxySettings } from './types.ts';
+import type { ProxySettings } from './types.ts';
 
 /** The first digit of a token's hash names its shard. */
 const shards = '0123456789abcdef';
@@ -60,12 +60,7 @@ const toSwitch = (signal: Signal) => ({
 });
 
 /** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other shards. */
-const exporter = ({
-  endpoint,
-  logsEndpoint,
-  metricsEndpoint,
-  telemetryProxyQueueShardSize,
-}: ProxySettings): Components[string] => ({
+const exporter = ({ endpoint, logsEndpoint, metricsEndpoint, telemetryProxyQueueShardSize: size }: ProxySettings) => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
   ...(metricsEndpoint === '' ? {} : { metrics_endpoint: metricsEndpoint + otlpPaths.metrics }),
@@ -75,7 +70,7 @@ const exporter = ({
   sending_queue: {
     storage: 'file_storage',
     sizer: 'bytes',
-    queue_size: Math.floor(parseQuantity(telemetryProxyQueueShardSize) ?? 0),
+    queue_size: Math.floor(parseQuantity(size) ?? 0),
     num_consumers: 4,
   },
 });

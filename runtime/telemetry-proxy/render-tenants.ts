@@ -21,6 +21,9 @@ export function toTenants(namespaces: readonly CollectedNamespace[], sent: Sent)
   return [...byToken].map(([token, shared]) => ({ id: shared[0]?.name ?? '', token, namespaces: shared }));
 }
 
+export const eachTenant = <T>(tenants: readonly Tenant[], prefix: string, value: (tenant: Tenant) => T) =>
+  Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
+
 /** Returns a connector that passes the data of each namespace to the pipeline of its tenant, and drops the rest. */
 export const routeTo = (tenants: readonly Tenant[], pipelineOf: (tenant: Tenant) => string): object => ({
   table: tenants.map((tenant) => ({
