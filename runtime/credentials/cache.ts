@@ -6,7 +6,7 @@ import { describeError } from '../wording/errors.ts';
 import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
 import type { Credential, ReadSecret, TokenSource } from './credential.ts';
-import { planReading, REPLACEMENT_MS, type Priority } from './plan-reading.ts';
+import { afterReading, planReading, REPLACEMENT_MS } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
 interface CredentialCacheOptions {
@@ -31,7 +31,7 @@ export class CredentialCache {
   private readonly now: () => number;
   private readonly random: () => number;
   private readonly secrets = new Map<string, WantedSecret>();
-  private readonly last: Partial<Record<Priority, number>> = {};
+  private last: ReadonlyMap<string, number> = new Map();
   private readonly reading = new Set<WantedSecret>();
   private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
   private leads = false;
@@ -43,20 +43,17 @@ export class CredentialCache {
 
   /** Forgets a Secret that no user wants any more. Ignores sources without a name or key. */
   want(user: string, sources: Iterable<TokenSource>): void {
-    const wanted = new Map<string, TokenSource[]>();
+    const wanted = new Map<WantedSecret, TokenSource[]>();
     for (const source of sources) {
       if (!isNamed(source)) continue;
-      const asked = wanted.get(toKey(source)) ?? [];
-      wanted.set(toKey(source), asked);
+      const secret = this.secrets.get(toKey(source)) ?? new WantedSecret(source.namespace, source.name);
+      this.secrets.set(toKey(source), secret);
+      const asked = wanted.get(secret) ?? [];
+      wanted.set(secret, asked);
       asked.push(source);
     }
-    for (const [key, secret] of this.secrets) if (!wanted.has(key) && secret.release(user)) this.secrets.delete(key);
-    for (const [key, asked] of wanted) {
-      const [{ namespace, name }] = asked as [TokenSource];
-      const secret = this.secrets.get(key) ?? new WantedSecret(namespace, name);
-      this.secrets.set(key, secret);
-      if (secret.want(user, asked, this.now())) this.changes.touch();
-    }
+    for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
+    for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();
   }
 
   get(source: TokenSource): Credential | undefined {
@@ -79,7 +76,7 @@ export class CredentialCache {
         await this.changes.wait(Math.min(Math.max(plan.at - now, 1), IDLE_MS), signal);
         continue;
       }
-      this.last[plan.priority] = now;
+      this.last = afterReading(this.last, plan.priority, plan.read.namespace, now);
       void this.read(plan.read, now);
     }
   };
@@ -89,7 +86,7 @@ export class CredentialCache {
     this.reading.add(secret);
     const outcome = await this.options.readSecret(namespace, name).then(
       (content) => ({ of: (source: TokenSource) => credentialIn(content, source), isMissing: false }),
-      (error: unknown) => ({ error, isMissing: isNotFound(error) }),
+      (error: unknown) => ({ of: getWithout(error), error, isMissing: isNotFound(error) }),
     );
     this.reading.delete(secret);
     this.changes.touch();
@@ -103,11 +100,7 @@ export class CredentialCache {
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing: outcome.isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
     if (mayComeBack) secret.reportedAt = this.now() + REPLACEMENT_MS;
-    else this.learn(secret, 'error' in outcome ? (source) => credentialWithout(outcome.error, source) : outcome.of);
-  }
-
-  private learn(secret: WantedSecret, getCredential: (source: TokenSource) => Credential): void {
-    if (secret.learn(getCredential)) this.changed.emit(secret.namespace);
+    else if (secret.learn(outcome.of)) this.changed.emit(namespace);
   }
 
   /** A failed read says nothing about the Secret, so its tokens are kept. */
@@ -122,11 +115,12 @@ export class CredentialCache {
     secret.reportedAt = undefined;
     if (secret.readAt !== undefined) return;
     secret.readAt = startedAt;
-    this.learn(secret, (source) => credentialWithout(error, source));
+    if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);
   }
 }
 
-const toKey = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
-  `${namespace}/${name}`;
+const toKey = ({ namespace, name }: Pick<TokenSource, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+
+const getWithout = (error: unknown) => (source: TokenSource) => credentialWithout(error, source);
 
 const isNamed = ({ name, key }: TokenSource): boolean => name !== '' && key !== '';

@@ -75,12 +75,9 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
     );
   const token = Buffer.from(encoded, 'base64').toString('utf8');
   if (isToken(token)) return { token, version };
-  if (isToken(token.trim()))
-    return refused(
-      'TokenMalformed',
-      `The value of '${key}' in ${where} has white space around the token (often a line break at the end); ${HINT}`,
-    );
-  return refused('TokenMalformed', `The value of '${key}' in ${where} is not a Lumigo token; ${HINT}`);
+  const isPadded = isToken(token.trim());
+  const fault = isPadded ? 'has white space around the token (often a line break at the end)' : 'is not a Lumigo token';
+  return refused('TokenMalformed', `The value of '${key}' in ${where} ${fault}; ${HINT}`);
 }
 
 export function credentialWithout(error: unknown, place: Place): Credential {
@@ -95,7 +92,7 @@ export function credentialWithout(error: unknown, place: Place): Credential {
       'SecretForbidden',
       `The operator is not allowed to read ${where}; its ServiceAccount needs the verb 'get' on Secrets in this namespace`,
     );
-  return failed(UNREADABLE, `${where} cannot be read: ${describeError(error)}`);
+  return failed('SecretUnreadable', `${where} cannot be read: ${describeError(error)}`);
 }
 
 export const readCredential = (client: Client, place: Place): Promise<Credential> =>
@@ -104,7 +101,5 @@ export const readCredential = (client: Client, place: Place): Promise<Credential
     (error: unknown) => credentialWithout(error, place),
   );
 
-const UNREADABLE = 'SecretUnreadable';
-
 /** Returns true if the API server did not answer, which is no reason to stop what works. */
-export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === UNREADABLE;
+export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === 'SecretUnreadable';

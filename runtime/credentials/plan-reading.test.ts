@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planReading, type Priority, type ReadingState } from './plan-reading.ts';
+import { afterReading, planReading, type Priority, type ReadingState } from './plan-reading.ts';
 
 interface State extends ReadingState {
   readonly is?: string;
@@ -7,6 +7,7 @@ interface State extends ReadingState {
 
 const NOW = 1_000_000;
 const good: State = {
+  namespace: 'a',
   readAt: NOW - 1_000,
   reportedAt: undefined,
   retryAt: -Infinity,
@@ -48,14 +49,14 @@ describe('the Secret to read next', () => {
     ['nothing that failed, until its time', true, [{ ...unread, retryAt: NOW + 9 }], {}, { at: NOW + 9 }],
   ];
   it.each(cases)('%s', (_what, leads, states, last, expected) => {
-    expect(planReading(states, { leads, last, now: NOW })).toMatchObject(expected);
+    expect(planReading(states, { leads, last: new Map(Object.entries(last)), now: NOW })).toMatchObject(expected);
   });
 });
 
 function simulate(states: readonly State[], leads: boolean, seconds: number): { at: number; state: State }[] {
   const now = { ms: NOW };
   const known = states.map((state) => ({ ...state }));
-  const last: Partial<Record<Priority, number>> = {};
+  let last: ReadonlyMap<string, number> = new Map();
   const readings: { at: number; state: State }[] = [];
   while (now.ms < NOW + seconds * 1_000) {
     const plan = planReading(known, { leads, last, now: now.ms });
@@ -64,7 +65,7 @@ function simulate(states: readonly State[], leads: boolean, seconds: number): { 
       continue;
     }
     const { read, priority } = plan;
-    last[priority] = now.ms;
+    last = afterReading(last, priority, read.namespace, now.ms);
     readings.push({ at: now.ms, state: read });
     Object.assign(read, { readAt: now.ms, reportedAt: undefined });
   }
@@ -131,5 +132,46 @@ describe('reading in the long run [F9]', () => {
     const readings = simulate(many(60, unread), true, 10);
     expect(readings.length).toBe(60);
     expect(readings.filter(({ at }) => at < NOW + 1_000).length).toBe(20);
+  });
+});
+
+describe('namespaces', () => {
+  const crowd = (state: Partial<State>) => many(40, { ...ago(60_000, state), is: 'a' });
+  const other = (state: Partial<State>): State => ({ ...ago(16_000, state), namespace: 'b', is: 'b' });
+  const priorities: [Priority, Partial<State>][] = [
+    ['first', { readAt: undefined }],
+    ['told', { reportedAt: NOW - 1 }],
+    ['awaited', { isAwaited: true }],
+    ['regular', {}],
+  ];
+
+  it.each(priorities)(
+    'take turns: with 40 due Secrets of another one, the next two include its own (%s)',
+    (_, state) => {
+      const isRead = simulate([...crowd(state), other(state)], true, 60).map(({ state: { is } }) => is === 'b');
+      expect(isRead.slice(0, 2)).toContain(true);
+    },
+  );
+
+  it.each(priorities)('come by the time of their last turn of the same priority (%s)', (priority, state) => {
+    const states = [...crowd(state), other(state)];
+    const reads = (turns: object) =>
+      planReading(states, { leads: true, last: new Map(Object.entries(turns)), now: NOW }).read?.namespace;
+    expect(reads({ [`${priority}/a`]: NOW - 9_000, [`${priority}/b`]: NOW - 10_000 })).toBe('b');
+    expect(reads({ [`${priority}/a`]: NOW - 9_000, [`${priority}/b`]: NOW - 8_000 })).toBe('a');
+    expect(reads({ [`${priority}/a`]: NOW - 9_000 })).toBe('b');
+  });
+
+  it('keep a missing Secret at its pace while another one lacks 40, and has 40 reported', () => {
+    const states = [...crowd({ isAwaited: true }), ...crowd({ reportedAt: NOW }), other({ isAwaited: true })];
+    expect(longest(simulate(states, true, 900), 'b')).toBeLessThanOrEqual(5);
+  });
+
+  it('have a turn that is forgotten after an hour, so memory ends with them', () => {
+    const hourAgo = new Map([['told/b', NOW - 60 * 60_000]]);
+    expect([...afterReading(hourAgo, 'told', 'a', NOW)]).toEqual([
+      ['told', NOW],
+      ['told/a', NOW],
+    ]);
   });
 });

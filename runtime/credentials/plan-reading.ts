@@ -1,5 +1,6 @@
 /** Times are milliseconds by one clock. */
 export interface ReadingState {
+  readonly namespace: string;
   /** Undefined: never with success. */
   readonly readAt: number | undefined;
   /** The time from which it must be read, because its content may have changed. */
@@ -16,7 +17,8 @@ export type Priority = 'first' | 'told' | 'awaited' | 'regular';
 
 interface ReadingContext {
   readonly leads: boolean;
-  readonly last: Readonly<Partial<Record<Priority, number>>>;
+  /** The times of the last reads of each priority, and of each `PRIORITY/NAMESPACE`. */
+  readonly last: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
@@ -37,20 +39,19 @@ export const TOLD_APART_MS = 2_000;
 /** Pulumi replaces a Secret whose content changes. It is missing for less than this time. */
 export const REPLACEMENT_MS = 1_000;
 
+const REMEMBERED_MS = 60 * 60_000;
+
 const order = Object.keys(paces) as readonly Priority[];
 
-function findPriority(
-  { readAt, reportedAt, isAwaited, isAnnounced }: ReadingState,
-  leads: boolean,
-): Priority | undefined {
-  if (readAt === undefined) return 'first';
-  if (reportedAt !== undefined) return 'told';
-  if (isAnnounced && !leads) return undefined;
-  return isAwaited ? 'awaited' : 'regular';
+function findPriority(state: ReadingState, leads: boolean): Priority | undefined {
+  if (state.readAt === undefined) return 'first';
+  if (state.reportedAt !== undefined) return 'told';
+  if (state.isAnnounced && !leads) return undefined;
+  return state.isAwaited ? 'awaited' : 'regular';
 }
 
 function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
-  const after = (which: Priority, ms: number): number => (last[which] ?? -Infinity) + ms;
+  const after = (which: Priority, ms: number): number => (last.get(which) ?? -Infinity) + ms;
   const { apartMs } = paces[priority];
   if (priority === 'first' || priority === 'told') return after(priority, apartMs);
   const factor = leads ? 1 : FOLLOWER_FACTOR;
@@ -61,17 +62,26 @@ function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
 type Reading<T> =
   { readonly read: T; readonly priority: Priority } | { readonly read?: undefined; readonly at: number };
 
-/** Returns the Secret to read by priority, then the one that was due first. Each has its pace, so none starves. */
+/** Returns the Secret to read. Each priority has its pace, and in each one namespaces take turns, so none starves. */
 export function planReading<T extends ReadingState>(states: Iterable<T>, context: ReadingContext): Reading<T> {
   const candidates = [...states].flatMap((read) => {
     const priority = findPriority(read, context.leads);
     if (priority === undefined) return [];
     const { readAt = -Infinity, reportedAt = -Infinity, retryAt } = read;
     const due = Math.max(priority === 'told' ? reportedAt : readAt + paces[priority].afterMs, retryAt);
-    return [{ read, priority, due, at: Math.max(due, freeAt(priority, context)) }];
+    const turn = context.last.get(toTurn(priority, read.namespace)) ?? -Infinity;
+    return [{ read, priority, turn, due, at: Math.max(due, freeAt(priority, context)) }];
   });
   const [next] = candidates
     .filter(({ at }) => at <= context.now)
-    .toSorted((a, b) => order.indexOf(a.priority) - order.indexOf(b.priority) || a.due - b.due);
+    .toSorted((a, b) => order.indexOf(a.priority) - order.indexOf(b.priority) || a.turn - b.turn || a.due - b.due);
   return next ?? { at: candidates.reduce((first, { at }) => Math.min(first, at), Infinity) };
+}
+
+const toTurn = (priority: Priority, namespace: string): string => `${priority}/${namespace}`;
+
+/** Returns `last` after a read. A namespace without a turn for an hour is next anyway. */
+export function afterReading(last: ReadonlyMap<string, number>, priority: Priority, namespace: string, now: number) {
+  const recent = [...last].filter(([, at]) => at > now - REMEMBERED_MS);
+  return new Map([...recent, [priority, now], [toTurn(priority, namespace), now]]);
 }

@@ -22,7 +22,7 @@ import { feedBoth, InstrumentedSenders } from './instrumented-senders.ts';
 import { reportReceived } from './report-received.ts';
 import { NodeKey } from './node-key.ts';
 import { Reloader, type Outcome } from './reloader.ts';
-import { OptIns, getTelemetry, TokenCache } from './senders.ts';
+import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, OptIns, stillUnread, TokenCache } from './senders.ts';
 import { toTokenNamespaces } from './token-namespaces.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
@@ -51,9 +51,7 @@ interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
 
 const burst = { quietMs: 300, atMostMs: 1_500 };
 const POLL_MS = 1_000;
-
-/** The uid of this namespace identifies the cluster. */
-const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
+const TOO_MANY = 'workloads opt in with more tokens than the limit, ignoring the last Secrets by name';
 
 /** On every replica the collector accepts the right tokens, and on the leader it also collects. */
 export class TelemetryProxy {
@@ -72,6 +70,8 @@ export class TelemetryProxy {
   private installationProblem: string | undefined;
   private hasNodeKey = false;
   private acceptedTokens: readonly string[] | undefined;
+  private unreadAtStart: ReadonlySet<string> | undefined;
+  private crowded: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, credentials, transport, collectorTransport, logger } = options;
@@ -129,10 +129,11 @@ export class TelemetryProxy {
     await Promise.all([reporting, this.reloader.ended()]);
   };
 
+  /** The uid of this namespace identifies the cluster. */
   private async readCluster(): Promise<void> {
     const { logger } = this.options;
     const { signal } = this.stop;
-    const read = () => this.client.get(clusterNamespace, { metadataOnly: true });
+    const read = () => this.client.get({ ...kinds.namespaces, name: 'kube-system' }, { metadataOnly: true });
     const failure = 'cannot read the uid of the cluster, retrying';
     const found = await retrying(read, { signal, logger, failure });
     this.settings = { ...this.settings, clusterUid: found?.metadata.uid ?? '' };
@@ -153,8 +154,10 @@ export class TelemetryProxy {
     const { credentials, metrics } = this.options;
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
+    const unread = sources.filter((source) => credentials.get(source) === undefined).map(getPlace);
+    this.unreadAtStart = stillUnread(this.unreadAtStart, unread);
     // A list that is only half read would refuse senders that were accepted before.
-    if (this.acceptedTokens === undefined && sources.some((source) => credentials.get(source) === undefined)) return;
+    if (this.acceptedTokens === undefined && this.unreadAtStart.size > 0) return;
     this.writeTokens(sources);
     this.reconcileNodes();
     const settings = { ...this.settings, nodeLogs: this.takesNodes('logs') };
@@ -178,8 +181,7 @@ export class TelemetryProxy {
     const { credentials, metrics } = this.options;
     const present = sources.map((source) => [getPlace(source), credentials.get(source)?.token] as const);
     const tokens = this.tokens.acceptsSenders(new Map(present), performance.now());
-    const namespaces = [...this.tokens.accepted()].map(([token, place]) => [token, getNamespace(place)] as const);
-    this.settings = { ...this.settings, tokenNamespaces: toTokenNamespaces(namespaces) };
+    this.settings = { ...this.settings, tokenNamespaces: toTokenNamespaces(this.tokens.accepted()) };
     if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
     writeTokens(this.settings, tokens);
     this.acceptedTokens = tokens;
@@ -187,10 +189,14 @@ export class TelemetryProxy {
   }
 
   private sources(): readonly TokenSource[] {
-    const { lumigoes } = this.options;
+    const { lumigoes, logger } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
     const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
-    return [...effective.map(toTokenSource), ...this.optIns.sources(counts)];
+    const { kept, crowded } = limitOptIns(this.optIns.sources(counts));
+    for (const namespace of crowded)
+      if (!this.crowded.has(namespace)) logger.warn({ namespace, limit: MAX_OPT_INS }, TOO_MANY);
+    this.crowded = new Set([...this.crowded, ...crowded]);
+    return [...effective.map(toTokenSource), ...kept];
   }
 
   private collected(): readonly CollectedNamespace[] {
@@ -211,10 +217,9 @@ export class TelemetryProxy {
     const { credentials, config } = this.options;
     if (!this.takesNodes('metrics')) return [];
     const token = credentials.get(this.installationSource)?.token;
-    const name = config.operatorNamespace;
     const isScraping = this.leads && config.kubeStateMetrics !== '';
     const sends = isScraping ? (['metrics', 'kubeStateMetrics'] as const) : (['metrics'] as const);
-    return token === undefined ? [] : [{ name, token, lumigo: 'installation', sends }];
+    return token === undefined ? [] : [{ name: config.operatorNamespace, token, lumigo: 'installation', sends }];
   }
 
   /** Without a key the port would refuse the nodes, which then drop their data. */
@@ -241,7 +246,3 @@ const getFailure = (problem: string): Problem => ({
   reason: 'ReloadFailed',
   message: `Kubernetes events and objects are not collected as configured: ${problem}. The operator tries again`,
 });
-
-const getNamespace = (place: string): string => place.split('/', 1)[0] ?? '';
-
-const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;

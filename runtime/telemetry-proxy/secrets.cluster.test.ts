@@ -100,16 +100,19 @@ describe('with one Lumigo', () => {
 describe('with 20 Lumigo resources, and as many workloads with a Secret of their own', () => {
   const COUNT = 20;
   let single = '';
+  const optIn = async (namespace: string, index: number, token: string) => {
+    const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: `own-${index}` };
+    await operator.testCluster.secret(namespace, token, `own-${index}`);
+    await operator.testCluster.create(createWorkload(deployment, namespace, `app-${index}`, { labels: own }));
+  };
   beforeAll(async () => {
     const { testCluster } = operator;
     single = await testCluster.namespace('single');
-    const own = (index: number) => ({ [labels.autoTrace]: 'true', [labels.tokenSecret]: `own-${index}` });
     for (let index = 0; index < COUNT; index += 1) {
       const namespace = await testCluster.namespace('many');
       await testCluster.secret(namespace, getToken(100 + index));
       await testCluster.lumigo(namespace);
-      await testCluster.secret(single, getToken(200 + index), `own-${index}`);
-      await testCluster.create(createWorkload(deployment, single, `app-${index}`, { labels: own(index) }));
+      await optIn(single, index, getToken(200 + index));
     }
     for (let index = 0; index < COUNT; index += 1)
       for (const base of [100, 200]) await waitForAdmission(getToken(base + index), true, 30_000);
@@ -124,5 +127,13 @@ describe('with 20 Lumigo resources, and as many workloads with a Secret of their
     await testCluster.secret(single, getToken(6), 'own-0');
     await testCluster.merge(deployment, single, 'app-0', { spec: { paused: true } });
     await waitForAdmission(getToken(6), true, AWAITED_MS + CARRIED_MS);
+  });
+
+  it("the 21st Secret of a namespace's workloads is not read, and that of another namespace is", async () => {
+    await optIn(single, 99, getToken(300));
+    const other = await operator.testCluster.namespace('other');
+    await optIn(other, 0, getToken(301));
+    await waitForAdmission(getToken(301), true, CARRIED_MS);
+    await waitForAdmission(getToken(300), false, 0);
   });
 });

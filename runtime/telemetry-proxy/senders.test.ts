@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { OptIns, getTelemetry, TokenCache } from './senders.ts';
+import { getTelemetry, limitOptIns, MAX_OPT_INS, OptIns, stillUnread, TokenCache } from './senders.ts';
 
 const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>
   ({
@@ -15,7 +15,6 @@ const lumigo = (active: string, more: object = {}, metadata: object = {}): Lumig
 describe('the telemetry of a namespace', () => {
   const infrastructure = (given: object) => lumigo('True', { infrastructure: given });
   it.each([
-    ['without a Lumigo', undefined, false, []],
     ['with an active one', lumigo('True'), true, ['events']],
     ['with an inactive one [D39]', lumigo('False'), false, []],
     ['with a new one', { ...lumigo('True'), status: {} }, false, []],
@@ -103,6 +102,44 @@ describe('workloads that are traced by their own labels', () => {
   });
 });
 
+describe('the Secrets of opt-ins', () => {
+  const named = (namespace: string, name: string, key = 'token') => ({ namespace, name, key });
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const first = letters.slice(0, MAX_OPT_INS);
+
+  it.each([
+    ['are kept up to the limit', first.map((name) => named('a', name)), first.length, []],
+    ['are the first by name, in any order', letters.toReversed().map((name) => named('a', name)), first.length, ['a']],
+    ['count each key', letters.map((key) => named('a', 's', key)), first.length, ['a']],
+    ['count once for all workloads that name it', letters.map(() => named('a', 's')), letters.length, []],
+    [
+      'have a limit for each namespace',
+      [...letters.map((name) => named('a', name)), named('b', 'z')],
+      first.length + 1,
+      ['a'],
+    ],
+  ])('%s', (_title, sources, count, crowded) => {
+    const found = limitOptIns(sources);
+    expect(found.crowded).toEqual(crowded);
+    expect(found.kept).toHaveLength(count);
+    const isKept = ({ namespace, name, key }: (typeof sources)[0]) =>
+      namespace === 'b' || first.includes(key === 'token' ? name : key) || sources.length === count;
+    expect(found.kept).toEqual(sources.filter(isKept));
+  });
+});
+
+describe('the start of a replica', () => {
+  it.each<[string, readonly string[][], string[]]>([
+    ['waits for all Secrets that it begins with', [['a', 'b']], ['a', 'b']],
+    ['ends when these are read', [['a', 'b'], ['b'], []], []],
+    ['does not wait for a Secret that is named later', [['a'], ['a', 'b'], ['b']], []],
+    ['does not wait again for a Secret that was not named meanwhile', [['a', 'b'], ['b'], ['a', 'b']], ['b']],
+  ])('%s', (_title, steps, expected) => {
+    const start = undefined as ReadonlySet<string> | undefined;
+    expect([...(steps.reduce(stillUnread, start) ?? [])]).toEqual(expected);
+  });
+});
+
 describe('the accepted tokens', () => {
   const HOUR_MS = 60 * 60_000;
   const here = (token?: string) => new Map([['shop/credentials/token', token]]);
@@ -128,6 +165,21 @@ describe('the accepted tokens', () => {
         [here('b'), HOUR_MS + 5],
       ],
       ['b'],
+    ],
+    [
+      'are the last three of those that were replaced within an hour',
+      [...'abcde'].map((token, index): [Map<string, string | undefined>, number] => [here(token), index]),
+      ['b', 'c', 'd', 'e'],
+    ],
+    [
+      'continue if they are in their Secret again',
+      [
+        [here('a'), 0],
+        [here('b'), 5],
+        [here('a'), 6],
+        [here('a'), HOUR_MS + 6],
+      ],
+      ['a'],
     ],
     [
       'end if the Secret has no token any more',

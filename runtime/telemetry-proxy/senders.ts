@@ -10,11 +10,7 @@ import type { Sent } from './types.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
-export function getTelemetry(effective: LumigoResource | undefined): {
-  acceptsSenders: boolean;
-  collect: readonly Sent[];
-} {
-  if (effective === undefined) return { acceptsSenders: false, collect: [] };
+export function getTelemetry(effective: LumigoResource): { acceptsSenders: boolean; collect: readonly Sent[] } {
   if (effective.metadata.deletionTimestamp !== undefined) return { acceptsSenders: true, collect: [] };
   const active = holds(effective.status, 'Active');
   return { acceptsSenders: active, collect: active ? wantedFrom(effective) : [] };
@@ -45,10 +41,29 @@ export class OptIns {
     return kept;
   }
 
-  *sources(counts: (namespace: string) => boolean): Iterable<TokenSource> {
-    for (const kept of this.kept) for (const source of kept.values()) if (counts(source.namespace)) yield source;
+  sources(counts: (namespace: string) => boolean): readonly TokenSource[] {
+    return this.kept.flatMap((kept) => kept.values()).filter(({ namespace }) => counts(namespace));
   }
 }
+
+export const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;
+
+/** All namespaces share the reads of Secrets and the collector's memory for tokens, so each one has this many. */
+export const MAX_OPT_INS = 20;
+
+/** Returns the sources of the first places by name in each namespace, and the namespaces that name more. */
+export function limitOptIns(sources: readonly TokenSource[]) {
+  const places = new Map<string, Set<string>>();
+  for (const source of sources)
+    places.set(source.namespace, (places.get(source.namespace) ?? new Set()).add(getPlace(source)));
+  const first = new Set([...places.values()].flatMap((named) => [...named].toSorted().slice(0, MAX_OPT_INS)));
+  const crowded = [...places].filter(([, named]) => named.size > MAX_OPT_INS).map(([namespace]) => namespace);
+  return { kept: sources.filter((source) => first.has(getPlace(source))), crowded };
+}
+
+/** Returns the unread places of the start. New ones do not count, because a tenant could delay the start with them. */
+export const stillUnread = (before: ReadonlySet<string> | undefined, unread: readonly string[]): ReadonlySet<string> =>
+  new Set(unread.filter((place) => before?.has(place) ?? true));
 
 function optedIn(metadata: Metadata): TokenSource | undefined {
   const optIn = findOptIn(metadata);
@@ -61,32 +76,34 @@ function optedIn(metadata: Metadata): TokenSource | undefined {
 /** A replaced token is accepted for this time, because running pods read it at their start. */
 const TRANSITION_MS = 60 * 60_000;
 
-interface Entry {
-  readonly token: string | undefined;
-  /** The time until which each former token is accepted. */
-  readonly former: ReadonlyMap<string, number>;
-}
+/** Otherwise a tenant who replaces a token often could fill the collector's memory. */
+const MAX_FORMER = 3;
+
+/** The time until which each token is accepted. That of the Secret is the last one, and has no end. */
+type Accepted = ReadonlyMap<string, number>;
 
 export class TokenCache {
-  private entries: ReadonlyMap<string, Entry> = new Map();
+  private entries: ReadonlyMap<string, Accepted> = new Map();
 
   /** Returns the accepted tokens, sorted. A source without a token loses its former ones, too. */
   acceptsSenders(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
-    this.entries = new Map(
-      [...tokens].map(([source, token]) => [source, getEntry(token, this.entries.get(source), now)]),
+    const entries = [...tokens].map(
+      ([source, token]) => [source, accept(token, this.entries.get(source), now)] as const,
     );
+    this.entries = new Map(entries);
     return [...new Set([...this.accepted()].map(([token]) => token))].toSorted();
   }
 
-  *accepted(): Iterable<readonly [token: string, source: string]> {
-    for (const [source, { token, former }] of this.entries)
-      for (const each of [token ?? [], ...former.keys()].flat()) yield [each, source];
+  *accepted(): Iterable<readonly [token: string, namespace: string]> {
+    for (const [place, tokens] of this.entries)
+      for (const token of tokens.keys()) yield [token, place.split('/', 1)[0] ?? ''];
   }
 }
 
-function getEntry(token: string | undefined, before: Entry | undefined, now: number): Entry {
-  if (token === undefined || before === undefined) return { token, former: new Map() };
-  const former = [...before.former].filter(([, until]) => until > now);
-  if (before.token !== undefined && before.token !== token) former.push([before.token, now + TRANSITION_MS]);
-  return { token, former: new Map(former) };
+function accept(token: string | undefined, before: Accepted = new Map(), now: number): Accepted {
+  if (token === undefined) return new Map();
+  const former = [...before]
+    .filter(([each, until]) => each !== token && until > now)
+    .map(([each, until]) => [each, Math.min(until, now + TRANSITION_MS)] as const);
+  return new Map([...former.slice(-MAX_FORMER), [token, Infinity]]);
 }
