@@ -37,10 +37,7 @@ export function readLoopKeys({ telemetryProxyDirectory: folder }: Folder): Pick<
 export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder, nodeKey: string = randomUUID()): void =>
   writeWhole(loopKeyFile(folder), `${randomUUID()}\n${nodeKey}`);
 
-/**
- * Writes the files for a collector that accepts no token yet and only forwards. After the init container, the manager
- * does so when it starts: the collector may still collect for its former process, and another replica may lead now.
- */
+/** Writes the files for a collector that only forwards. The start of a manager ends the collection of the former one. */
 export function prepare(settings: ProxySettings): void {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });

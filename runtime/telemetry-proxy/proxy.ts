@@ -71,7 +71,7 @@ export class TelemetryProxy {
   private hasNodeKey = false;
   private acceptedTokens: readonly string[] | undefined;
   private unreadAtStart: ReadonlySet<string> | undefined;
-  private crowded: ReadonlySet<string> = new Set();
+  private crowded: readonly string[] = [];
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, credentials, transport, collectorTransport, logger } = options;
@@ -194,8 +194,8 @@ export class TelemetryProxy {
     const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
     const { kept, crowded } = limitOptIns(this.optIns.sources(counts));
     for (const namespace of crowded)
-      if (!this.crowded.has(namespace)) logger.warn({ namespace, limit: MAX_OPT_INS }, TOO_MANY);
-    this.crowded = new Set([...this.crowded, ...crowded]);
+      if (!this.crowded.includes(namespace)) logger.warn({ namespace, limit: MAX_OPT_INS }, TOO_MANY);
+    this.crowded = crowded;
     return [...effective.map(toTokenSource), ...kept];
   }
 
