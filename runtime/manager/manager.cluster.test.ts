@@ -11,7 +11,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { webhooks, workloadKinds, workloads } from '../contract.ts';
+import { suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
 import { getLease } from '../installation/installation.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -20,7 +20,8 @@ import { issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator({ controllerManager: false, config: { logLevel: 'debug' } });
+  const settings = { clusterCollection: { logs: { enabled: true } } };
+  operator = await startOperator({ controllerManager: false, settings, config: { logLevel: 'debug' } });
 });
 afterAll(() => operator?.stop());
 
@@ -61,20 +62,27 @@ async function breakInjector(): Promise<() => Promise<void>> {
   };
 }
 
-/** Returns a function that creates the definition. */
+const getNodeKey = () => {
+  const { name, namespace } = operator.installation.settings;
+  return { ...kinds.secrets, namespace, name: `${name}${suffixes.nodeCollector}` };
+};
+
+/** Starts as in a new cluster: no definition, and no Secret of the node collectors. Returns a function that creates the definition. */
 async function startWithoutDefinition(): Promise<() => Promise<void>> {
   const { cluster, installation } = operator;
   const [definition] = installation.manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
   if (definition === undefined) throw new Error('the manifests have no definition');
+  await eventually(() => cluster.client.get(getNodeKey()));
   await operator.stopManager();
   await cluster.client.delete(toRef(definition));
   await waitForDeletion(cluster, definition);
+  await cluster.client.delete(getNodeKey());
   await operator.startManager();
   return () => applyDefinition(cluster.client, definition);
 }
 
 describe('a manager that starts before the definition of Lumigo resources exists', () => {
-  it('campaigns again after another replica took its Lease, is ready, and works once there is one', async () => {
+  it('is ready, campaigns again, creates the key of the node collectors, and works once there is one', async () => {
     const { cluster, testCluster } = operator;
     const { client } = cluster;
     const define = await startWithoutDefinition();
@@ -91,6 +99,8 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const spec = { holderIdentity: 'another', leaseDurationSeconds: 1 };
     await client.patch(lease, { kind: 'merge', body: { spec } });
     await waitForLeader();
+    // The pods of the node collectors mount it. Pulumi waits for them before it creates the definition.
+    await eventually(() => client.get(getNodeKey()), { timeoutMs: 30_000 });
     await define();
     const namespace = await testCluster.namespace('shop');
     const defined = performance.now();

@@ -32,7 +32,6 @@ interface LumigoNews {
   readonly broken: Topic;
   /** Resolves also if the definition does not exist. */
   readonly known: Promise<void>;
-  readonly synced: Promise<void>;
 }
 
 interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
@@ -91,7 +90,8 @@ export class TelemetryProxy {
     const { credentials, lumigoWatch, reports } = this.options;
     const { signal } = term;
     credentials.lead(true);
-    await unlessAborted(lumigoWatch.synced, signal);
+    // Node collectors wait for their key, and Pulumi waits for them before it creates the definition.
+    await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
     this.changed();
     const following = followReceived(
