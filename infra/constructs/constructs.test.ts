@@ -236,7 +236,7 @@ describe('the webhooks', () => {
     expect(JSON.stringify(webhooks)).not.toContain('caBundle');
   });
 
-  it('skip the namespaces of the settings, and for workloads that of the operator', () => {
+  it('skip those of Kubernetes, of the settings, and for workloads that of the operator', () => {
     const configuration = find(
       withSettings({ namespace: 'observability', webhook: { excludedNamespaces: ['kube-system', 'ci'] } }),
       'MutatingWebhookConfiguration',
@@ -245,7 +245,7 @@ describe('the webhooks', () => {
     const key = 'kubernetes.io/metadata.name';
     expect(injector.namespaceSelector).toEqual({
       matchExpressions: [
-        { key, operator: 'NotIn', values: ['kube-system', 'ci'] },
+        { key, operator: 'NotIn', values: ['kube-system', 'kube-node-lease', 'kube-public', 'ci'] },
         { key, operator: 'NotIn', values: ['observability'] },
       ],
     });

@@ -173,7 +173,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'rollout.concurrentPerNamespace': 3,
   'rollout.settleSeconds': 9,
   'removal.deadlineSeconds': 77,
-  'webhook.excludedNamespaces': ['kube-system', 'ci'],
+  'webhook.excludedNamespaces': ['kube-public', 'ci'],
   'webhook.timeoutSeconds': 9,
   'certificates.issuer': 'cert-manager',
   'certificates.issuerRef': { kind: 'ClusterIssuer', name: 'internal' },

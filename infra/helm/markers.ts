@@ -1,5 +1,7 @@
+import { excludedNamespaces } from '../../runtime/contract.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 import { settingEntries, type SettingEntry } from '../settings/tree.ts';
+import { quoted } from './go-template.ts';
 import { getEmpty } from './values.ts';
 
 /** Settings with markers as values. The constructs copy them, and the template writer finds them. */
@@ -14,6 +16,10 @@ export interface Expression {
   readonly type: SettingEntry['type'];
 }
 
+/** Returns the excluded namespaces of values, as the schema of the settings completes them (settings/webhook.ts). */
+export const allExcluded = (values: string): string =>
+  `(concat (list ${excludedNamespaces.map(quoted).join(' ')}) ${values}.webhook.excludedNamespaces | uniq)`;
+
 /** Settings with more than a value: a Helm release provides them, or they have a short form. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
@@ -21,6 +27,7 @@ const given: Readonly<Record<string, string>> = {
   namespace: '$.Release.Namespace',
   monitoredNamespaces:
     '(ternary (list (dict "selector" dict)) $.Values.monitoredNamespaces (kindIs "string" $.Values.monitoredNamespaces))',
+  'webhook.excludedNamespaces': allExcluded('$.Values'),
 };
 
 /** Numbers from here on are markers, because no setting allows one as large. */

@@ -5,6 +5,7 @@ import { portNames } from '../settings/ports.ts';
 import { secretRules } from '../settings/tree.ts';
 import { withdrawnSetting, withdrawnSettings } from '../settings/withdrawn.ts';
 import { each, fail, given, quoted, when } from './go-template.ts';
+import { allExcluded } from './markers.ts';
 import { originalRefusals, valueAt } from './original.ts';
 
 const monitored = '(ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces))';
@@ -31,7 +32,7 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
   ),
   monitoredButExcluded: eachMonitored(
     when(
-      'has $each.namespace $given.webhook.excludedNamespaces',
+      `has $each.namespace ${allExcluded('$given')}`,
       fail(sentences.monitoredButExcluded('%v', '%v'), '$index', '$each.namespace'),
     ),
   ),

@@ -15,6 +15,8 @@ export const chartDefaults = { updater: { mode: 'upgrade' } } as const;
 export function chartValues(): string {
   const { namespace: _namespace, createNamespace: _create, ...defaults } = parseSettings(chartDefaults);
   const document = new Document({ ...defaults, name: '' });
+  // The templates add those that are always excluded.
+  document.setIn(['webhook', 'excludedNamespaces'], []);
   const meanings = new Map(settingEntries().map(({ path, meaning }) => [path, meaning]));
   meanings.set(
     'name',

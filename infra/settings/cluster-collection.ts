@@ -66,7 +66,7 @@ export const clusterCollection = section({
       ),
     include: logFiles().describe('Log files to collect. Empty: all.'),
     exclude: logFiles().describe(
-      "Log files that are not collected. Those of the operator's namespace and of `webhook.excludedNamespaces` never are.",
+      'Log files that are not collected. Those of namespaces that are never instrumented (`webhook.excludedNamespaces`) never are.',
     ),
   }),
 });

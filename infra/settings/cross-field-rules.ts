@@ -30,7 +30,7 @@ export const sentences = {
   monitoredOwn: (index: Message, name: Message) =>
     `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented. Remove the entry`,
   monitoredButExcluded: (index: Message, name: Message) =>
-    `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes. Remove it from one of the two`,
+    `monitoredNamespaces[${index}].namespace is "${name}", which is excluded. Remove the entry, or the namespace from webhook.excludedNamespaces if it is there`,
   ownLabels: (path: Message, key: Message) => `${path} sets ${key}, which the operator sets itself. Remove it`,
   sharedQueue: (replicas: Message) =>
     `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1, but it is ${replicas}. Pods cannot share a queue`,

@@ -72,14 +72,14 @@ describe('what is given', () => {
   it('is merged into maps key by key, replaces lists, and removes a key by null', () => {
     const settings = parseSettings({
       controllerManager: { manager: { resources: { limits: { cpu: null, memory: '1Gi' } } } },
-      webhook: { excludedNamespaces: ['kube-system'] },
+      injection: { sidecars: ['mesh'] },
       affinity: { nodeAffinity: null, podAntiAffinity: {} },
     });
     expect(settings.controllerManager.manager.resources).toEqual({
       requests: { cpu: '50m', memory: '128Mi' },
       limits: { memory: '1Gi' },
     });
-    expect(settings.webhook.excludedNamespaces).toEqual(['kube-system']);
+    expect(settings.injection.sidecars).toEqual(['mesh']);
     expect(settings.affinity).toEqual({ podAntiAffinity: {} });
   });
 
@@ -175,7 +175,6 @@ describe('problems', () => {
       { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } },
     ],
     ['a digest of another form', { controllerManager: { manager: { image: { digest: 'sha256:12' } } } }],
-    ['no namespace excluded at all', { webhook: { excludedNamespaces: [] } }],
     ['a fraction', { rollout: { concurrent: 1.5 } }],
     ['a timeout that the API server refuses', { webhook: { timeoutSeconds: 31 } }],
     ['a list for all settings', []],

@@ -3,7 +3,7 @@ import type { Code } from './decision.ts';
 /** The decisions that leave a workload without the injection, and the remedy of each. `lumigo explain` shows it. */
 export const remedies = {
   'opted-out': 'Remove the label.',
-  excluded: 'Move the workload, or change the setting `webhook.excludedNamespaces`.',
+  excluded: 'Move the workload, or remove the namespace from `webhook.excludedNamespaces` if it is there.',
   'no-lumigo': 'Create a `Lumigo` resource in the namespace, or opt the workload in.',
   inactive: 'Read the condition `Error` of the `Lumigo` resource.',
   disabled: 'Set `spec.tracing.injection.enabled: true` in the `Lumigo` resource.',
