@@ -3,7 +3,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { labels, optOut, ownedBy, selectorLabels } from './labels.ts';
+import { labels, metricsLabels, optOut, ownedBy, selectorLabels } from './labels.ts';
 import { accountMount, accountVolume, operatorContainer, operatorPod, probes, type JsonObject } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
@@ -71,7 +71,7 @@ export class ControllerManager extends Construct {
     });
 
     new k8s.KubeService(this, 'metrics-service', {
-      metadata: { name: this.metricsServiceName, namespace, labels: labels(settings, 'metrics') },
+      metadata: { name: this.metricsServiceName, namespace, labels: metricsLabels(settings) },
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),

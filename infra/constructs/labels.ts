@@ -38,6 +38,18 @@ export function labels(installation: Named, component: string): Record<string, s
   };
 }
 
+/** Returns the labels by which a ServiceMonitor finds Services. Argo CD replaces `app.kubernetes.io/instance` of each object. */
+export const scrapedLabels = ({ name }: Pick<Named, 'name'>): Record<string, string> => ({
+  'app.kubernetes.io/component': 'metrics',
+  'operator.lumigo.io/installation': name,
+});
+
+/** Returns the labels of a Service that has metrics. */
+export const metricsLabels = (installation: Named): Record<string, string> => ({
+  ...labels(installation, 'metrics'),
+  ...scrapedLabels(installation),
+});
+
 /** This label prevents the injection, by this operator or the original. */
 export const optOut = { [contract.autoTrace]: 'false' } as const;
 

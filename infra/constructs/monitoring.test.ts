@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parser } from '@prometheus-io/lezer-promql';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
 import { synthesize } from '../operator.ts';
@@ -51,9 +52,25 @@ describe('alerts and dashboard', () => {
       'ServiceMonitor',
     );
     expect(monitor?.metadata.labels).toMatchObject({ release: 'p', 'app.kubernetes.io/component': 'metrics' });
-    const [service] = getObjects({}, 'Service').filter(({ metadata }) => metadata.name.endsWith('metrics-service'));
+  });
+
+  it('select the Services of their own installation, also after Argo CD set its label of the instance', () => {
+    const metrics = { serviceMonitor: { enabled: true } };
+    const given = { metrics, clusterCollection: { logs: { enabled: true } } };
+    const [monitor] = getObjects(given, 'ServiceMonitor');
     const { selector } = monitor?.['spec'] as { selector: { matchLabels: object } };
-    expect(service?.metadata.labels).toMatchObject(selector.matchLabels);
+    const selected = (settings: object) =>
+      getObjects(settings, 'Service')
+        .filter(({ metadata }) => {
+          const labels: object = { ...metadata.labels, 'app.kubernetes.io/instance': 'argo-application' };
+          return isDeepStrictEqual(labels, { ...labels, ...selector.matchLabels });
+        })
+        .map(({ metadata }) => metadata.name);
+    expect(selected(given)).toEqual([
+      'lumigo-lumigo-operator-controller-manager-metrics-service',
+      'lumigo-lumigo-operator-node-collector',
+    ]);
+    expect(selected({ ...given, name: 'other' })).toEqual([]);
   });
 });
 

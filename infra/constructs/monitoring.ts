@@ -4,7 +4,7 @@ import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contrac
 import type { Settings } from '../settings/schema.ts';
 import { alertRules, alerts, type Alert } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
-import { toInstance, labels, type Installation } from './labels.ts';
+import { labels, scrapedLabels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
@@ -25,12 +25,7 @@ export class Monitoring extends Construct {
       new ApiObject(this, 'service-monitor', {
         ...{ apiVersion, kind: 'ServiceMonitor' },
         metadata: metadata(serviceMonitor.labels),
-        spec: {
-          selector: {
-            matchLabels: { 'app.kubernetes.io/instance': toInstance(props), 'app.kubernetes.io/component': component },
-          },
-          endpoints: getEndpoints(props),
-        },
+        spec: { selector: { matchLabels: scrapedLabels(props) }, endpoints: getEndpoints(props) },
       });
     if (prometheusRule.enabled)
       new ApiObject(this, 'prometheus-rule', {

@@ -5,7 +5,7 @@ import { ports as ownPorts, suffixes } from '../../runtime/contract.ts';
 import { rule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
 import { KubeStateMetrics } from './kube-state-metrics.ts';
-import { labels, optOut, selectorLabels } from './labels.ts';
+import { labels, metricsLabels, optOut, selectorLabels } from './labels.ts';
 import { nodeCollectorPod } from './node-collector-pod.ts';
 import { policyRules } from './policy-rules.ts';
 
@@ -82,7 +82,7 @@ function receive(scope: Construct, settings: Settings, collectors: Record<string
 
 function expose(scope: Construct, settings: Settings, collectors: Record<string, string>): void {
   const { name, namespace, networkPolicy } = settings;
-  const metadata = { name: `${name}${suffixes.nodeCollector}`, namespace, labels: labels(settings, 'metrics') };
+  const metadata = { name: `${name}${suffixes.nodeCollector}`, namespace, labels: metricsLabels(settings) };
   const { telemetryMetrics } = ownPorts;
   // The ServiceMonitor of the telemetry proxy selects this Service, too.
   new k8s.KubeService(scope, 'metrics', {
