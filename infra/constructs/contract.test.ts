@@ -269,6 +269,13 @@ describe('the permissions', () => {
   });
 });
 
+describe('the permissions in the namespace of the operator', () => {
+  it('name each object, except those that are created', () => {
+    const unnamed = permissions.ownNamespace.filter(({ resourceNames }) => resourceNames === undefined);
+    expect(unnamed.filter(({ verbs }) => verbs.join() !== 'create')).toEqual([]);
+  });
+});
+
 describe('the objects', () => {
   const clusterScoped = [
     'ClusterRole',

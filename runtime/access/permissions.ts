@@ -203,11 +203,12 @@ export const permissions = {
     ),
   ],
   ownNamespace: [
-    needed('to elect the leader', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
+    needed('to elect the leader', 'manager/manager', rule('coordination.k8s.io', 'leases', 'create')),
+    needed('the same', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get update', `NAME${suffixes.lease}`)),
     needed(
-      'to delete that of the original operator after a migration',
+      'to wait until the original operator ended, and to delete its Lease after that',
       'installation/original',
-      rule('coordination.k8s.io', 'leases', 'delete', originalLease),
+      rule('coordination.k8s.io', 'leases', 'get delete', originalLease),
     ),
     needed(
       'to create the list of workloads that sent telemetry',
