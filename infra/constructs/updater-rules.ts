@@ -21,7 +21,8 @@ const why = {
   about: 'to find the object of the events',
   missing: 'to create missing objects of the release. RBAC cannot restrict their names.',
   changed: 'to upgrade and roll back objects of the release, by name',
-  granting: 'a later version of a role can have rights that the updater lacks',
+  granting:
+    'a later version of a role can have rights that the updater lacks. A deleted role needs your own `helm upgrade`.',
   notes: 'to list them in the notes of the chart',
   parameters: 'to write a policy that has them as its parameters, for which Kubernetes asks for this right',
 } as const;

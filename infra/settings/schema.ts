@@ -64,12 +64,12 @@ export const settingsSchema = fields({
   createNamespace: flag()
     .default(true)
     .describe(
-      'Adds the namespace to the manifests. It then admits only pods of the `restricted` Pod Security Standard.',
+      'Adds the namespace to the manifests. Its Pod Security Standard is `restricted`. With `hostNetwork`, log files or all metrics of nodes it is `privileged`.',
     ),
   platform: oneOf('auto', 'kubernetes', 'openshift')
     .default('auto')
     .describe(
-      "The kind of cluster. OpenShift assigns user ids itself, so the injection sets none there. `auto`: the operator detects OpenShift. Set `openshift` if you install plain YAML on OpenShift: the operator's own pods need it.",
+      "The kind of cluster. OpenShift assigns user ids itself, so the injection sets none there. `auto`: the operator detects OpenShift. Set `openshift` on OpenShift unless you install with Helm: only Helm detects it for the operator's own pods.",
     ),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
   cluster: section({
