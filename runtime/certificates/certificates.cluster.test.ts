@@ -74,8 +74,11 @@ const waitForTrust = (timeoutMs: number): Promise<void> =>
 
 async function missedDuring(name: string, change: () => Promise<void>): Promise<readonly string[]> {
   const { testCluster } = operator;
-  const namespace = await testCluster.namespace(name);
-  await testCluster.activate(namespace);
+  const namespace = await testCluster.instrumented(name);
+  // The webhook waits while a first CronJob is judged. Once this Deployment is listed, none is the first.
+  await eventually(async () =>
+    expect((await testCluster.readLumigo(namespace)).status?.instrumentedResources).toHaveLength(1),
+  );
   await testCluster.waitForWebhook(namespace);
   const creating = keepCreating(testCluster.client, namespace);
   await creating.more(10);
