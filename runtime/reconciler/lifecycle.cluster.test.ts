@@ -149,15 +149,19 @@ describe('workloads that exist before the Lumigo', () => {
 describe('deleting a Lumigo', () => {
   it('keeps each workload instrumented if it says so', async () => {
     const { testCluster } = operator;
-    const namespace = await testCluster.namespace('keeps');
-    await testCluster.activate(namespace, injection({ removeLumigoFromResourcesOnDeletion: false }));
-    await testCluster.waitForWebhook(namespace);
-    const all = everyKind.map(([, kind]) => ({ kind, name: `kept-${kind.plural}` }));
-    for (const { kind, name } of all) await testCluster.create(createWorkload(kind, namespace, name));
-    const read = () => Promise.all(all.map(({ kind, name }) => testCluster.toTemplate(kind, namespace, name)));
+    // The webhook waits while the first CronJob or Job of a namespace is judged, so each kind has its own.
+    const create = async (kind: WorkloadKind) => {
+      const namespace = await testCluster.namespace('keeps');
+      await testCluster.activate(namespace, injection({ removeLumigoFromResourcesOnDeletion: false }));
+      await testCluster.waitForWebhook(namespace);
+      await testCluster.create(createWorkload(kind, namespace, 'kept'));
+      return { kind, namespace };
+    };
+    const all = await Promise.all(everyKind.map(([, kind]) => create(kind)));
+    const read = () => Promise.all(all.map(({ kind, namespace }) => testCluster.toTemplate(kind, namespace, 'kept')));
     const before = await read();
     expect(before.map(isInstrumented)).toEqual(all.map(() => true));
-    await testCluster.deleteLumigo(namespace);
+    await Promise.all(all.map(({ namespace }) => testCluster.deleteLumigo(namespace)));
     expect(await read()).toEqual(before);
   });
 
