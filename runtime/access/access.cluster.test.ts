@@ -19,14 +19,13 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
-  // The pod of a Job never runs here. Until the deadline, other workloads without pods wait for it.
-  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '', rolloutDeadlineSeconds: 5 } });
+  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
   for (const definition of getDefinitions('argo', ['rollout-crd']))
     await applyDefinition(operator.cluster.client, definition);
 });
 afterAll(() => operator?.stop());
 
-const { deployment } = workloadKinds;
+const { deployment, job } = workloadKinds;
 
 const ownRequests = (account: keyof typeof grantedTo = 'manager') =>
   operatorRequests(operator.cluster, operator.installation, account);
@@ -67,11 +66,17 @@ async function breakCertificate(): Promise<void> {
   await operator.startManager();
 }
 
-async function breakPod(): Promise<void> {
-  const { testCluster, cluster } = operator;
-  const namespace = await testCluster.namespace('broken');
+async function traced(name: string): Promise<string> {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace(name);
   await testCluster.activate(namespace);
   await testCluster.waitForWebhook(namespace);
+  return namespace;
+}
+
+async function breakPod(): Promise<void> {
+  const { testCluster, cluster } = operator;
+  const namespace = await traced('broken');
   await createRunning(testCluster, namespace, 'db', { kind: workloadKinds.statefulSet, spec: { replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
   await eventually(async () =>
@@ -81,11 +86,16 @@ async function breakPod(): Promise<void> {
   await eventually(evicted, { timeoutMs: 60_000 });
 }
 
-/** Its pod has the address of the senders of this machine. */
-async function sendFrom(namespace: string, job: string): Promise<void> {
+/** The Job has its own namespace, because the webhook waits while another workload without pods is judged. */
+async function sendFromJob(): Promise<void> {
   const { testCluster, cluster, collector } = operator;
+  const namespace = await traced('batch');
+  await testCluster.create(createWorkload(job, namespace, 'once'));
+  expect(await testCluster.isInstrumented(job, namespace, 'once')).toBe(true);
+  await operator.waitForCollecting(namespace);
+  // Its pod has the address of the senders of this machine.
   await eventually(async () => {
-    const [pod] = await listAll(cluster.client, { ...pods, namespace }, { labelSelector: `job-name=${job}` });
+    const [pod] = await listAll(cluster.client, { ...pods, namespace }, { labelSelector: 'job-name=once' });
     const podIP = '127.0.0.1';
     await testCluster.setStatus(
       { ...pods, namespace, name: pod?.metadata.name ?? '' },
@@ -139,9 +149,9 @@ describe('the permissions of the operator', () => {
       await eventually(() => testCluster.create(createWorkload(kind, namespace, `old-${kind.plural}`)));
     await testCluster.activate(namespace);
     await testCluster.waitForWebhook(namespace);
-    for (const kind of workloads) await testCluster.create(createWorkload(kind, namespace, `new-${kind.plural}`));
-    for (const kind of workloads.filter(({ mutable }) => mutable))
-      await testCluster.waitForInstrumented(kind, namespace, `old-${kind.plural}`);
+    const changeable = workloads.filter(({ mutable }) => mutable);
+    for (const kind of changeable) await testCluster.create(createWorkload(kind, namespace, `new-${kind.plural}`));
+    for (const kind of changeable) await testCluster.waitForInstrumented(kind, namespace, `old-${kind.plural}`);
     await createRunning(testCluster, namespace, 'busy', { spec: { replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('list pods.'));
     // Its pods never run, so the rollout would wait for it.
@@ -156,8 +166,7 @@ describe('the permissions of the operator', () => {
         'LumigoUpdatedInstrumentation',
       ),
     );
-    await operator.waitForCollecting(namespace);
-    await sendFrom(namespace, 'new-jobs');
+    await sendFromJob();
     // The webhook's probe starts a moment after the manager.
     await eventually(() =>
       expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
