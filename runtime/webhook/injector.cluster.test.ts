@@ -63,6 +63,11 @@ describe('a workload that is created after the Lumigo', () => {
       const { testCluster } = operator;
       const name = `toggled-${kind.plural}`;
       const inside = await traced(name);
+      // The webhook waits while a first CronJob is judged. Once this Deployment is listed, none is the first.
+      await testCluster.create(createWorkload(deployment, inside, 'app'));
+      await eventually(async () =>
+        expect((await testCluster.readLumigo(inside)).status?.instrumentedResources).toHaveLength(1),
+      );
       const outside = await testCluster.namespace('outside');
       await testCluster.create(createWorkload(kind, outside, name));
       await testCluster.create(createWorkload(kind, inside, name));
