@@ -11,6 +11,7 @@ import { keepCreating } from '../testing/keep-creating.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeTest } from './node-test.ts';
+import { RolloutView } from './rollout-view.ts';
 import { getInitContainers, getLeft, setting, toolOn, type Tool } from './tools.ts';
 
 let node: NodeCluster;
@@ -102,6 +103,10 @@ describe('helm', () => {
     const [before, first] = [readPair(), await loads()];
     // Each later installation of this file would instrument a thousand CronJobs of 'shop' again.
     const { namespace } = await nodeTest.traced('changing');
+    // A new leader reads this Deployment beside the list of CronJobs. If it did not run, one of them would be judged
+    // first, and the webhook would wait for that.
+    await nodeTest.apply(deployment(namespace, 'front'));
+    await new RolloutView(nodeTest).waitForVerified(namespace, 'front');
     await nodeTest.waitForWebhook(namespace);
     const creating = keepCreating(nodeTest.client, namespace);
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
