@@ -30,8 +30,11 @@ afterEach(async () => {
 const namespace = 'default';
 /** A late answer of the API server ends no term. */
 const patient = { leaseDurationMs: 70_000, renewDeadlineMs: 60_000, retryPeriodMs: 1_000 };
-const times = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 1_000 };
+/** A write to etcd may take seconds on a busy machine, which must not end a term. */
+const times = { leaseDurationMs: 12_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
 const lasts = times.leaseDurationMs;
+/** Longer than a Lease lasts, also if each request is slow. */
+const WAIT = { timeoutMs: 60_000 };
 
 interface Term {
   readonly identity: string;
@@ -86,12 +89,15 @@ function standLooking(identity: string): Candidate & { readonly hasLooked: (time
   const requests: string[] = [];
   const candidate = stand(identity, { transport: transportTo(new URL(cluster.server).port, requests) });
   const hasLooked = (count: number) =>
-    eventually(() => expect(requests.filter((each) => each === 'get leases').length).toBeGreaterThanOrEqual(count));
+    eventually(
+      () => expect(requests.filter((each) => each === 'get leases').length).toBeGreaterThanOrEqual(count),
+      WAIT,
+    );
   return { ...candidate, hasLooked };
 }
 
 const leads = (candidate: Candidate, count = 1): Promise<void> =>
-  eventually(() => expect(candidate.terms).toHaveLength(count));
+  eventually(() => expect(candidate.terms).toHaveLength(count), WAIT);
 
 function getTerm({ terms }: Candidate, index = 0): Term {
   const term = terms[index];
@@ -144,8 +150,8 @@ describe('two candidates', () => {
     let failures = 0;
     const failing = stand('failing', {
       transport,
-      // The other candidate looks three times before this one stands again.
-      times: { leaseDurationMs: 12_000, renewDeadlineMs: 8_000, retryPeriodMs: 3_000 },
+      // This one stands again after 40 s, and the other candidate looks each second.
+      times: { leaseDurationMs: 60_000, renewDeadlineMs: 50_000, retryPeriodMs: 20_000 },
       onStartedLeading: () => {
         failures += 1;
         return Promise.reject(new Error('no'));
