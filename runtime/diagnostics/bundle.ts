@@ -54,9 +54,7 @@ async function getOperator({ client, transport }: BundleOptions, attempt: Attemp
     const own = await listAll(client, { ...pods, namespace }, { labelSelector: partOfSelector });
     return {
       ...{ namespace, deployment: redactOwn(deployment), pods: redactOwn(own) },
-      lease: await attempt('the lease', async () =>
-        redactOwn(await client.get({ ...kinds.leases, ...getLease(installed) })),
-      ),
+      lease: await attempt('the lease', async () => redactOwn(await client.get(getLease(installed)))),
       webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
       events: await attempt('events', async () => redactOwn(await listAll(client, { ...kinds.events, namespace }))),
       logs: await attempt('logs', async () => {

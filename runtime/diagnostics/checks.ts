@@ -10,10 +10,10 @@ import {
 } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { getInstallationSource, readCredential } from '../credentials/credential.ts';
-import { getLease, toConfig } from '../installation/installation.ts';
+import { toConfig } from '../installation/installation.ts';
+import { findLeader } from '../installation/leader.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
@@ -80,14 +80,11 @@ async function nodes({ client, installed }: CheckContext): Promise<Outcome> {
   return failed(`${problem.message}. No metrics are sent`, 'Set lumigoToken, see docs/use/infrastructure.md');
 }
 
-async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {
+async function leader({ client, installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
-  const lease = await client.find({ ...kinds.leases, ...getLease(found) });
-  const spec = (lease?.['spec'] ?? {}) as Readonly<Record<string, string | number | undefined>>;
-  const ageSeconds = (now - Date.parse(String(spec['renewTime'] ?? ''))) / 1_000;
-  const holder = spec['holderIdentity'] ?? '';
-  if (holder !== '' && ageSeconds < Number(spec['leaseDurationSeconds'])) return ok(`${holder} leads`);
+  const holder = await findLeader(client, found);
+  if (holder !== undefined) return ok(`${holder} leads`);
   return failed(
     'No replica of the operator leads',
     `kubectl logs -n ${found.operatorNamespace} deployment/${found.operatorName}${suffixes.manager} -c manager`,

@@ -13,6 +13,7 @@ export type { Installed } from './plan-standby.ts';
 type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
 
 export const getLease = ({ operatorName, operatorNamespace }: Installed) => ({
+  ...kinds.leases,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.lease}`,
 });

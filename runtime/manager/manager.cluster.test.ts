@@ -86,7 +86,7 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const { cluster, testCluster } = operator;
     const { client } = cluster;
     const define = await startWithoutDefinition();
-    const lease = { ...kinds.leases, ...getLease(installedAs(operator.installation)) };
+    const lease = getLease(installedAs(operator.installation));
     const waitForLeader = () =>
       eventually(
         async () => {
@@ -174,7 +174,7 @@ describe('the manager', () => {
     const leader = operator.manager().name;
     await operator.stopManager();
     // Without the release, the Lease would name the former leader for 15 seconds.
-    const lease = { ...kinds.leases, ...getLease(installedAs(operator.installation)) };
+    const lease = getLease(installedAs(operator.installation));
     const { spec } = (await operator.cluster.client.get(lease)) as Lease;
     expect(spec?.holderIdentity).not.toBe(leader);
     const namespace = await testCluster.namespace('successor');

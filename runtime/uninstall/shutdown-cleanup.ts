@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Installed } from '../installation/installation.ts';
+import { findLeader } from '../installation/leader.ts';
 import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { isRefusal, undefinedIf } from '../kubernetes/http/errors.ts';
 import { withBounds, type Transport } from '../kubernetes/http/transport.ts';
 import { describeError } from '../wording/errors.ts';
-import { isLed } from './lease.ts';
 import { getAccount, isProtected, protectedObjects, release, REMOVED_MS } from './protected-objects.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
@@ -39,7 +39,8 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
     if (isRemoved) return await cleanUpOnce(options, client, accountGoingSince);
     // Once one of them is released and deleted, the manager may not be allowed to release the others.
     if (isHandedOver) await sleep(REMOVED_MS);
-    if (isHandedOver || !(await isLed(client, installed))) await release(client, protectedObjects(installed));
+    if (isHandedOver || (await findLeader(client, installed)) === undefined)
+      await release(client, protectedObjects(installed));
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { isManagerAlive } from './lease.ts';
 import { whyStuck } from './uninstall.ts';
 
 const lumigo = (more: object = {}): LumigoResource => ({
@@ -12,15 +11,6 @@ const lumigo = (more: object = {}): LumigoResource => ({
 const deleting = { deletionTimestamp: '2026-11-20T10:00:00Z' };
 
 describe('--uninstall', () => {
-  it('expects a manager to answer if its Lease was renewed recently', () => {
-    const now = Date.parse('2026-11-20T10:00:30Z');
-    const lease = { holderIdentity: 'pod', leaseDurationSeconds: 15, renewTime: '2026-11-20T10:00:01.000000Z' };
-    expect(isManagerAlive(lease, now)).toBe(true);
-    expect(isManagerAlive({ ...lease, renewTime: '2026-11-20T09:59:59.000000Z' }, now)).toBe(false);
-    expect(isManagerAlive({ ...lease, holderIdentity: '' }, now)).toBe(false);
-    expect(isManagerAlive(undefined, now)).toBe(false);
-  });
-
   it.each([
     [
       lumigo({ ...deleting, finalizers: ['other.io/x'] }),

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import type { Installed } from '../installation/installation.ts';
+import { getLease, type Installed } from '../installation/installation.ts';
+import { lookAtLease } from '../installation/leader.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
+import type { SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { describeError } from '../wording/errors.ts';
-import { HELD_MS, isLed, stepDown } from './lease.ts';
+import { once } from '../wording/once.ts';
+import { HELD_MS, stepDown } from './lease.ts';
 import { isAnyInstrumented, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
 
 interface UninstallOptions {
@@ -36,25 +39,22 @@ const MAX_NAMES_SHOWN = 5;
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
   const { client, print, deadline, isLast = false } = options;
-  const printed = new Set<string>();
   // Helm shows the log of its hook also if Helm's own timeout comes first.
-  const printOnce = (line: string): void => {
-    if (!printed.has(line)) print(line);
-    printed.add(line);
-  };
+  const printOnce = once(print);
   const cleaner = new Cleaner(options);
   for (; ; await sleep(INTERVAL_MS)) {
-    const { left, failures, problems } = await cleaner.round();
+    const { left, failures, removed, problems } = await cleaner.round();
     problems.forEach(printOnce);
     if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${getNames(left)}`);
-    else if (problems.length === 0) {
+    else if (problems.length === 0 && (removed === 0 || isLast)) {
       print('No Lumigo resource is left, and no injection to remove.');
       return [];
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
     if (isLast) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
-    return [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
+    const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
+    return stuck.length > 0 ? stuck : ['workloads had the injection until the deadline. Run the command again'];
   }
 }
 
@@ -64,6 +64,7 @@ class Cleaner {
   /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
   private stepDownAt = -Infinity;
+  private seen: SeenLease | undefined;
   private left: readonly LumigoResource[] | undefined;
 
   constructor(private readonly options: UninstallOptions) {}
@@ -76,7 +77,7 @@ class Cleaner {
       const failures = await this.deleteAll(this.left);
       const { removed, problems } = await this.clean(this.left, failures);
       if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
-      return { left: this.left, failures, problems };
+      return { left: this.left, failures, removed, problems };
     } catch (error) {
       if (isRefusal(error) || (this.left === undefined && !isLast)) throw error;
       const failures: Failures = new Map();
@@ -110,7 +111,9 @@ class Cleaner {
   private async isLeftToManager(left: readonly LumigoResource[]): Promise<boolean> {
     const { client, leases = client, installed, isLast = false, isHelpless = false } = this.options;
     if (installed === undefined || isLast || performance.now() <= this.stepDownAt) return false;
-    if (!(await isLed(leases, installed))) return false;
+    const { seen, isHeld } = await lookAtLease(leases, getLease(installed), this.seen);
+    this.seen = seen;
+    if (!isHeld) return false;
     if (left.length > 0 ? !isHelpless : !(await isAnyInstrumented(client, this.isWanted))) return true;
     await stepDown(leases, installed);
     this.stepDownAt = performance.now() + HELD_MS / 2;
