@@ -15,7 +15,7 @@ import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, lumigoOf, policyIn } from './preview.ts';
 import type { ReadOptions } from './read-status.ts';
-import { outlook, type Outlook } from './render-verdicts.ts';
+import { outlook, UNTRIED, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface ExplainOptions extends VerdictContext, ReadOptions {
@@ -51,6 +51,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   const lumigoes = await listLumigoes(options);
   const policy = policyIn(namespace, lumigoes, options);
   const verdict = await verdictOn(kind, workload, policy, options);
+  if (verdict === undefined) throw noSuch(kind.kind, name, namespace);
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
   return {
     ...{ kind: kind.kind, namespace, name },
@@ -61,13 +62,13 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     next: describeNext(kind, verdict, findHalt(lumigoOf(policy, lumigoes))),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: [...hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }), ...whySkipped(workload, verdict)],
+    notes: [...hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }), ...notesOn(workload, verdict)],
   };
 }
 
-function whySkipped(workload: Workload, { decision }: Verdict): readonly string[] {
+function notesOn(workload: Workload, { decision, untried }: Verdict): readonly string[] {
   const skipped = getInjectionStatus((decision.kind === 'inject' ? decision.workload : workload).metadata)?.skipped;
-  return skipped === undefined ? [] : [skipped];
+  return [skipped ?? [], untried === true ? `${UNTRIED}, so the answer of the API server is unknown` : []].flat();
 }
 
 /** Only Pod mode decides about single pods. */

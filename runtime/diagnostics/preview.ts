@@ -50,7 +50,7 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
       // The reconciler would not even read some workloads.
       const step = stepFor(kind, workload, policy);
       const verdict = await verdictOn(kind, workload, policy, context);
-      verdicts.push(step.kind === 'nothing' ? unplanned(verdict, step.reason) : verdict);
+      if (verdict !== undefined) verdicts.push(step.kind === 'nothing' ? unplanned(verdict, step.reason) : verdict);
     }
   return verdicts;
 }
@@ -71,11 +71,7 @@ export const noneIfForbidden =
   };
 
 /** Returns none before an installation. Throws an Error if the account cannot list those of all namespaces. */
-export async function listLumigoes({
-  client,
-  namespace,
-  note,
-}: Pick<PreviewOptions, 'client' | 'namespace' | 'note'>): Promise<readonly LumigoResource[]> {
+export async function listLumigoes({ client, namespace, note }: Pick<PreviewOptions, 'client' | 'namespace' | 'note'>) {
   try {
     return (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   } catch (error) {

@@ -30,17 +30,14 @@ export interface NamespacePreview {
     /** Tokens are removed, and long values are cut. */
     readonly patch: readonly string[];
     readonly refusal?: string;
+    /** Set if your account may not try the change. */
+    readonly untried?: boolean;
     readonly warnings: readonly string[];
   }[];
   readonly rollout: readonly string[];
 }
 
-export const toPreview = (
-  namespace: string,
-  policy: string,
-  verdicts: readonly Verdict[],
-  pace: Pace,
-): NamespacePreview => ({
+export const toPreview = (namespace: string, policy: string, verdicts: readonly Verdict[], pace: Pace) => ({
   namespace,
   policy,
   workloads: verdicts.map((verdict) => ({
@@ -50,6 +47,7 @@ export const toPreview = (
     message: verdict.decision.message,
     patch: verdict.patch.map(renderOperation),
     ...(verdict.refusal === undefined ? {} : { refusal: withoutTokens(verdict.refusal) }),
+    ...(verdict.untried === true ? { untried: true } : {}),
     warnings: verdict.warnings.map(withoutTokens),
   })),
   rollout: renderRollout(verdicts, pace),
@@ -61,17 +59,19 @@ export const renderPreview = (previews: readonly NamespacePreview[]): string =>
 function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePreview): string {
   const names = workloads.map(({ kind, name }) => `${kind}/${name}`);
   const width = Math.max(0, ...names.map((name) => name.length));
-  const lines = workloads.flatMap(({ outlook, message, patch, refusal, warnings }, index) => [
+  const lines = workloads.flatMap(({ outlook, message, patch, refusal, untried, warnings }, index) => [
     `  ${(names[index] ?? '').padEnd(width)}  ${outlook.padEnd(10)}  ${message}`,
     ...patch.map((line) => `    ${line}`),
-    ...(patch.length === 0
-      ? []
-      : [`    = the API server ${refusal === undefined ? 'accepts it' : `refuses it: ${refusal}`}`]),
+    ...(patch.length === 0 ? [] : [`    = ${untried === true ? UNTRIED : describeAnswer(refusal)}`]),
     ...warnings.map((text) => `    ! ${text}`),
   ]);
   const empty = workloads.length === 0 ? ['  (no workloads)'] : [];
   return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ...rollout, ''].join('\n');
 }
+
+export const UNTRIED = 'your account may not try the change';
+const describeAnswer = (refusal?: string): string =>
+  `the API server ${refusal === undefined ? 'accepts it' : `refuses it: ${refusal}`}`;
 
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
 

@@ -119,10 +119,8 @@ function getPods(completion: Completion, workload: Workload): string {
 
 const order: readonly WorkloadKind[] = workloads;
 
-export const byKindAndName = (
-  a: { kind: WorkloadKind; workload: Workload },
-  b: { kind: WorkloadKind; workload: Workload },
-) =>
+type Listed = StatusInput['workloads'][number];
+export const byKindAndName = (a: Listed, b: Listed) =>
   order.indexOf(a.kind) - order.indexOf(b.kind) ||
   ((a.workload.metadata.name ?? '') < (b.workload.metadata.name ?? '') ? -1 : 1);
 
@@ -143,10 +141,8 @@ function notTrue(conditions: NamespaceStatus['conditions']): NamespaceStatus['co
   return conditions.filter((each) => each.status !== 'True' && each.type !== 'Error' && !isRepeated(each));
 }
 
-export function renderStatus(
-  { namespace, policy, conditions, workloads: rows }: NamespaceStatus,
-  paint: Paint,
-): string {
+export function renderStatus(status: NamespaceStatus, paint: Paint): string {
+  const { namespace, policy, conditions, workloads: rows } = status;
   const counts = Object.keys(tones)
     .map((state) => [state, rows.filter((row) => row.state === state).length] as const)
     .filter(([, count]) => count > 0)

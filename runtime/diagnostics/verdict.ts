@@ -10,7 +10,8 @@ import { blockedBy } from '../rollout/transition.ts';
 import { getRisk, type Risk } from '../rollout/batches.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
-import { guarded, type Client } from '../kubernetes/http/client.ts';
+import { guarded, readAndChange, type Client } from '../kubernetes/http/client.ts';
+import { isForbidden, isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
 
 export interface Verdict {
   readonly kind: WorkloadKind;
@@ -20,6 +21,8 @@ export interface Verdict {
   readonly patch: readonly PatchOperation[];
   /** The answer of a dry run; undefined if nothing would be written. */
   readonly refusal: string | undefined;
+  /** The caller may not patch the workload, so the answer of the API server is unknown. */
+  readonly untried?: boolean;
   readonly warnings: readonly string[];
   /** True if a change of the template replaces pods. */
   readonly restarts: boolean;
@@ -41,27 +44,33 @@ export function whyLater({ rolloutStrategy }: VerdictContext['config'], workload
   return whyWaits(rolloutStrategy, workload) ?? blockedBy(getCompletion(workload), 'untried');
 }
 
-/** Decides as the reconciler would. The dry run includes admission, quota and validation. */
-export async function verdictOn(
-  kind: WorkloadKind,
-  listed: Workload,
-  policy: NamespacePolicy,
-  { client, injector, renew, config }: VerdictContext,
-): Promise<Verdict> {
-  const workload = { ...listed, apiVersion: kind.apiVersion, kind: kind.kind };
-  const { namespace = '', name = '', resourceVersion = '' } = workload.metadata;
-  const now = new Date().toISOString();
-  const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
-  const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
-  const restarts = getCompletion(workload).kind !== 'no-pods';
-  const rollout = { restarts, risk: getRisk(workload), blocked: whyLater(config, workload) };
-  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
-  if (patch.length === 0) return nothing;
-  try {
-    const ref = { ...kind, namespace, name };
-    const { warnings } = await client.patch(ref, guarded(resourceVersion, patch), { dryRun: true, metadataOnly: true });
-    return { ...nothing, warnings };
-  } catch (error) {
-    return { ...nothing, refusal: describeError(error) };
-  }
+/** RBAC refuses so before the API server looks at the change. Quotas and policies also answer 403. */
+const isOwnLack = (error: unknown): boolean =>
+  isForbidden(error) && / is forbidden: User "[^"]*" cannot patch resource /.test(error.message);
+
+/** Decides as the reconciler would. The dry run includes admission, quota and validation. Undefined: deleted meanwhile. */
+export function verdictOn(kind: WorkloadKind, listed: Workload, policy: NamespacePolicy, context: VerdictContext) {
+  const { client, injector, renew, config } = context;
+  const { namespace = '', name = '' } = listed.metadata;
+  const ref = { ...kind, namespace, name };
+  const read = async () => (await client.get(ref)) as Workload;
+  return readAndChange(listed, read, async (found): Promise<Verdict> => {
+    const workload = { ...found, apiVersion: kind.apiVersion, kind: kind.kind };
+    const now = new Date().toISOString();
+    const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
+    const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
+    const restarts = getCompletion(workload).kind !== 'no-pods';
+    const rollout = { restarts, risk: getRisk(workload), blocked: whyLater(config, workload) };
+    const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
+    if (patch.length === 0) return nothing;
+    const change = guarded(workload.metadata.resourceVersion ?? '', patch);
+    try {
+      const { warnings } = await client.patch(ref, change, { dryRun: true, metadataOnly: true });
+      return { ...nothing, warnings };
+    } catch (error) {
+      if (isOwnLack(error)) return { ...nothing, untried: true };
+      if (!isRefusal(error) || isNotFound(error)) throw error;
+      return { ...nothing, refusal: describeError(error) };
+    }
+  });
 }
