@@ -1,11 +1,11 @@
 import { variables } from '../config/document.ts';
 import { helmRelease, lumigo } from '../contract.ts';
-import { findInstalled, getManager, type Installed } from '../installation/installation.ts';
+import { getManager, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
-import { hasSuccessor } from '../uninstall/signs.ts';
+import { findInstalled, hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
 import { inCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';

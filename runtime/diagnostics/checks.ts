@@ -51,13 +51,14 @@ async function definition({ transport }: CheckContext): Promise<Outcome> {
 async function manager({ installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return failed('No Lumigo operator is installed in this cluster', INSTALL);
-  const { operatorNamespace: namespace, deployment } = found;
+  const { operatorNamespace: namespace, deployment, note } = found;
   const { name } = deployment.metadata;
+  const more = note === undefined ? '' : `. ${note}`;
   const seen = getCompletion({ ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' } as unknown as Workload);
-  if (seen.kind === 'complete') return ok(`All replicas of ${namespace}/${name} are available`);
+  if (seen.kind === 'complete') return ok(`All replicas of ${namespace}/${name} are available${more}`);
   const counts = seen.kind === 'progressing' ? `${seen.available} of ${seen.wanted}` : '0';
   return failed(
-    `${counts} replicas of ${namespace}/${name} are available`,
+    `${counts} replicas of ${namespace}/${name} are available${more}`,
     `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=controller-manager`,
   );
 }

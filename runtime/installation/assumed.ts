@@ -6,7 +6,7 @@ import { isOurs, ourLabel } from '../injection/label.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isForbidden, isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';
+import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
 
 declare const __OPERATOR_VERSION__: string;
 
@@ -42,13 +42,11 @@ type FoundSettings = SeenSettings & { readonly from: string };
 
 export async function seenIn(client: Client, namespace: string): Promise<FoundSettings | undefined> {
   for (const kind of workloads) {
-    const seen = await seenOn(client, kind, namespace).catch(undefinedIf(isUnavailable));
+    const seen = await seenOn(client, kind, namespace).catch(undefinedIf(isForbidden));
     if (seen !== undefined) return seen;
   }
   return undefined;
 }
-
-const isUnavailable = (error: unknown): boolean => isForbidden(error) || isNotFound(error);
 
 async function seenOn(client: Client, kind: WorkloadKind, namespace: string): Promise<FoundSettings | undefined> {
   for await (const { items } of client.pages({ ...kind, namespace }, { labelSelector: labels.autoTrace }))

@@ -6,11 +6,14 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
 import { assumedConfig, seenIn } from './assumed.ts';
-import { findInstallation, getId, type Installed, type KnownInstallation } from './plan-standby.ts';
+import { actingFirst, findInstallation, getId, type Installed, type KnownInstallation } from './plan-standby.ts';
 
 export type { Installed } from './plan-standby.ts';
 
-type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
+export interface ManagerDeployment extends KubernetesObject {
+  readonly spec: { readonly template: PodTemplate };
+  readonly status?: { readonly availableReplicas?: number };
+}
 
 export const getLease = ({ operatorName, operatorNamespace }: Installed) => ({
   ...kinds.leases,
@@ -40,26 +43,24 @@ export async function ownMetadata(client: Client, installed: Installed) {
   };
 }
 
-/** `note` says where the configuration is from, if not from the operator. */
+/** `note` says where the configuration is from, if not from the only operator. */
 export interface FoundConfig {
   readonly config: InjectionConfig;
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /**
  * Finds the configuration in the environment, in the Deployment, or in that of the original operator. An account
- * without rights gets what workloads show, and defaults. Throws an Error if several operators are installed.
+ * without rights gets what workloads show, and defaults.
  */
-export async function findConfig(
-  client: Client,
-  environment: NodeJS.ProcessEnv,
-  namespace?: string,
-): Promise<FoundConfig> {
+export async function findConfig(client: Client, environment: NodeJS.ProcessEnv, namespace?: string) {
   if (environment[variables.config] !== undefined) return { config: fromEnvironment(environment) };
-  const managers = await listManagers(client).catch(undefinedIf(isForbidden));
-  if (managers === undefined) return withoutRights(client, namespace);
-  const found = only(managers, 'remove all but one');
-  if (found !== undefined) return { config: toConfig(found.deployment) };
+  return (await configInCluster(client).catch(undefinedIf(isForbidden))) ?? withoutRights(client, namespace);
+}
+
+async function configInCluster(client: Client): Promise<FoundConfig> {
+  const acting = await findActing(client);
+  if (acting !== undefined) return { config: toConfig(acting.deployment), note: acting.note };
   const original = await configOfOriginal(client);
   const note = 'No Lumigo operator is installed in this cluster. The default settings are assumed.';
   return original === undefined ? { config: assumedConfig({}, {}), note } : { config: original };
@@ -80,18 +81,22 @@ export function toConfig({ spec }: ManagerDeployment): CommandConfig {
   return readForCommand(container?.env?.find(({ name }) => name === variables.config)?.value ?? '');
 }
 
-/** Finds the operator of this container, or the only one of the cluster. Throws an Error if there are several. */
-export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
-  if (environment[variables.config] !== undefined) return fromEnvironment(environment);
-  return only(await listManagers(client), 'run this in the container of one of them');
-}
-
-/** Finds the operator of this container by its name, otherwise the first of the cluster. */
+/** Finds the operator of this container by its name, otherwise the one that acts. */
 export async function findManager(client: Client, environment: NodeJS.ProcessEnv) {
-  if (environment[variables.config] === undefined) return (await listManagers(client))[0];
+  if (environment[variables.config] === undefined) return findActing(client);
   const { operatorName, operatorNamespace } = fromEnvironment(environment);
   const deployment = await client.find(getManager({ operatorName, operatorNamespace }));
-  return deployment && { operatorName, operatorNamespace, deployment: deployment as ManagerDeployment };
+  const found = { operatorName, operatorNamespace, deployment: deployment as ManagerDeployment, note: undefined };
+  return deployment && found;
+}
+
+/** `note` names the others, which stand by for it. */
+export async function findActing(client: Client) {
+  const [acting, ...others] = await listManagers(client);
+  const names = others.map(getId).join(', ');
+  if (acting === undefined) return undefined;
+  const note = `More than one Lumigo operator is installed. ${getId(acting)} acts, and ${names} stands by. Remove all but one, see docs/operate/uninstall.md`;
+  return { ...acting, note: names === '' ? undefined : note };
 }
 
 /** Lists the operators that have a webhook configuration. Only an administrator can create one. */
@@ -100,23 +105,17 @@ export async function listInstallations(client: Client): Promise<readonly KnownI
   return configurations.flatMap(({ metadata }) => findInstallation(metadata) ?? []);
 }
 
+/** The first one acts, and the others stand by for it. */
 export async function listManagers(client: Client) {
   const deployments = await listAll(client, kinds.deployments, { labelSelector: managerSelector });
   const found = (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {
     const { name, namespace: operatorNamespace = '' } = deployment.metadata;
-    return { operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment };
+    const isAvailable = (deployment.status?.availableReplicas ?? 0) > 0;
+    return { operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment, isAvailable };
   });
   if (found.length < 2) return found;
   // An editor of any namespace can create such a Deployment.
-  const known = new Set((await listInstallations(client).catch(undefinedIf(isForbidden)))?.map(getId));
-  const proven = found.filter((each) => known.has(getId(each)));
-  return proven.length > 0 ? proven : found;
-}
-
-function only<T extends Installed>(found: readonly T[], hint: string): T | undefined {
-  if (found.length <= 1) return found[0];
-  const names = found.map(({ operatorName, operatorNamespace }) => `${operatorNamespace}/${operatorName}`).join(', ');
-  throw new Error(`more than one Lumigo operator is installed: ${names}; ${hint}`);
+  return actingFirst(found, (await listInstallations(client).catch(undefinedIf(isForbidden))) ?? []);
 }
 
 /** The original operator's Deployment does not have our component label. */
@@ -125,10 +124,8 @@ const originalSelector =
 
 async function configOfOriginal(client: Client): Promise<InjectionConfig | undefined> {
   const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
-  return found && getConfigInPlace(found as ManagerDeployment);
-}
-
-function getConfigInPlace({ metadata, spec }: ManagerDeployment): InjectionConfig {
+  if (found === undefined) return undefined;
+  const { metadata, spec } = found as ManagerDeployment;
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
   const getVariable = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
   const operatorName = metadata.name.slice(0, -suffixes.manager.length);

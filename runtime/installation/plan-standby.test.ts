@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations } from '../contract.ts';
-import { DEAD_AFTER_MS, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
+import { actingFirst, DEAD_AFTER_MS, findInstallation, isActive, olderThan } from './plan-standby.ts';
+import { seeManager, seeNothing } from './plan-standby.ts';
 
 const installation = (operatorName: string, createdAt: string, uid = operatorName) => ({
   ...{ operatorNamespace: 'lumigo', operatorName, createdAt, uid },
@@ -26,6 +27,25 @@ describe('olderThan', () => {
     const twins = [installation('x', '2026-01-01', '2'), installation('y', '2026-01-01', '1')] as const;
     expect(olderThan(twins[0], twins)).toEqual([twins[1]]);
     expect(olderThan(twins[1], twins.toReversed())).toEqual([]);
+  });
+});
+
+describe('actingFirst', () => {
+  const manager = (operatorName: string, isAvailable = true) => ({
+    ...{ operatorNamespace: 'lumigo', operatorName, isAvailable },
+  });
+  const names = (found: readonly { readonly operatorName: string }[]) => found.map(({ operatorName }) => operatorName);
+
+  it('begins with the oldest installation that is available', () => {
+    const found = [manager('c'), manager('b'), manager('a', false)];
+    expect(names(actingFirst(found, [young, middle, old]))).toEqual(['b', 'c', 'a']);
+    expect(names(actingFirst([manager('c'), manager('a')], [young, old]))).toEqual(['a', 'c']);
+  });
+
+  it('leaves out a Deployment without a webhook configuration, unless no other one is known', () => {
+    const found = [manager('forged'), manager('b', false)];
+    expect(names(actingFirst(found, [middle]))).toEqual(['b']);
+    expect(names(actingFirst(found, []))).toEqual(['forged', 'b']);
   });
 });
 

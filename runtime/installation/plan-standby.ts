@@ -31,10 +31,21 @@ export const getId = ({ operatorNamespace, operatorName }: Installed): string =>
 
 /** Returns the older ones, oldest first. An installation without a webhook configuration is the youngest. */
 export function olderThan(own: Installed, known: readonly KnownInstallation[]): KnownInstallation[] {
-  const sorted = known.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : 1));
+  const sorted = byAge(known);
   const place = sorted.findIndex((each) => getId(each) === getId(own));
   return place === -1 ? sorted : sorted.slice(0, place);
 }
+
+/** Returns those with a webhook configuration, or all if none has one. The first acts: the oldest that is available. */
+export function actingFirst<T extends Installed & { readonly isAvailable: boolean }>(
+  found: readonly T[],
+  known: readonly KnownInstallation[],
+): readonly T[] {
+  const proven = byAge(known).flatMap((each) => found.filter((one) => getId(one) === getId(each)));
+  return (proven.length > 0 ? proven : found).toSorted((a, b) => Number(b.isAvailable) - Number(a.isAvailable));
+}
+
+const byAge = (known: readonly KnownInstallation[]) => known.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : 1));
 
 const getRank = ({ createdAt, uid }: KnownInstallation): string => `${createdAt} ${uid}`;
 

@@ -8,26 +8,19 @@ import type { Watching } from '../kubernetes/watch/watches.ts';
 const OPENSHIFT = '/apis/security.openshift.io';
 
 /** Detects the platform with one request. Rejects without an answer. A refusal counts as plain Kubernetes. */
-export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
-  config: C,
-  transport: Transport,
-): Promise<C> {
+export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(config: C, transport: Transport) {
   if (config.platform !== 'auto') return config;
-  const answer = await read(transport, OPENSHIFT);
-  return { ...config, platform: answer === undefined ? 'kubernetes' : 'openshift' };
+  return { ...config, platform: (await ask(transport, OPENSHIFT)) === undefined ? 'kubernetes' : 'openshift' };
 }
 
-/** Resolves with undefined if the API server refuses. Rejects without an answer, and if it is overloaded. */
-export const read = (transport: Transport, path: string) =>
-  transport
-    .request({ method: 'GET', path })
-    .catch(undefinedIf((error) => error instanceof ApiError && error.status < 429));
+const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status < 429;
+
+/** Returns the answer to a GET; undefined after a refusal. */
+export const ask = async (transport: Transport, path: string): Promise<unknown> =>
+  (await transport.request({ method: 'GET', path }).catch(undefinedIf(isRefused)))?.body;
 
 /** Retries until the API server answers. Until then it calls no webhook either. */
-export async function detectPlatform(
-  config: RuntimeConfig,
-  { transport, logger, signal }: Watching,
-): Promise<RuntimeConfig> {
+export async function detectPlatform(config: RuntimeConfig, { transport, logger, signal }: Watching) {
   const failure = 'cannot detect the platform, retrying';
   const known = await retrying(() => withPlatform(config, transport), { signal, logger, failure, maxMs: 1_000 });
   if (known === undefined) return config;

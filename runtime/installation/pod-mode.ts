@@ -3,16 +3,13 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { podModeKubernetes } from '../contract.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
-import { read } from './platform.ts';
+import { ask } from './platform.ts';
 
 /** Returns why there is no Pod mode, and what to do; undefined if there is one. */
-export async function whyNoPodMode(
-  { podMode }: Pick<RuntimeConfig, 'podMode'>,
-  transport: Transport,
-): Promise<string | undefined> {
+export async function whyNoPodMode({ podMode }: Pick<RuntimeConfig, 'podMode'>, transport: Transport) {
   if (!podMode) return "Set 'injection.podMode: true' of the operator";
-  const version = (await read(transport, '/version'))?.body as Version | undefined;
-  return version && whyTooOld(version);
+  const version = await ask(transport, '/version');
+  return version === undefined ? undefined : whyTooOld(version as Version);
 }
 
 interface Version {
@@ -28,10 +25,7 @@ export function whyTooOld({ major, minor, gitVersion }: Version): string | undef
 }
 
 /** Retries until the API server answers. */
-export async function detectPodMode(
-  config: RuntimeConfig,
-  { transport, logger, signal }: Watching,
-): Promise<string | undefined> {
+export async function detectPodMode(config: RuntimeConfig, { transport, logger, signal }: Watching) {
   const failure = 'cannot read the version of Kubernetes, retrying';
   return retrying(() => whyNoPodMode(config, transport), { signal, logger, failure, maxMs: 1_000 });
 }

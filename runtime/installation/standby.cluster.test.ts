@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
-import { runInContainer } from '../../sandbox/manager/command.ts';
+import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { install, withoutNodes, type Installation } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
@@ -87,6 +87,18 @@ describe('a second installation', () => {
 
   it('is ready while it stands by, because a tool that replaces an installation waits for it', async () => {
     await eventually(async () => expect((await second.readiness()).status).toBe(200));
+  });
+
+  it('is named by the commands, which answer for the active one', async () => {
+    const asUser = (...args: string[]) => runCommand([...args, '--kubeconfig', operator.cluster.kubeconfig], {});
+    const both =
+      'More than one Lumigo operator is installed. lumigo-system/lumigo-lumigo-operator acts, and ' +
+      `${other.namespace}/${other.name} stands by`;
+    const explained = await asUser('explain', 'deployment/cart', '-n', shop);
+    expect(explained).toMatchObject({ code: 0, stderr: expect.stringContaining(both) });
+    expect(explained.stdout).not.toContain('Sends to');
+    expect((await asUser('check')).stdout).toContain(both);
+    expect(await asUser('uninstall')).toMatchObject({ code: 1, stderr: expect.stringContaining(both) });
   });
 
   it('changes no workload and writes no status while the first is available [F71]', async () => {

@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
-import type * as api from '@kubernetes/client-node';
 import { Debounce } from '../async/debounce.ts';
 import { pause } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { webhookSelector } from '../contract.ts';
-import type { DeepPartial } from '../api/objects.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
@@ -12,7 +10,7 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
-import { getManager } from './installation.ts';
+import { getManager, type ManagerDeployment } from './installation.ts';
 import { getId, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
 import type { KnownInstallation, SeenManager } from './plan-standby.ts';
 
@@ -81,8 +79,7 @@ export class Standby {
   private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
     const before = this.seen.get(other.uid);
     try {
-      const found = (await this.client.find(getManager(other), { signal })) as
-        DeepPartial<api.V1Deployment> | undefined;
+      const found = (await this.client.find(getManager(other), { signal })) as ManagerDeployment | undefined;
       const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
       this.seen.set(other.uid, seeManager(before, available, performance.now()));
     } catch (error) {
@@ -98,9 +95,8 @@ export class Standby {
   private async judge(other: KnownInstallation | undefined): Promise<void> {
     const { logger } = this.options;
     const cause =
-      other === undefined
-        ? undefined
-        : `another installation of the Lumigo operator is active in this cluster (${getId(other)}), and this one changes nothing; remove one of the two, see docs/operate/uninstall.md`;
+      other &&
+      `another installation of the Lumigo operator is active in this cluster (${getId(other)}), and this one changes nothing; remove one of the two, see docs/operate/uninstall.md`;
     if (cause === this.cause) return;
     this.cause = cause;
     if (other !== undefined && cause !== undefined) {

@@ -1,4 +1,7 @@
-import { getManager, listInstallations, type Installed, type listManagers } from '../installation/installation.ts';
+import { fromEnvironment } from '../config/config.ts';
+import { variables } from '../config/document.ts';
+import { findActing, getManager, listInstallations } from '../installation/installation.ts';
+import type { Installed, ManagerDeployment } from '../installation/installation.ts';
 import { getId } from '../installation/plan-standby.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -20,7 +23,7 @@ export async function readSigns(client: Client, installed: Installed) {
   const [namespace, account, deployment] = await Promise.all([
     client.find({ ...kinds.namespaces, name: installed.operatorNamespace }, options),
     client.find(getAccount(installed), options),
-    client.find(manager, { timeoutMs: ANSWER_MS }) as Promise<Deployment | undefined>,
+    client.find(manager, { timeoutMs: ANSWER_MS }) as Promise<ManagerDeployment | undefined>,
   ]);
   const isNamespaceGoing = namespace?.metadata.deletionTimestamp !== undefined;
   const isGone = deployment === undefined || deployment.metadata.deletionTimestamp !== undefined;
@@ -33,7 +36,13 @@ export async function readSigns(client: Client, installed: Installed) {
   };
 }
 
-type Deployment = Awaited<ReturnType<typeof listManagers>>[number]['deployment'];
+/** Finds the operator of this container, or the only one of the cluster. Throws an Error if there are several. */
+export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
+  if (environment[variables.config] !== undefined) return fromEnvironment(environment);
+  const acting = await findActing(client);
+  if (acting?.note !== undefined) throw new Error(`it is not clear which operator to remove. ${acting.note}`);
+  return acting;
+}
 
 /** Returns true if this operator was renamed or moved: injections belong to the other one. An editor can forge a Deployment. */
 export async function hasSuccessor(client: Client, installed: Installed): Promise<boolean> {
