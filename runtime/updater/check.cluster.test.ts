@@ -100,6 +100,19 @@ describe('the updater in the mode `check` [F60]', () => {
     });
   });
 
+  it('succeeds, and logs why, if its event cannot be sent', async () => {
+    const { name, namespace } = operator.installation.settings;
+    const role = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles', namespace };
+    const ref = { ...role, name: `${name}${suffixes.updater}` };
+    const { rules } = await operator.cluster.client.get(ref);
+    const setRules = (given: unknown) => operator.cluster.client.patch(ref, { kind: 'merge', body: { rules: given } });
+    const isOfEvents = ({ resources }: { readonly resources?: readonly string[] }) => resources?.includes('events');
+    await setRules((rules as readonly object[]).filter((rule) => isOfEvents(rule) !== true));
+    const { code, log } = await check();
+    await setRules(rules);
+    expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('cannot send the event about the update') });
+  });
+
   it('fails if the repository does not answer, and says so', async () => {
     charts.stop();
     const { code, event } = await check();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { run } from '../../sandbox/run.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
-import { openHelm, type Charts, type Helm } from './helm.ts';
+import { describeError } from '../wording/errors.ts';
+import { openHelm, type Helm } from './helm.ts';
 
 let repository: Repository;
 let registry: Registry;
@@ -33,7 +34,7 @@ function publish(version: string, signedBy?: string, tamper: (archive: string) =
   return archive;
 }
 
-describe.each<[string, () => Charts]>([
+describe.each<[string, () => ReturnType<Helm['charts']>]>([
   ['a repository with an index', () => helm.charts(repository.url)],
   ['a registry', () => helm.charts(address())],
 ])('a chart in %s is verified before it is read [F27, F60]', (_place, charts) => {
@@ -55,6 +56,20 @@ describe.each<[string, () => Charts]>([
     await charts().versions('*');
     expect(readFileSync(await charts().fetch('1.4.0', keyring))).toEqual(readFileSync(archive));
     await expect(charts().fetch('1.4.0', '/nowhere/keyring.gpg')).rejects.toThrow(/helm pull failed: .*keyring\.gpg/);
+  });
+});
+
+describe('an upgrade', () => {
+  it('fails with its own cause if the state of the release cannot be read either', async () => {
+    const PATH = repository.bin;
+    // No API server listens there.
+    const unreachable = openHelm({
+      namespace: 'default',
+      environment: { PATH, HELM_KUBEAPISERVER: 'https://127.0.0.1:1' },
+    });
+    const upgraded = unreachable.upgrade('lumigo', '1.5.0', repository.publish('1.5.0'), 10).catch(describeError);
+    expect(await upgraded).toMatch(/^1\.5\.0 could not be installed: helm upgrade failed: .*127\.0\.0\.1:1/);
+    unreachable.close();
   });
 });
 

@@ -14,8 +14,6 @@ interface HelmOptions {
 /** Each method throws an Error with Helm's message. */
 export type Helm = ReturnType<typeof openHelm>;
 
-export type Charts = ReturnType<Helm['charts']>;
-
 interface HistoryEntry {
   readonly revision: number;
   readonly status: string;
@@ -47,16 +45,18 @@ export function openHelm({ namespace, environment }: HelmOptions) {
     return [/^version: (\S+)$/m.exec(metadata)?.[1] ?? []].flat();
   };
 
+  const history = async (release: string): Promise<readonly Revision[]> => {
+    const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
+    return (JSON.parse(entries) as readonly HistoryEntry[]).map(({ revision, status, chart }) => ({
+      revision,
+      status,
+      version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
+    }));
+  };
+
   return {
     /** Returns the oldest revision first. */
-    async history(release: string): Promise<readonly Revision[]> {
-      const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
-      return (JSON.parse(entries) as readonly HistoryEntry[]).map(({ revision, status, chart }) => ({
-        revision,
-        status,
-        version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
-      }));
-    },
+    history,
 
     /** `https://…` is a repository with an index, `oci://…` a folder of a registry. */
     charts(repository: string) {
@@ -78,11 +78,16 @@ export function openHelm({ namespace, environment }: HelmOptions) {
       };
     },
 
-    /** Keeps the values that were set. */
-    async upgrade(release: string, file: string, timeoutSeconds: number): Promise<void> {
+    /** Keeps the values that were set. The Error of a failure also has the state of the release, if it can be read. */
+    async upgrade(release: string, version: string, file: string, timeoutSeconds: number): Promise<void> {
       const how = ['--namespace', namespace, '--reset-then-reuse-values'];
       // --atomic waits until everything is ready, and rolls back otherwise.
-      await helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
+      const upgraded = helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
+      await upgraded.catch(async (cause: unknown) => {
+        const last = (await history(release).catch(() => [])).at(-1);
+        const state = last && `; revision ${last.revision}, with ${last.version}, is ${last.status} now`;
+        throw new Error(`${version} could not be installed${state ?? ''}`, { cause });
+      });
     },
 
     close: () => rmSync(home, { recursive: true, force: true }),

@@ -6,7 +6,7 @@ import { getManager } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import { describeError } from '../wording/errors.ts';
-import type { Charts, Helm } from './helm.ts';
+import type { Helm } from './helm.ts';
 import { planUpdate, findRange, type Outcome, type Result } from './plan-update.ts';
 
 interface UpdateOptions {
@@ -37,7 +37,9 @@ export async function update(options: UpdateOptions): Promise<boolean> {
   else logger.error({ release, problem: message }, report);
   const { podName: instance, version } = config;
   const details = { regarding, reason, message, key: instance };
-  await postEvent(client, eventObject({ ...details, now: new Date(), version, instance }));
+  await postEvent(client, eventObject({ ...details, now: new Date(), version, instance })).catch((error: unknown) =>
+    logger.warn({ release, problem: describeError(error) }, 'cannot send the event about the update'),
+  );
   return isDone;
 }
 
@@ -53,7 +55,8 @@ async function checkOrUpgrade(options: UpdateOptions, release: string | undefine
   const { outcome, newest = '', message: reason } = plan;
   if (outcome !== 'operatorUpdated') return plan;
   logger.info({ release, from: installed, to: newest, reason }, 'updating the operator');
-  await upgrade(options, charts, upgradable(config, release), newest);
+  const file = await charts.fetch(newest, config.keyring);
+  await helm.upgrade(upgradable(config, release), newest, file, config.timeoutSeconds);
   return { outcome, message: `${installed} was upgraded to ${newest}`, newest };
 }
 
@@ -67,15 +70,6 @@ function upgradable({ keyring, unsigned }: UpdaterConfig, release: string | unde
       'the charts cannot be verified. Set updater.verify.keyringSecret to the Secret with the keyring, or set updater.verify.unsigned to accept to trust the chart repository',
     );
   return release;
-}
-
-async function upgrade({ config, helm }: UpdateOptions, charts: Charts, release: string, to: string): Promise<void> {
-  const file = await charts.fetch(to, config.keyring);
-  await helm.upgrade(release, file, config.timeoutSeconds).catch(async (error: unknown) => {
-    const last = (await helm.history(release)).at(-1);
-    const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;
-    throw new Error(`${to} could not be installed; ${state} now`, { cause: error });
-  });
 }
 
 /** Returns the Deployment for events, and its release, which Helm writes on every object. */
