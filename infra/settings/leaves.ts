@@ -65,8 +65,8 @@ export const httpsUrl = () =>
 /** A chart repository: an index by https://, or a folder of a registry by oci://, which uses TLS as well. */
 export const chartRepository = () =>
   text().regex(
-    /^((https|oci):\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
-    'must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the network replace what is installed)',
+    /^((https|oci):\/\/[^/\s@]+(\/\S*[^/\s])?)?$/,
+    'must be an https:// or oci:// URL without a slash at its end, and without a user or password, which logs would show (http:// lets an attacker replace the chart)',
   );
 
 export const imageRepository = () =>

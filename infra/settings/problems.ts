@@ -79,6 +79,6 @@ const kinds: Readonly<Record<string, string>> = {
 function found(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);
-  if (mayHoldToken(text)) return getKind(value);
+  if (mayHoldToken(text) || /:\/\/[^/]*@/.test(text)) return getKind(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -231,18 +231,25 @@ describe('the settings for restricted clusters', () => {
 
 describe('the settings of the updater', () => {
   const of = (repository: string) => getProblems({ updater: { repository } });
+  const form =
+    'updater.repository must be an https:// or oci:// URL without a slash at its end, and without a user or password, ' +
+    'which logs would show (http:// lets an attacker replace the chart)';
 
   it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
     'refuse a chart repository without TLS: %s [F27]',
     (repository) => {
-      expect(of(repository)).toEqual([
-        'updater.repository must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the ' +
-          `network replace what is installed), but is "${repository}"`,
-      ]);
+      expect(of(repository)).toEqual([`${form}, but is "${repository}"`]);
     },
   );
 
-  it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo', ''])(
+  it.each(['https://user:hunter2@charts.example', 'oci://hunter2@charts.example/lumigo'])(
+    'refuse a chart repository with a user or password, and do not show it: %s',
+    (repository) => {
+      expect(of(repository)).toEqual([`${form}, but is a text (not shown, because it may hold a token)`]);
+    },
+  );
+
+  it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo@2', ''])(
     'accept one with TLS: %s [F27]',
     (each) => {
       expect(of(each)).toEqual([]);
