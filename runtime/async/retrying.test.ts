@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backoffMs, pause, retrying } from './retrying.ts';
+import { backoffMs, failureLog, pause, retrying } from './retrying.ts';
 
 async function tried(problems: readonly string[], stop = new AbortController()) {
   const [logged, waits, left]: [string[], number[], string[]] = [[], [], [...problems]];
@@ -23,6 +23,21 @@ async function tried(problems: readonly string[], stop = new AbortController()) 
   );
   return { result, logged, waits };
 }
+
+describe('failureLog', () => {
+  it('warns once of each subject until it succeeds, and has the other failures at debug level', () => {
+    const logged: string[] = [];
+    const log = (level: string) => (fields: object) => void logged.push(`${level} ${Object.values(fields).join(' ')}`);
+    const report = failureLog({ warn: log('warn'), debug: log('debug') } as never, 'cannot count pods');
+    const [shop, bank] = [{ namespace: 'shop' }, { namespace: 'bank' }];
+    report(shop, 'forbidden');
+    report(bank, 'forbidden');
+    report(shop, 'timeout');
+    report(shop, undefined);
+    report(shop, 'forbidden');
+    expect(logged).toEqual(['warn shop forbidden', 'warn bank forbidden', 'debug shop timeout', 'warn shop forbidden']);
+  });
+});
 
 describe('retrying', () => {
   it('returns the result of the first attempt that succeeds, without a wait', async () => {

@@ -37,6 +37,15 @@ export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOp
   return undefined;
 }
 
+/** Returns a log of failures. It warns once of each subject until it succeeds, and has the other failures at debug level. */
+export const failureLog =
+  (logger: Pick<Logger, 'warn' | 'debug'>, message: string, failing = new Set<string>()) =>
+  (subject: object, problem: string | undefined): void => {
+    const key = JSON.stringify(subject);
+    if (problem !== undefined) logger[failing.has(key) ? 'debug' : 'warn']({ ...subject, problem }, message);
+    failing[problem === undefined ? 'delete' : 'add'](key);
+  };
+
 interface BackoffOptions extends Pace {
   /** In [0, 1). Default: at random. */
   readonly random?: number;

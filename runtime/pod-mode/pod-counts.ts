@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
+import { failureLog } from '../async/retrying.ts';
 import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import { annotations, pods } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
@@ -71,6 +72,12 @@ export class PodCounts {
       changes.touch();
     };
     lumigoes.onPolicy(onPolicy, signal);
+    const report = failureLog(logger, 'cannot count pods');
+    const attempt = async <T>(subject: object, work: Promise<T>): Promise<T | undefined> => {
+      const problem = await work.then(() => undefined, describeError);
+      if (!signal.aborted) report(subject, problem);
+      return problem === undefined ? work : undefined;
+    };
     for (let allAt = 0; !signal.aborted; await changes.wait(Math.max(0, allAt - performance.now()), signal)) {
       const isAll = performance.now() >= allAt;
       if (isAll) allAt = performance.now() + MINUTE_MS;
@@ -78,12 +85,8 @@ export class PodCounts {
       for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
       const due = inPodMode.filter((namespace) => isAll || changed.has(namespace));
       changed.clear();
-      const failed = (problem: object) => (error: unknown) => {
-        if (!signal.aborted) logger.debug({ ...problem, problem: describeError(error) }, 'cannot count pods');
-        return undefined;
-      };
-      const policy = due.length === 0 ? undefined : await checkPodPolicy(client, config).catch(failed({}));
-      for (const namespace of due) await this.count(client, namespace, policy).catch(failed({ namespace }));
+      const policy = due.length === 0 ? undefined : await attempt({}, checkPodPolicy(client, config));
+      for (const namespace of due) await attempt({ namespace }, this.count(client, namespace, policy));
     }
   };
 
@@ -104,13 +107,8 @@ export class PodCounts {
       open.set(getOwner(pod), [...(open.get(getOwner(pod)) ?? []), pod]);
     const wanted = await this.wanted(client, namespace, open);
     const restart = [...new Set(wanted.flatMap((pod) => findTarget(pod) ?? []))].sort();
-    this.options.onSeen(namespace, {
-      namespace,
-      injected: listed.filter(isInjected).length,
-      without: wanted.length,
-      restart,
-      policy,
-    });
+    const injected = listed.filter(isInjected).length;
+    this.options.onSeen(namespace, { namespace, injected, without: wanted.length, restart, policy });
   }
 
   private async wanted(
