@@ -4,13 +4,11 @@ import { checks } from '../diagnostics/checks.ts';
 import { renderFindings, runChecks, type Finding } from '../diagnostics/finding.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
-import { formatted, type Format } from './output.ts';
+import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags {
-  readonly namespace?: string;
+interface Flags extends OutputFlags {
   /** `true` without a number. */
   readonly wait?: number | true;
-  readonly output: Format;
 }
 
 const WAIT_SECONDS = 120;

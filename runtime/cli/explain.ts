@@ -1,14 +1,9 @@
 import { explain, renderExplanation } from '../diagnostics/explain.ts';
 import { decisionContext, inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
-import { formatted, type Format } from './output.ts';
+import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags {
-  readonly namespace?: string;
-  readonly output: Format;
-}
-
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
+export const run = (invocation: Invocation<OutputFlags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { argument: target, flags } = invocation;
     const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';

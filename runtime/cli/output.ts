@@ -1,6 +1,11 @@
 import { withoutTokens } from '../wording/token.ts';
 
-export type Format = 'table' | 'json' | 'yaml';
+type Format = 'table' | 'json' | 'yaml';
+
+export interface OutputFlags {
+  readonly namespace?: string;
+  readonly output: Format;
+}
 
 /** A user may have written a token in place of a name, which results quote. */
 export const formatted = async <T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> =>

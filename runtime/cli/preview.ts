@@ -2,12 +2,10 @@ import { assumedPolicy, preview } from '../diagnostics/preview.ts';
 import { renderPreview } from '../diagnostics/render-verdicts.ts';
 import { decisionContext, inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
-import { formatted, type Format } from './output.ts';
+import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags {
-  readonly namespace?: string;
+interface Flags extends OutputFlags {
   readonly assumeLumigo?: boolean;
-  readonly output: Format;
 }
 
 export const run = (invocation: Invocation<Flags>): Promise<void> =>

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Tone } from '../diagnostics/table.ts';
+import { once } from '../wording/once.ts';
 import { printable } from '../wording/printable.ts';
 import type { Shell } from './invocation.ts';
 
@@ -13,7 +14,7 @@ export const processShell = (): Shell => {
   return {
     print: (text) => stdout.write(`${printable(text)}\n`),
     write: (text) => stdout.write(`${text}\n`),
-    note: (text) => stderr.write(`${printable(text)}\n`),
+    note: once((text) => stderr.write(`${printable(text)}\n`)),
     paint: (tone, text) =>
       isColored && tone !== 'plain' ? styleText(colors[tone], text, { validateStream: false }) : text,
     isTerminal,

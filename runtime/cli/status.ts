@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStatus } from '../diagnostics/read-status.ts';
 import { renderStatus } from '../diagnostics/rollout-status.ts';
+import { ApiError, ConnectionError, isRefusal } from '../kubernetes/http/errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { decisionContext, inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
-import { formatted, type Format } from './output.ts';
+import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags {
-  readonly namespace?: string;
+interface Flags extends OutputFlags {
   readonly watch?: boolean;
-  readonly output: Format;
 }
 
 const PAUSE_MS = 2_000;
@@ -21,7 +21,12 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     cluster.step(`reading the workloads in ${namespace}`);
     const context = await decisionContext(cluster, invocation, namespace);
     for (let before = ''; ; await sleep(PAUSE_MS)) {
-      const status = await readStatus({ ...context, namespace });
+      const status = await readStatus({ ...context, namespace }).catch((error: unknown) => {
+        const mayPass = error instanceof ConnectionError || (error instanceof ApiError && !isRefusal(error));
+        if (flags.watch !== true || !mayPass) throw error;
+        invocation.note(`Cannot read the status, retrying: ${describeError(error)}`);
+      });
+      if (status === undefined) continue;
       const text = await formatted(flags.output, status, (all) => renderStatus(all, invocation.paint));
       if (text !== before) write(flags.watch === true && isTerminal ? `${CLEAR}${text}` : text);
       if (flags.watch !== true || status.isComplete) return;
