@@ -35,6 +35,12 @@ describe('the bundle', () => {
     expect(statSync(bundlePath).mtimeMs).toBe(made);
   });
 
+  it('ends without a stack if the reader of its output ends first', () => {
+    const line = `{ "${process.execPath}" "${file}" completion fish; echo "exits with $?" >&2; } | true`;
+    const { stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+    expect(stderr).toBe('exits with 141\n');
+  });
+
   it('is a program by itself', () => {
     const { status, stdout } = run(file, '--help');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('preview') });
