@@ -120,7 +120,6 @@ export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 /** An Authorization header is `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';
 
-/** The setting `webhook.excludedNamespaces` adds to them. */
 export const excludedNamespaces = ['kube-system', 'kube-node-lease', 'kube-public'] as const;
 
 /** The oldest minor version of Kubernetes with mutating policies, which Pod mode needs. */

@@ -39,6 +39,12 @@ it.each(clocks)('finds the leader in a Lease that changes, with the time %s', as
   expect(await finding).toBe('pod-1');
 });
 
+it('finds the leader of a fresh Lease at once', async () => {
+  const { installed } = await createLease('fresh', { renewTime: new Date().toISOString().replace('Z', '000Z') });
+  // The Lease does not change, so a later look would find no leader.
+  expect(await findLeader(cluster.client, installed)).toBe('pod-1');
+});
+
 it('finds no leader at once without a Lease, or if its holder has released it', async () => {
   const none = { operatorName: 'none', operatorNamespace: 'default' };
   expect(await findLeader(cluster.client, none)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
+import { planLease, seeLease, type Lease, type LeaseSpec, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { getLease, type Installed } from './installation.ts';
 
 /** The values of the manager and of the original, for a Lease without a duration. A leader renews every 5 s. */
@@ -15,12 +15,15 @@ export async function lookAtLease(client: Client, ref: ResourceRef, before: Seen
   return { seen, isHeld: planLease(seen, now, '', times) > 0 };
 }
 
-/** Returns the leader when it renews its Lease, after 5 s at most; undefined if it does not. */
+const isFresh = (spec?: LeaseSpec) => Math.abs(Date.now() - Date.parse(spec?.renewTime ?? '')) < times.leaseDurationMs;
+
+/** Returns the leader of a fresh Lease at once. With another time it must renew its Lease, because a clock may be wrong. */
 export async function findLeader(client: Client, installed: Installed): Promise<string | undefined> {
   const until = performance.now() + times.leaseDurationMs;
   for (let before: SeenLease | undefined; ; await sleep(times.retryPeriodMs)) {
     const { seen, isHeld } = await lookAtLease(client, getLease(installed), before);
-    if (isHeld && before !== undefined && seen !== before) return seen?.lease.spec?.holderIdentity;
+    const spec = seen?.lease.spec;
+    if (isHeld && (isFresh(spec) || (before !== undefined && seen !== before))) return spec?.holderIdentity;
     if (!isHeld || performance.now() > until) return undefined;
     before = seen;
   }

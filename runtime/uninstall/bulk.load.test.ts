@@ -74,8 +74,7 @@ async function measure(line: string, kubeconfig?: string) {
 
 it.each([
   ['explain deployment/app-7', 1.5],
-  // It waits until the leader renews its Lease.
-  ['check', 9],
+  ['check', 3],
   ['status', 3],
 ])('lumigo %s answers within %f s after its start in a namespace with 300 workloads', async (line, maxSeconds) => {
   // Without its kubeconfig, the program ends after Node.js has started and loaded the command.
