@@ -81,8 +81,8 @@ export function planRollout(
   const isUnderWay = summary.underWay.length > 0;
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
-  const mayGo =
-    isUnderWay && healthFor(tally, injector) !== 'verified' ? waiting.filter(({ risk }) => risk.rank < 4) : waiting;
+  const isHeld = ({ risk }: (typeof waiting)[0]) => risk.rank === 4 && healthFor(tally, injector) !== 'verified';
+  const mayGo = isUnderWay ? waiting.filter((each) => !isHeld(each)) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
   const batch = withRetries(mayGo, ordinary, isProven);

@@ -59,22 +59,23 @@ export class Rollouts {
     const now = performance.now();
     const { state, action } = transition(before, seen, now, this.settings);
     if (state !== before) store.update(known, toFact(state));
-    if (state.kind === 'verified' && state.isCurrent && before.kind !== 'verified') this.ran(known.namespace, now);
-    // Others of its namespace may be read before the next plan counts it.
-    if (isJudged(state) && !isJudged(before)) {
-      const own = this.tallies.get(known.namespace) ?? noTally;
-      this.tallies.set(known.namespace, { ...own, first: own.first + 1 });
-    }
+    this.remember(known.namespace, before, state, now);
     if (before.kind !== 'verified' && isProof(state, now))
       for (const each of store.in(known.namespace)) this.see(each, { kind: 'proven' });
     return action;
   }
 
-  private ran(namespace: string, now: number): void {
-    this.ranAt.delete(namespace);
-    this.ranAt.set(namespace, now);
-    const [[oldest, at] = ['']] = this.ranAt;
-    if (this.isOver(at)) this.ranAt.delete(oldest);
+  private remember(namespace: string, before: WorkloadState, state: WorkloadState, now: number): void {
+    if (state.kind === 'verified' && state.isCurrent && before.kind !== 'verified') {
+      this.ranAt.delete(namespace);
+      this.ranAt.set(namespace, now);
+      const [[oldest, at] = ['']] = this.ranAt;
+      if (this.isOver(at)) this.ranAt.delete(oldest);
+    }
+    // Others of its namespace may be read before the next plan counts it.
+    if (!isJudged(state) || isJudged(before)) return;
+    const own = this.tallies.get(namespace) ?? noTally;
+    this.tallies.set(namespace, { ...own, first: own.first + 1 });
   }
 
   private isOver = (at = -Infinity): boolean => performance.now() - at >= RAN_MS;

@@ -53,6 +53,7 @@ const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 
 const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
 const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
+const local = { ...over, until: 1_000, isLocal: true };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, first: 'awaited', wakeAt: 10_000 };
@@ -137,13 +138,7 @@ const rows: readonly Row[] = [
   ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, untested],
   ['an untested one that changes is read', untested, touched, 1_000, wake(untested, 11_000)],
   ['its pods are looked at', untested, status(noPods), 1_000, untested, 'look-at-pods'],
-  [
-    'a pod that got past the injector verifies it, for its namespace',
-    untested,
-    pods(undefined, true),
-    1_000,
-    { ...over, until: 1_000, isLocal: true },
-  ],
+  ['a pod that got past the injector verifies it, for its namespace', untested, pods(undefined, true), 1_000, local],
   ['two looks revert it as well [F67]', doubted, pods(crash), 20_000, {}, 'revert'],
   [
     'once it has replicas it rolls [F67]',
