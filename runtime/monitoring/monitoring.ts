@@ -1,5 +1,5 @@
 import { unlessAborted } from '../async/aborted.ts';
-import { backoffMs, retrying } from '../async/retrying.ts';
+import { backoffMs, failureLog, retrying } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
@@ -27,8 +27,7 @@ interface MonitoringOptions extends Omit<Watching, 'signal'> {
 interface Context extends MonitoringOptions {
   readonly client: Client;
   readonly marks: Marks;
-  /** The uids of namespaces whose problem is in the log. */
-  readonly reported: Set<string>;
+  readonly report: ReturnType<typeof failureLog>;
 }
 
 const IDLE_MS = 60 * 60_000;
@@ -70,7 +69,8 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   await watch.synced;
   const isDue = (seen: Seen): seen is Task =>
     seen.entry !== undefined && marks.get(seen.uid) !== formatMark(seen.entry);
-  const context = { ...options, client, marks, reported: new Set<string>() };
+  const report = failureLog(logger, 'cannot monitor a namespace, retrying');
+  const context = { ...options, client, marks, report };
   for (let failures = 0; !signal.aborted;) {
     const there = handler.values();
     const due = there.filter(isDue);
@@ -83,14 +83,12 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
 }
 
 async function monitorAll(context: Context, tasks: readonly Task[]): Promise<void> {
-  const { config, logger, client, reported } = context;
+  const { config, client, report } = context;
   const credential = await readCredential(client, getInstallationSource(config));
   for (const task of tasks) {
     const { namespace, uid } = task;
     const problem = await monitor(context, task, credential).then(() => undefined, describeError);
-    if (problem === undefined) reported.delete(uid);
-    else logger[reported.has(uid) ? 'debug' : 'warn']({ namespace, problem }, 'cannot monitor a namespace, retrying');
-    if (problem !== undefined) reported.add(uid);
+    report({ namespace, uid }, problem);
   }
 }
 

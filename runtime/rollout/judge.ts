@@ -47,7 +47,7 @@ function begin(
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
-    // The first one with this injector is read once: a Job may have pods by then.
+    // The first one with this injector is read until its deadline, because a Job has its pods later.
     const isTried = injector === 'verified' || injector === 'tried';
     return isTried || completion.isEmpty === true ? untested : { ...untested, first: 'awaited', wakeAt: now + soakMs };
   }
