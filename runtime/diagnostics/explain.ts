@@ -169,8 +169,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
 
 function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
-  const template = toTemplate(workload);
-  if (injectionStatus === undefined && template !== undefined && isOriginals(workload, template))
+  if (isOriginals(workload))
     return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
   if (injectionStatus === undefined) return 'not instrumented';
   const { change, at, by, tracing, keep } = injectionStatus;

@@ -54,7 +54,7 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
   const { policy, workload } = input;
   switch (policy.kind) {
     case 'none':
-      return withoutLumigo({ ...input, workload: asItOptedIn(workload, template) }, template);
+      return withoutLumigo({ ...input, workload: asItOptedIn(workload) }, template);
     case 'excluded':
       return none('excluded', workload);
     case 'disabled':

@@ -74,15 +74,15 @@ function changeIn(input: DecisionInput, news?: News) {
   return known ?? { change: 'adopted' as const, at: now, by };
 }
 
-export const isOriginals = ({ metadata }: Workload, template: PodTemplate): boolean =>
-  ourLabel(metadata) !== undefined &&
-  getInjectionStatus(metadata) === undefined &&
-  getOriginalState(template) === undefined &&
-  isInjected(template);
+export function isOriginals(workload: Workload): boolean {
+  const [{ metadata }, template] = [workload, toTemplate(workload)];
+  if (template === undefined || getOriginalState(template) !== undefined) return false;
+  return ourLabel(metadata) !== undefined && getInjectionStatus(metadata) === undefined && isInjected(template);
+}
 
 /** Restores the user's label, which the original operator replaced, in a namespace without a `Lumigo`. */
-export function asItOptedIn(workload: Workload, template: PodTemplate): Workload {
-  if (!isOriginals(workload, template)) return workload;
+export function asItOptedIn(workload: Workload): Workload {
+  if (!isOriginals(workload)) return workload;
   const { metadata } = workload;
   return { ...workload, metadata: { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } } };
 }

@@ -2,12 +2,11 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
-import { getOriginalState } from '../injection/original-state.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { uninstrument } from '../injection/remove.ts';
+import { hasInjection, uninstrument } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
-import { toTemplate } from '../injection/workload.ts';
+import { asItOptedIn } from '../injection/standing.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
@@ -25,8 +24,8 @@ const PAGE_SIZE = 50;
 const MAX_CONCURRENT_CHANGES = 16;
 const MAX_NAMED = 5;
 
-/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. */
-export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
+/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. `traced`: namespaces. */
+export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number, traced?: Set<string>) {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;
   await forEachConcurrent(
@@ -36,7 +35,7 @@ export async function removeInstrumentation(client: Client, isWanted: Predicate,
       const { namespace = '', name } = workload.metadata;
       const subject = `${kind.kind} ${namespace}/${name}`;
       const isLate = Date.now() >= until;
-      const problem = isLate ? '' : await removeFrom(client, kind, workload).catch(describeError);
+      const problem = isLate ? '' : await removeFrom(client, kind, workload, traced).catch(describeError);
       if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
       unclean.add(namespace);
       if (isLate) late.push(subject);
@@ -66,22 +65,23 @@ const lists = [
 ].flatMap((options) => workloads.filter(({ mutable }) => mutable).map((kind) => [kind, options] as const));
 
 /**
- * Judges by the operator's records, because others change the labels. Returns false if the deleted `Lumigo` kept the
- * injection, or if this operator added none. A Deployment's ReplicaSets have its records. The Deployment changes them.
+ * Judges by the operator's records, because others change the labels, and by the pod template. Returns false if the
+ * deleted `Lumigo` kept the injection. A Deployment's ReplicaSets have its records. The Deployment changes them.
  */
 function isToClean(workload: Workload): boolean {
-  const [{ kind, metadata }, template] = [workload, toTemplate(workload)];
+  const { kind, metadata } = workload;
   if (metadata.deletionTimestamp !== undefined || findOwner(kind, metadata) !== undefined) return false;
   const injectionStatus = getInjectionStatus(metadata);
   if (injectionStatus !== undefined) return injectionStatus.keep !== true;
-  return findRevert(metadata) !== undefined || (template !== undefined && getOriginalState(template) !== undefined);
+  return findRevert(metadata) !== undefined || hasInjection(workload);
 }
 
-async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
-  const { namespace, name } = listed.metadata;
+async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload, traced?: Set<string>) {
+  const { namespace = '', name } = listed.metadata;
   const ref = { ...kind, namespace, name };
   const remove = async (workload: Workload): Promise<boolean> => {
-    const patch = workloadPatch(workload, uninstrument(workload));
+    const own = traced?.has(namespace) === true ? workload : asItOptedIn(workload);
+    const patch = workloadPatch(workload, uninstrument(own));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
     const options = { fieldManager, metadataOnly: true } as const;

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import type { Workload } from '../api/objects.ts';
 import { annotations, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { getManager } from '../installation/installation.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -135,6 +137,36 @@ describe('uninstall', () => {
     await cluster.client.delete({ ...deployment, namespace: gone, name: 'set-back' });
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
+    await operator.startManager();
+  });
+
+  it('removes injections of the original operator without a manager, and restores its opt-ins', async () => {
+    const { testCluster, cluster } = operator;
+    const names = ['gone', 'kept', 'alone'].map((prefix) => testCluster.namespace(prefix));
+    const each = await Promise.all(names);
+    const [gone = '', kept = ''] = each;
+    await operator.killManager();
+    await expireLease();
+    await testCluster.lumigo(gone);
+    await testCluster.lumigo(kept, keep);
+    await testCluster.changeLumigo(gone, { metadata: { finalizers: [contract.finalizer] } });
+    for (const namespace of each) {
+      const workload = createWorkload(deployment, namespace, 'app') as unknown as Workload;
+      await testCluster.create(instrumentedByOriginal(workload) as never);
+    }
+    const { code, stdout, stderr } = await uninstall();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Removed the injection from 2 workloads.');
+    const found = each.map(async (namespace) => [
+      await testCluster.isInstrumented(deployment, namespace, 'app'),
+      await testCluster.label(deployment, namespace, 'app'),
+    ]);
+    expect(await Promise.all(found)).toEqual([
+      [false, undefined],
+      [true, originalLabel],
+      [false, 'true'],
+    ]);
+    for (const namespace of each) await cluster.client.delete({ ...deployment, namespace, name: 'app' });
     await operator.startManager();
   });
 

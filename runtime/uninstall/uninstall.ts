@@ -63,6 +63,8 @@ type Failures = Map<string, string>;
 class Cleaner {
   /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
+  /** These namespaces had a `Lumigo`. In others, the original operator injected only workloads that opted in. */
+  private readonly traced = new Set<string>();
   private stepDownAt = -Infinity;
   private seen: SeenLease | undefined;
   private left: readonly LumigoResource[] | undefined;
@@ -87,8 +89,10 @@ class Cleaner {
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
     const { client, print } = this.options;
-    for (const { metadata, spec } of left)
+    for (const { metadata, spec } of left) {
+      this.traced.add(metadata.namespace);
       if (spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(metadata.namespace);
+    }
     const failures: Failures = new Map();
     const present = left.filter((lumigo) => !isLeaving(lumigo));
     if (present.length > 0) print(`Deleting ${counted(present.length, 'Lumigo resource')}.`);
@@ -101,7 +105,7 @@ class Cleaner {
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, deadline, until = deadline } = this.options;
     if (await this.isLeftToManager(left)) return { removed: 0, problems: [], unclean: new Set() };
-    const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
+    const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until), this.traced);
     const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));
     await attempt(released, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     return removal;
