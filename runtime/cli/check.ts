@@ -32,7 +32,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     }
     invocation.write(await formatted(output, findings, (all) => renderFindings(all, invocation.paint)));
     const bad = findings.filter(isFailed).length;
-    if (findings.every(({ result }) => result === 'unknown'))
-      throw new Error('your account may make none of the checks');
     if (bad > 0) throw new Error(`${bad} of ${findings.length} checks failed`);
+    if (findings.every(({ check, result }) => check === 'definition' || result === 'unknown'))
+      throw new Error('your account may make none of the checks. For those of one namespace, pass -n');
   });

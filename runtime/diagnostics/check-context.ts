@@ -1,4 +1,4 @@
-import { lumigo as contract, probeNamespace as defaultNamespace } from '../contract.ts';
+import { lumigo as contract } from '../contract.ts';
 import { findManager } from '../installation/installation.ts';
 import { listAll, type Client } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
@@ -16,8 +16,6 @@ export interface CheckContext {
   /** Undefined: no operator is installed. */
   readonly installed: () => Promise<Awaited<ReturnType<typeof findManager>>>;
   readonly lumigoes: () => Promise<readonly LumigoResource[]>;
-  /** The webhook is not called for the operator's own namespace. */
-  readonly probeNamespace: () => Promise<string | undefined>;
 }
 
 const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
@@ -35,12 +33,5 @@ export function checkContext({ client, transport, namespace, environment }: Chec
     return found as unknown as readonly LumigoResource[];
   });
   const installed = once(() => findManager(client, environment));
-  return {
-    ...{ client, transport, namespace, now: Date.now(), lumigoes, installed },
-    probeNamespace: async () => {
-      if (namespace !== undefined) return namespace;
-      const isOwn = (await installed())?.operatorNamespace === defaultNamespace;
-      return isOwn ? (await lumigoes())[0]?.metadata.namespace : defaultNamespace;
-    },
-  };
+  return { client, transport, namespace, now: Date.now(), lumigoes, installed };
 }

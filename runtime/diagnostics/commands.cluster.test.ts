@@ -122,6 +122,12 @@ describe('lumigo check', () => {
     expect(stdout).toContain('Your account may not check this: ');
   });
 
+  it('says that an editor may make none of the checks without `-n`, and exits with 1', async () => {
+    const { code, stdout, stderr } = await asEditor('check', '-o', 'json');
+    expect(results(stdout)).toMatchObject({ definition: 'ok', webhook: 'unknown', lumigoes: 'unknown' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('your account may make none of the') });
+  });
+
   it('says what to do about an unreachable webhook, and exits with 1', async () => {
     await operator.withoutWebhook(async () => {
       // A probe of the operator may fail meanwhile. No Lumigo resource of this namespace says so.

@@ -73,10 +73,13 @@ async function ask(
     return { reachable: true, reason: 'ProbeSucceeded', message: `The API server reaches the injector webhook${how}` };
   } catch (error) {
     const message = describeError(error);
-    const isOurs = [webhooks.injector, webhooks.lumigoes].some((name) => message.includes(name));
-    return isOurs ? { reachable: false, reason: 'ProbeRefused', message } : undefined;
+    return isOwnRefusal(message) ? { reachable: false, reason: 'ProbeRefused', message } : undefined;
   }
 }
+
+/** Any refusal of a `Lumigo` has the name of its resource, which is also the name of its webhook. */
+export const isOwnRefusal = (message: string): boolean =>
+  [webhooks.injector, webhooks.lumigoes].some((name) => message.includes(`webhook "${name}"`));
 
 const TIMED_OUT = 0.9;
 
