@@ -31,9 +31,9 @@ export const monitoredNamespaces = z
   .default([])
   .describe(
     'Namespaces to trace, or `all`. The operator creates a `Lumigo` resource in each, and a Secret once the token is in the ' +
-      "operator's namespace (`lumigoToken`). It adopts an existing `Lumigo` and does not change an existing Secret. A namespace that " +
-      'leaves the list keeps both. Each namespace gets them once: a `Lumigo` that you delete stays deleted. A flag that you change here ' +
-      'is applied once to an existing `Lumigo`.',
+      "operator's namespace (`lumigoToken`). It adopts an existing `Lumigo`, and creates its missing Secret if the entry names " +
+      'the same one. It changes no existing Secret. A namespace that leaves the list keeps both. Each namespace gets them once: a `Lumigo` ' +
+      'that you delete stays deleted. A flag that you change here is applied once to an existing `Lumigo` with the name `lumigo`.',
   );
 
 /** The long form of `all`. */

@@ -169,6 +169,24 @@ describe('monitored namespaces [F54]', () => {
     expect(await secretIn('bank')).toBe(own);
   });
 
+  it('get the Secret that their existing Lumigo lacks, unless it names another', async () => {
+    const { testCluster, cluster } = operator;
+    for (const [name, secret] of [
+      ['given', 'own'],
+      ['given-other', 'other'],
+    ] as const) {
+      await namespace(name);
+      await testCluster.lumigo(name, { lumigoToken: { secretRef: { name: secret, key: 'token' } } });
+      const ref = { ...kinds.namespaces, name };
+      await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } });
+      const { uid } = (await cluster.client.get(ref)).metadata;
+      await eventually(async () => expect(await marks()).toHaveProperty([uid]));
+    }
+    expect(await secretIn('given', 'own')).toBe(token);
+    await waitForActive('given');
+    for (const secret of ['own', 'other']) expect(await secretIn('given-other', secret)).toBeUndefined();
+  });
+
   it('stay without a Lumigo that a user deletes, and get one again as new namespaces', async () => {
     await operator.testCluster.deleteLumigo('shop');
     await namespace('late');

@@ -12,6 +12,7 @@ import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
+import { equal } from '../json/values.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { holds } from '../injection/policy.ts';
 import { describeError } from '../wording/errors.ts';
@@ -98,7 +99,7 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   const secretRef = getSecretRef(entry, getInstallationSource(config));
   const { kind: action, spec } = planMonitoring(entry, lumigoes.in(namespace), secretRef, before);
   const isNew = action === 'create';
-  const lacksToken = isNew || (await waitsForToken(context, namespace, before));
+  const lacksToken = isNew || (await waitsForToken(context, namespace, secretRef, before));
   const { token, problem }: Partial<Credential> = lacksToken ? credential : {};
   const { apiVersion, kind, singular: name } = contract;
   const create = (collection: ResourceRef, object: Manifest) =>
@@ -115,11 +116,12 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
   logger.info({ namespace, action, problem: problem?.message }, 'namespace monitored because of monitoredNamespaces');
 }
 
-/** A user may have deleted the `Lumigo` before the token was there, or the watch has not reported it yet. */
-async function waitsForToken({ lumigoes, client }: Context, namespace: string, mark?: string): Promise<boolean> {
-  if (parseMark(mark).needsToken !== true) return false;
+/** An adopted `Lumigo` may lack its Secret. A user may have deleted one meanwhile, or the watch has not reported it yet. */
+async function waitsForToken({ lumigoes, client }: Context, namespace: string, secretRef: object, mark?: string) {
+  if (mark !== undefined && parseMark(mark).needsToken !== true) return false;
   const existing = lumigoes.in(namespace);
   const ref = { ...contract, namespace, name: contract.singular };
   if (existing.length === 0) return (await client.find(ref)) !== undefined;
-  return existing.some(({ status }) => !holds(status, 'Active'));
+  const waiting = existing.filter(({ status }) => !holds(status, 'Active'));
+  return waiting.some(({ spec }) => equal(spec?.lumigoToken?.secretRef, secretRef));
 }
