@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { active, injector, made } from '../../sandbox/testing/injection.ts';
+import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
+import { workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { statusOfNamespace } from './rollout-status.ts';
 
@@ -28,6 +31,16 @@ describe('the status of a namespace', () => {
     const config = { rolloutStrategy: 'progressive' } as const;
     const nothing = { namespace: 'shop', policy: { kind: 'none' }, lumigo: undefined, workloads: [], config } as const;
     expect(statusOfNamespace({ ...nothing, injector: {} as never }).isComplete).toBe(true);
+  });
+
+  it('is complete, and shows a workload as instrumented, under the original operator', () => {
+    const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation: 1 };
+    const lumigo = { metadata, status: { conditions: [condition('Active')] } } as unknown as LumigoResource;
+    const workloads = [{ kind: workloadKinds.deployment, workload: instrumentedByOriginal(made()) }];
+    const config = { rolloutStrategy: 'progressive' } as const;
+    const found = statusOfNamespace({ namespace: 'shop', policy: active, lumigo, workloads, injector, config });
+    expect(found.workloads).toMatchObject([{ state: 'instrumented', details: 'by the original operator' }]);
+    expect(found.isComplete).toBe(true);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { annotations, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { parseRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import { isOriginals } from '../injection/standing.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -61,10 +62,15 @@ export function statusOfNamespace(input: StatusInput): NamespaceStatus {
   };
 }
 
-/** Kubernetes' own rule: a status of an earlier generation, or the condition Reconciling. */
-const isReconciling = ({ metadata, status }: Partial<LumigoResource> = {}): boolean =>
-  (metadata?.generation ?? 0) > (status?.observedGeneration ?? 0) ||
-  status?.conditions?.some(({ type, status: is }) => type === 'Reconciling' && is === 'True') === true;
+/** Kubernetes' own rule: a status of an earlier generation, or the condition Reconciling. The original writes no generation. */
+function isReconciling({ metadata, status }: Partial<LumigoResource> = {}): boolean {
+  const { observedGeneration, conditions = [] } = status ?? {};
+  const seen = observedGeneration ?? (conditions.length > 0 ? Infinity : 0);
+  return (
+    (metadata?.generation ?? 0) > seen ||
+    conditions.some(({ type, status: is }) => type === 'Reconciling' && is === 'True')
+  );
+}
 
 function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
   if (rows.some(({ state }) => state === 'rolling out')) return false;
@@ -94,7 +100,9 @@ function findStatus(kind: WorkloadKind, workload: Workload, context: Context): W
 type Found = Pick<WorkloadStatus, 'state' | 'details'>;
 
 /** Returns undefined for a workload that the operator has not changed. */
-function injectedState({ metadata }: Workload, completion: Completion, { listed }: Context): Found | undefined {
+function injectedState(workload: Workload, completion: Completion, { listed }: Context): Found | undefined {
+  if (isOriginals(workload)) return { state: 'instrumented', details: 'by the original operator' };
+  const { metadata } = workload;
   const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
   const injectionStatus = getInjectionStatus(metadata);
