@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describePods } from './explain.ts';
+import { workloadKinds } from '../contract.ts';
+import { describeNext, describePods, describeTelemetry } from './explain.ts';
 
 type Pods = Parameters<typeof describePods>[0];
 const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
@@ -42,4 +43,19 @@ describe('an explanation in Pod mode', () => {
 
   it('has no remedy if no pod needs one', () =>
     expect(describePods(pods('up-to-date', 'cart-a'))).not.toHaveProperty('remedy'));
+});
+
+describe('an explanation of a workload', () => {
+  it('says that a revert is followed by another attempt', () => {
+    const verdict = { decision: { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' }, patch: [] };
+    expect(describeNext(workloadKinds.deployment, verdict as never, undefined)).toBe(
+      'the reconciler tries again later',
+    );
+  });
+
+  it('does not say that the pods of a silent CronJob run without the injection', () => {
+    const status = { instrumentedResources: [{ uid: 'u', telemetry: 'NothingYet' }] };
+    const telemetry = 'nothing yet. The operator has not seen all its pods run with the injection';
+    expect(describeTelemetry([{ status }] as never, 'u')).toEqual({ telemetry });
+  });
 });

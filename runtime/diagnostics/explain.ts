@@ -184,12 +184,13 @@ function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explan
   };
 }
 
-function describeTelemetry(lumigoes: readonly LumigoResource[], uid = ''): Pick<Explanation, 'telemetry'> {
+export function describeTelemetry(lumigoes: readonly LumigoResource[], uid = ''): Pick<Explanation, 'telemetry'> {
   const entries = lumigoes.flatMap(({ status }) => status?.instrumentedResources ?? []);
   const { telemetry, telemetrySince: since } = entries.find((entry) => entry.uid === uid) ?? {};
   if (telemetry === undefined) return {};
   if (telemetry === 'Received') return { telemetry: `arrives, the first at ${since}` };
-  if (since === undefined) return { telemetry: 'nothing yet. Its pods do not all run with the injection yet' };
+  if (since === undefined)
+    return { telemetry: 'nothing yet. The operator has not seen all its pods run with the injection' };
   return { telemetry: `nothing since its pods run with the injection (${since}). Check: ${silenceChecks}` };
 }
 
@@ -211,8 +212,9 @@ const findHalt = (lumigo: LumigoResource | undefined): string | undefined =>
 const whyNotNow = ({ blocked }: Verdict, halt: string | undefined): string | undefined =>
   blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
 
-function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | undefined): string {
+export function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | undefined): string {
   const what = outlook(verdict);
+  if (verdict.decision.code === 'reverted') return 'the reconciler tries again later';
   const later = what === 'instrument' || what === 'update' ? whyNotNow(verdict, halt) : undefined;
   if (later !== undefined) return `nothing for now: ${later}`;
   if (!['instrument', 'update', 'remove'].includes(what)) return next[what] + (verdict.refusal ?? '');
