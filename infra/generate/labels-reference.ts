@@ -15,7 +15,7 @@ const labelMarks = {
     on: yourWorkload,
     values: '`true`, `false`, `lumigo-operator.v…`',
     means:
-      'You: `false` opts out, and `true` opts in without a `Lumigo` resource. The operator: the version that wrote the injection.',
+      'You: `false` opts out. On the workload, `true` opts in without a `Lumigo` resource. The operator: the version that wrote the injection.',
   },
   tokenSecret: {
     on: 'workload',
