@@ -41,6 +41,13 @@ describe('the bundle', () => {
     expect(stderr).toBe('exits with 141\n');
   });
 
+  it('refuses the settings of another release, and names the image that was not renewed', () => {
+    const env = { LUMIGO_CONFIG: '{"version":"999.0.0"}', LUMIGO_POD_NAME: 'manager-0' };
+    const { status, stderr } = spawnSync(process.execPath, [file, 'manager'], { encoding: 'utf8', env });
+    expect(stderr).toMatch(/its settings are of 999\.0\.0\. Renew .* of controllerManager\.manager\.image/);
+    expect(status).toBe(2);
+  });
+
   it('is a program by itself', () => {
     const { status, stdout } = run(file, '--help');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('preview') });

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { programVersion } from '../config/version.ts';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideSecrets } from '../diagnostics/redact.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
-import { programVersion } from './version.ts';
 import { toYaml } from './yaml.ts';
 
 interface Flags {

@@ -13,6 +13,7 @@ import {
   variables,
   wholeNumber,
 } from './document.ts';
+import { requireOwn } from './version.ts';
 
 const kinds = {
   name: setting('name', text),
@@ -74,6 +75,15 @@ describe('the configuration', () => {
     expect(() => readForeign({ name: kinds.name }, '{"name": 1}', {})).toThrow(
       "the operator's settings cannot be read: name must be a text. Use a lumigo of the operator's version",
     );
+  });
+
+  it('is refused if it is of another release than the program', () => {
+    expect(() => requireOwn('0.1.1', '0.1.0')).toThrow(
+      'This program is 0.1.0, but its settings are of 0.1.1. Renew the tag and digest of controllerManager.manager.image',
+    );
+    expect(() => requireOwn('0.2.0', '0.2.0-rc.1')).toThrow('of 0.2.0. ');
+    for (const version of ['0.1.0', '0.1.0+2', undefined]) expect(() => requireOwn(version, '0.1.0')).not.toThrow();
+    expect(() => requireOwn('0.1.1', 'dev')).not.toThrow();
   });
 
   it('is refused if it is not JSON, and the error does not contain it', () => {

@@ -1,5 +1,6 @@
 import { isPlainObject } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
+import { requireOwn } from './version.ts';
 
 /** The type of a value. The settings (infra/settings) check ranges and defaults before they write the document. */
 export interface Kind<T> {
@@ -49,6 +50,7 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: Enviro
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
   if (json === undefined) throw new ConfigError([inPod]);
   const document = parsed(json);
+  if (isPlainObject(document)) requireOwn(document['version']);
   const problems = isPlainObject(document) ? getProblems(kinds, document) : ['it is not a map in JSON'];
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)

@@ -1,4 +1,5 @@
 import { assumedSettings, type InjectionConfig } from '../config/config.ts';
+import { programVersion } from '../config/version.ts';
 import { labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
 import { findInjector } from '../injection/init-container.ts';
 import { injectedSettings } from '../injection/intact.ts';
@@ -7,8 +8,6 @@ import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
-
-declare const __OPERATOR_VERSION__: string;
 
 export const assumedInstallation = {
   operatorName: 'lumigo-lumigo-operator',
@@ -30,7 +29,7 @@ export function assumedConfig(
   const proxy = `${operatorName}${suffixes.telemetryProxyService}.${operatorNamespace}.svc.cluster.local`;
   return {
     ...assumedSettings,
-    version: typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev',
+    version: programVersion,
     operatorNamespace,
     injectorImage: image ?? injectorImage,
     telemetryProxyUrl: endpoint ?? `http://${proxy}`,

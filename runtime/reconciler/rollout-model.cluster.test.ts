@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { fuzzBySeed, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutWorld, worldSettings, type Version } from '../../sandbox/testing/rollout-world.ts';
@@ -8,7 +9,8 @@ import { REPLICAS } from '../../sandbox/testing/workloads.ts';
 import { annotations } from '../contract.ts';
 
 /** sandbox/testing/rollout-judge.ts has what must never happen, and docs/use/rollout.md how all of it ends. */
-const now: Version = { version: '1.0.0', image: 'injector:1' };
+const build = (number: number): string => `${operatorVersion()}+${number}`;
+const now: Version = { version: build(1), image: 'injector:1' };
 const config = { version: now.version, injectorImage: now.image };
 
 let operator: OperatorBench;
@@ -112,8 +114,8 @@ const rows: Readonly<Record<string, Row>> = {
     run: (world) => world.kill(),
   },
   'an operator starts': starts(),
-  'an operator of the next version starts': starts({ version: '1.0.1', image: now.image }),
-  'an operator with another injector starts': starts({ version: '1.1.0', image: 'injector:2' }),
+  'an operator of the next version starts': starts({ version: build(2), image: now.image }),
+  'an operator with another injector starts': starts({ version: build(3), image: 'injector:2' }),
   'the Lumigo goes': {
     may: ({ isManaged, hasLumigo }) => isManaged && hasLumigo,
     then: (model) => void (model.hasLumigo = false),

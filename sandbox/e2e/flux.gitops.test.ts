@@ -159,11 +159,11 @@ describe('Flux', () => {
 
   it('upgrades the operator, and restarts no workload', async () => {
     const before = await getUids('shop', 'front');
-    const later = (text: string) =>
-      text.replace(/^(?!.*image:)(.*)$/gm, (line) => line.replaceAll(operatorVersion(), '9.9.9'));
+    const version = (build = '') => `"version": "${operatorVersion()}${build}"`;
+    const later = (text: string) => text.replaceAll(version(), version('+999'));
     await commitOperator({}, later);
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
-    expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
+    expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain(version('+999'));
     expect(await getUids('shop', 'front')).toEqual(before);
     const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
     const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { labels } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { getInjectionStatus } from '../../runtime/injection/injection-status.ts';
@@ -126,7 +127,7 @@ it('reverts across restarts of the operator, and an upgrade reverts no healthy w
   await view.killOperator();
   const restarted = view.waitForVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
   await Promise.all([view.waitForReverted(killed, 'a-crash', /^Crash$/), restarted]);
-  await view.upgradeOperator('999.0.0');
+  await view.upgradeOperator(`${operatorVersion()}+999`);
   const before = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
   await view.change(upgraded, 'app', { template: { metadata: { annotations: { version: '2' } } } });
   const after = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
