@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { suffixes } from '../../runtime/contract.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { synthesize, withEverything } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -20,19 +19,14 @@ const settings = parseSettings({});
 const manifests = synthesize(withEverything(settings), 'Pulumi').filter(({ kind }) => kind !== 'Secret');
 const waves = getWaves(manifests).map(({ objs }) => objs);
 const specOf = (manifest: Manifest) => (manifest['spec'] ?? {}) as Spec;
-const waveOf = (wanted: Manifest) => waves.findIndex((objs) => objs.includes(wanted));
 const toId = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;
-const manager = `Deployment/${settings.name}${suffixes.manager}`;
-/** The manager creates it without the definition (runtime/manager/manager.cluster.test.ts). */
-const madeByManager = [`${settings.name}${suffixes.nodeCollector}`];
+const waveOf = (wanted: Manifest) => waves.findIndex((objs) => objs.map(toId).includes(toId(wanted)));
 
 /** Returns the objects without which the pods of a workload do not start. */
 const neededByPod = ({ serviceAccountName, priorityClassName, volumes = [] }: Pod): string[] => [
   `ServiceAccount/${serviceAccountName}`,
   ...(priorityClassName === undefined ? [] : [`PriorityClass/${priorityClassName}`]),
-  ...volumes.flatMap(({ secret }) =>
-    secret === undefined ? [] : madeByManager.includes(secret.secretName) ? [manager] : [`Secret/${secret.secretName}`],
-  ),
+  ...volumes.flatMap(({ secret }) => (secret === undefined ? [] : [`Secret/${secret.secretName}`])),
 ];
 
 /** Pulumi waits for a Service until pods answer, unless it has no address. */
@@ -51,7 +45,7 @@ function neededBy(manifest: Manifest): string[] {
   return [
     ...(metadata.namespace === undefined ? [] : [`Namespace/${metadata.namespace}`]),
     ...(kind === 'Service' ? neededByService(spec) : []),
-    ...(kind === 'Deployment' || kind === 'DaemonSet' ? neededByPod((spec.template as { spec: Pod }).spec) : []),
+    ...(kind === 'Deployment' ? neededByPod((spec.template as { spec: Pod }).spec) : []),
   ];
 }
 
@@ -59,12 +53,16 @@ describe('the waves of Pulumi', () => {
   it('create each object together with or after the objects for which Pulumi waits', () => {
     const byId = new Map(manifests.map((manifest) => [toId(manifest), manifest]));
     const needs = manifests.flatMap((manifest) => neededBy(manifest).map((id) => ({ manifest, id })));
-    expect(needs.filter(({ manifest }) => manifest.kind === 'DaemonSet').map(({ id }) => id)).toContain(manager);
     expect(needs.filter(({ manifest }) => manifest.kind === 'Service').length).toBeGreaterThan(3);
     const isTooEarly = ({ manifest, id }: (typeof needs)[number]) => {
       const needed = byId.get(id);
       return needed === undefined || waveOf(needed) > waveOf(manifest);
     };
     expect(needs.filter(isTooEarly).map(({ manifest, id }) => `${toId(manifest)} needs ${id}`)).toEqual([]);
+  });
+
+  it('do not wait for the pods on nodes, which start after a move only when the former installation is deleted', () => {
+    const unawaited = waves.flat().filter(({ metadata }) => metadata.annotations?.['pulumi.com/skipAwait'] === 'true');
+    expect(unawaited.map(({ kind }) => kind)).toEqual(['DaemonSet']);
   });
 });
