@@ -4,7 +4,7 @@ import { processShell } from '../../runtime/cli/shell.ts';
 import { labels, suffixes } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
 import { toConfig } from '../../sandbox/manager/configuration.ts';
-import { synthesize } from '../operator.ts';
+import { synthesize, withEverything } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
@@ -30,6 +30,11 @@ interface Pod {
 
 const getPod = (manifests: readonly Manifest[]): Pod =>
   (find(manifests, 'Deployment').spec as { template: Pod }).template;
+
+function podsIn(node: unknown): Pod[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => (key === 'template' ? [value as Pod] : podsIn(value)));
+}
 
 function containersIn(node: unknown): Tree[] {
   if (typeof node !== 'object' || node === null) return [];
@@ -93,11 +98,13 @@ describe('the pods of the operator', () => {
     const nodeSelector = { pool: 'system' };
     const tolerations = [{ operator: 'Exists' }];
     const placed = { nodeSelector: { global: nodeSelector }, tolerations: { global: tolerations } };
-    const { spec, metadata } = getPod(
-      withSettings({ ...given, ...placed, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } }),
-    );
-    expect(spec).toMatchObject({ ...given, nodeSelector, tolerations });
-    expect(metadata).toMatchObject({ labels: { team: 'a' }, annotations: { note: 'b' } });
+    const settings = parseSettings({ ...given, ...placed, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } });
+    const { updater } = settings;
+    const pods = podsIn(synthesize({ ...withEverything(settings), updater }, 'Helm'));
+    expect(pods).toHaveLength(6);
+    for (const { metadata } of pods)
+      expect(metadata).toMatchObject({ labels: { team: 'a', 'lumigo.auto-trace': 'false' }, annotations: { note: 'b' } });
+    expect(getPod(synthesize(settings)).spec).toMatchObject({ ...given, nodeSelector, tolerations });
   });
 
   it('run where the settings for them say, else where the settings for all pods say [F51]', () => {

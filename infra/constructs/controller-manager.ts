@@ -4,7 +4,8 @@ import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, metricsLabels, optOut, ownedBy, selectorLabels } from './labels.ts';
-import { accountMount, accountVolume, operatorContainer, operatorPod, probes, type JsonObject } from './pod.ts';
+import { accountMount, accountVolume, operatorContainer, operatorPod, podMetadata, probes } from './pod.ts';
+import type { JsonObject } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
 
@@ -51,13 +52,7 @@ export class ControllerManager extends Construct {
         selector: { matchLabels: ownedBy(settings) },
         strategy: strategy(settings),
         template: {
-          metadata: {
-            labels: { ...settings.podLabels, ...ownedBy(settings), ...common, ...optOut },
-            annotations: {
-              'kubectl.kubernetes.io/default-container': 'manager',
-              ...settings.podAnnotations,
-            },
-          },
+          metadata: podMetadata(settings, { ...ownedBy(settings), ...common, ...optOut }, 'manager'),
           spec: podSpec(props, priorityClassName),
         },
       },

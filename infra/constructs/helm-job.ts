@@ -1,5 +1,5 @@
 import type { Settings } from '../settings/schema.ts';
-import { operatorContainer, operatorPod, type JsonObject } from './pod.ts';
+import { operatorContainer, operatorPod, podMetadata, type JsonObject } from './pod.ts';
 
 interface HelmJob {
   /** Also the name of the container. */
@@ -20,7 +20,7 @@ export const helmJobSpec = (
   backoffLimit: 0,
   activeDeadlineSeconds: deadlineSeconds,
   template: {
-    metadata: { labels },
+    metadata: podMetadata(settings, labels, component),
     spec: {
       restartPolicy: 'Never',
       ...operatorPod(settings, 'uninstallHook'),

@@ -6,7 +6,7 @@ import { rule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
-import { containerSecurity, operatorPod } from './pod.ts';
+import { containerSecurity, operatorPod, podMetadata } from './pod.ts';
 import { KUBE_STATE_METRICS_PORT } from './runtime-environment.ts';
 import { policyRules } from './policy-rules.ts';
 
@@ -59,7 +59,7 @@ export class KubeStateMetrics extends Construct {
         // Two at once would be counted twice.
         strategy: { type: 'Recreate' },
         template: {
-          metadata: { labels: { ...common, ...optOut } },
+          metadata: podMetadata(settings, { ...common, ...optOut }, component),
           spec: {
             ...operatorPod(settings, 'kubeStateMetrics'),
             serviceAccountName: name,

@@ -7,6 +7,7 @@ import type { Settings } from '../settings/schema.ts';
 import { KubeStateMetrics } from './kube-state-metrics.ts';
 import { labels, metricsLabels, optOut, selectorLabels } from './labels.ts';
 import { nodeCollectorPod } from './node-collector-pod.ts';
+import { podMetadata } from './pod.ts';
 import { policyRules } from './policy-rules.ts';
 
 const component = 'node-collector';
@@ -35,7 +36,10 @@ export class NodeCollector extends Construct {
         selector: { matchLabels: isOwn },
         // The next pod continues with the files of the last one, so two never run at once.
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%', maxSurge: 0 } },
-        template: { metadata: { labels: { ...common, ...optOut } }, spec: nodeCollectorPod(settings, own) },
+        template: {
+          metadata: podMetadata(settings, { ...common, ...optOut }, 'collector'),
+          spec: nodeCollectorPod(settings, own),
+        },
       },
     });
     receive(this, settings, isOwn);

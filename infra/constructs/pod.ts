@@ -26,6 +26,12 @@ export const containerSecurity = {
   readOnlyRootFilesystem: true,
 };
 
+/** The settings cannot change labels by which objects select pods. */
+export const podMetadata = ({ podLabels, podAnnotations }: Settings, labels: object, container: string) => ({
+  labels: { ...podLabels, ...labels },
+  annotations: { 'kubectl.kubernetes.io/default-container': container, ...podAnnotations },
+});
+
 export const operatorPod = (settings: Settings, pod: PodOfInstallation): JsonObject => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,

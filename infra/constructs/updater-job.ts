@@ -7,7 +7,7 @@ import { operatorVersion } from '../settings/version.ts';
 import { configured, environmentWith } from './configuration.ts';
 import { imageReference } from './image.ts';
 import { optOut } from './labels.ts';
-import { containerSecurity, operatorPod } from './pod.ts';
+import { containerSecurity, operatorPod, podMetadata } from './pod.ts';
 
 export interface UpdaterJobProps {
   readonly settings: Settings;
@@ -43,7 +43,7 @@ export class UpdaterJob extends Construct {
             // A failed upgrade was rolled back, and each attempt restarts the operator. The next run is the next attempt.
             backoffLimit: 0,
             activeDeadlineSeconds: TWO_DAYS,
-            template: { metadata: { labels: own }, spec: podSpec(settings, metadata.name) },
+            template: { metadata: podMetadata(settings, own, 'updater'), spec: podSpec(settings, metadata.name) },
           },
         },
       },
