@@ -48,6 +48,8 @@ const elsewhere: readonly [RegExp, string][] = [
 const adapted: readonly [RegExp, string][] = [
   [/^helm delete /, ' --no-hooks'],
   [/^kubectl create namespace lumigo-system$/, ' --dry-run=client'],
+  // The objects are those of the release that the page installed before.
+  [/^helm template /, ' --force-conflicts'],
   [/^npm run cluster:install$/, ' -- --image registry.example.com/operator:0.1.0 --yes --no-wait'],
 ];
 const adapt = (command: string): string =>
