@@ -103,7 +103,10 @@ describe('the pods of the operator', () => {
     const pods = podsIn(synthesize({ ...withEverything(settings), updater }, 'Helm'));
     expect(pods).toHaveLength(6);
     for (const { metadata } of pods)
-      expect(metadata).toMatchObject({ labels: { team: 'a', 'lumigo.auto-trace': 'false' }, annotations: { note: 'b' } });
+      expect(metadata).toMatchObject({
+        labels: { team: 'a', 'lumigo.auto-trace': 'false' },
+        annotations: { note: 'b' },
+      });
     expect(getPod(synthesize(settings)).spec).toMatchObject({ ...given, nodeSelector, tolerations });
   });
 
