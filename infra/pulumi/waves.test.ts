@@ -61,7 +61,7 @@ describe('the waves of Pulumi', () => {
     expect(needs.filter(isTooEarly).map(({ manifest, id }) => `${toId(manifest)} needs ${id}`)).toEqual([]);
   });
 
-  it('do not wait for the pods on nodes, which start after a move only when the former installation is deleted', () => {
+  it('do not wait for the node collectors, which after a move start last', () => {
     const unawaited = waves.flat().filter(({ metadata }) => metadata.annotations?.['pulumi.com/skipAwait'] === 'true');
     expect(unawaited.map(({ kind }) => kind)).toEqual(['DaemonSet']);
   });
