@@ -12,20 +12,20 @@ export async function readMarks(client: Client, installed: Installed) {
     metadata: () => ownMetadata(client, installed),
   });
   const known = new Map(Object.entries(await record.read()));
-  // The ConfigMap may have been deleted during the term, so a new one gets all marks.
-  const write = (changes: Readonly<Record<string, string | null>>) =>
-    record.write(changes, { ...Object.fromEntries(known), ...changes });
+  /** Each write stores the whole ConfigMap in etcd again, so pass many marks. A mark that is null is removed. */
+  const set = async (marks: readonly (readonly [uid: string, mark: string | null])[]): Promise<void> => {
+    if (marks.length === 0) return;
+    const changes = Object.fromEntries(marks);
+    // The ConfigMap may have been deleted during the term, so a new one gets all marks.
+    await record.write(changes, { ...Object.fromEntries(known), ...changes });
+    for (const [uid, mark] of marks) {
+      if (mark === null) known.delete(uid);
+      else known.set(uid, mark);
+    }
+  };
   return {
-    get: (uid: string): string | undefined => known.get(uid),
-    async set(uid: string, mark: string): Promise<void> {
-      await write({ [uid]: mark });
-      known.set(uid, mark);
-    },
-    async keepOnly(existing: ReadonlySet<string>): Promise<void> {
-      const gone = [...known.keys()].filter((uid) => !existing.has(uid));
-      if (gone.length === 0) return;
-      await write(Object.fromEntries(gone.map((uid) => [uid, null])));
-      for (const uid of gone) known.delete(uid);
-    },
+    ...{ set, get: (uid: string): string | undefined => known.get(uid) },
+    keepOnly: (existing: ReadonlySet<string>): Promise<void> =>
+      set([...known.keys()].filter((uid) => !existing.has(uid)).map((uid) => [uid, null])),
   };
 }

@@ -229,3 +229,21 @@ describe('monitored namespaces [F54]', () => {
     await testCluster.waitForActive('late');
   });
 });
+
+describe('many monitored namespaces', () => {
+  it('share the writes of the record, because each write stores all of it again', async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+    await operator.stopManager();
+    for (const name of names) await namespace(name, { team: 'a' });
+    let writes = 0;
+    proxy.interfere = ({ path, isWrite }) => {
+      if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
+      return undefined;
+    };
+    await operator.startManager();
+    for (const name of names) await waitForActive(name);
+    const { uid } = (await operator.cluster.client.get({ ...kinds.namespaces, name: names.at(-1) ?? '' })).metadata;
+    await eventually(async () => expect(await marks()).toHaveProperty([uid]));
+    expect(writes).toBeLessThan(5);
+  });
+});

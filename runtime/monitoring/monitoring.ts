@@ -32,6 +32,8 @@ interface Context extends MonitoringOptions {
 }
 
 const IDLE_MS = 60 * 60_000;
+/** The number of namespaces whose marks are written together. */
+const BATCH = 100;
 
 interface Seen {
   readonly namespace: string;
@@ -86,15 +88,30 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
 async function monitorAll(context: Context, tasks: readonly Task[]): Promise<void> {
   const { config, client, report } = context;
   const credential = await readCredential(client, getInstallationSource(config));
-  for (const task of tasks) {
-    const { namespace, uid } = task;
-    const problem = await monitor(context, task, credential).then(() => undefined, describeError);
-    report({ namespace, uid }, problem);
+  for (let at = 0; at < tasks.length; at += BATCH) {
+    const batch = monitorBatch(context, tasks.slice(at, at + BATCH), credential);
+    report({ marks: 'all' }, await batch.then(() => undefined, describeError));
   }
 }
 
-async function monitor(context: Context, { namespace, uid, entry }: Task, credential: Credential): Promise<void> {
-  const { config, client, lumigoes, logger, marks } = context;
+async function monitorBatch(context: Context, tasks: readonly Task[], credential: Credential): Promise<void> {
+  const { lumigoes, logger, marks, report } = context;
+  const isNew = ({ namespace, uid }: Task) => marks.get(uid) === undefined && lumigoes.in(namespace).length === 0;
+  // If this leader ends in between, the next one knows which tokens are missing.
+  if (credential.problem !== undefined) await marks.set(tasks.filter(isNew).map(({ uid }) => [uid, unfinished]));
+  const monitored: Awaited<ReturnType<typeof monitor>>[] = [];
+  for (const task of tasks) {
+    const { namespace, uid } = task;
+    const problem = await monitor(context, task, credential).then((each) => void monitored.push(each), describeError);
+    report({ namespace, uid }, problem);
+  }
+  const changed = monitored.filter(({ uid, mark }) => marks.get(uid) !== mark);
+  await marks.set(changed.map(({ uid, mark }) => [uid, mark]));
+  for (const { fields } of changed) logger.info(fields, 'namespace monitored because of monitoredNamespaces');
+}
+
+async function monitor(context: Context, { namespace, uid, entry }: Task, credential: Credential) {
+  const { config, client, lumigoes, marks } = context;
   const before = marks.get(uid);
   const secretRef = getSecretRef(entry, getInstallationSource(config));
   const { kind: action, spec } = planMonitoring(entry, lumigoes.in(namespace), secretRef, before);
@@ -106,14 +123,10 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, creden
     client.create({ ...collection, namespace }, object).catch(undefinedIf(isAlreadyExists));
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretRef.name } };
   if (token !== undefined) await create(kinds.secrets, { ...secret, stringData: { [secretRef.key]: token } });
-  // If this leader ends in between, the next one knows that the token is missing.
-  if (isNew && problem !== undefined) await marks.set(uid, unfinished);
   if (isNew) await create(contract, { apiVersion, kind, metadata: { namespace, name }, spec });
   if (action === 'patch') await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec } });
-  const after = formatMark(entry, problem !== undefined);
-  if (after === before) return;
-  await marks.set(uid, after);
-  logger.info({ namespace, action, problem: problem?.message }, 'namespace monitored because of monitoredNamespaces');
+  const mark = formatMark(entry, problem !== undefined);
+  return { uid, mark, fields: { namespace, action, problem: problem?.message } };
 }
 
 /** An adopted `Lumigo` may lack its Secret. A user may have deleted one meanwhile, or the watch has not reported it yet. */

@@ -31,7 +31,8 @@ export function configMapRecord({ client, namespace, name, metadata }: RecordOpt
     },
     /** `whole`: the entries of a new ConfigMap, if it is missing. */
     async write(changes: Changes, whole = changes): Promise<void> {
-      await client.patch(ref, { kind: 'merge', body: { data: changes } }).catch((error: unknown) => {
+      const patch = { kind: 'merge', body: { data: changes } } as const;
+      await client.patch(ref, patch, { metadataOnly: true }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return create(whole);
       });
