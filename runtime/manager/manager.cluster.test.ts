@@ -8,10 +8,11 @@ import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
+import { paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
 import { getLease } from '../installation/installation.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -130,6 +131,23 @@ describe('the manager', () => {
     writeCertificate(nowhere, installation.certificate, installation.authority.certificate);
     const late = await starting;
     await late.stop();
+  });
+
+  it('is alive and not ready while the API server has not answered, also if it starts then', async () => {
+    const { cluster, installation } = operator;
+    const [webhookPort = 0] = await freePorts(1);
+    const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+    proxy.block(true);
+    const reached = { ...cluster, server: `https://127.0.0.1:${proxy.port}` };
+    const cutOff = await start(reached, installation, { name: 'cut-off', webhookPort, awaitsReady: false });
+    const live = `http://127.0.0.1:${cutOff.healthPort}${paths.live}`;
+    await eventually(async () => expect((await fetch(live)).status).toBe(200));
+    const text = 'not ready: the API server has not answered yet';
+    expect(await cutOff.readiness()).toMatchObject({ status: 503, text });
+    proxy.block(false);
+    await eventually(async () => expect((await cutOff.readiness()).status).toBe(200));
+    await cutOff.stop();
+    await proxy.close();
   });
 
   it('serves a new certificate without a restart, ignores half of one, and always answers', async () => {

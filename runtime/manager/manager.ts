@@ -13,6 +13,7 @@ import { elect } from '../kubernetes/lease/leader-election.ts';
 import { createTransport, type TransportOptions } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { HealthServer } from '../serving/health.ts';
 import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
 import { createRunnables } from './runnables.ts';
 import { leadAll, runAll, type LeaderRunnable, type ManagerRunnable, type Runnable, type Shared } from './runnable.ts';
@@ -35,24 +36,27 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const maxSockets = Math.max(WORK_SOCKETS, given.rolloutConcurrent);
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
-  const config = await detectPlatform(given, { transport, logger, signal });
-  const noPodMode = await detectPodMode(config, { transport, logger, signal });
-  const certificates = certificateStore(createClient(transport), config);
-  const shared = { config, transport, metrics, logger };
-  const authority = connection.ca;
-  const standby = new Standby(shared);
-  const runnables = createRunnables({
-    ...shared,
-    standby,
-    noPodMode,
-    collectorTransport,
-    authority,
-    certificates,
-    stopping: signal,
+  let unready = (): readonly string[] => ['the API server has not answered yet'];
+  const run = async (stop: AbortSignal): Promise<void> => {
+    const config = await detectPlatform(given, { transport, logger, signal: stop });
+    const noPodMode = await detectPodMode(config, { transport, logger, signal: stop });
+    const certificates = certificateStore(createClient(transport), config);
+    const shared = { config, transport, metrics, logger };
+    const authority = connection.ca;
+    const standby = new Standby(shared);
+    const all = createRunnables({ ...shared, standby, noPodMode, collectorTransport, authority, certificates });
+    const everywhere = all.filter((runnable) => !isLeaders(runnable));
+    unready = () => everywhere.flatMap((runnable) => runnable.unready?.() ?? []);
+    const leading = election(shared, standby, all.filter(isLeaders));
+    logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
+    await runAll([...everywhere, leading], stop, logger);
+  };
+  const health = new HealthServer({
+    config: given,
+    unready: () => [...unready(), ...(signal.aborted ? ['stopping'] : [])],
   });
-  const leading = election(shared, standby, runnables.filter(isLeaders));
-  logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
-  await runAll([...runnables.filter((runnable) => !isLeaders(runnable)), leading], signal, logger);
+  // The kubelet restarts a container without a health port, also if only the API server is away.
+  await runAll([health, { name: 'manager', run }], signal, logger);
   transport.close();
   collectorTransport.close();
   logger.info({}, 'manager stopped');

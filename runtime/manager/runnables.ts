@@ -11,7 +11,6 @@ import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient } from '../kubernetes/lease/leading-term.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { monitorNamespaces } from '../monitoring/monitoring.ts';
-import { HealthServer } from '../serving/health.ts';
 import { MetricsServer } from '../serving/metrics-server.ts';
 import { ScrapeAccess, tokenReviewer } from '../serving/scrape-access.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
@@ -34,7 +33,6 @@ interface RunnablesOptions extends Shared {
   readonly certificates: CertificateStore;
   readonly standby: Standby;
   readonly noPodMode: string | undefined;
-  readonly stopping: AbortSignal;
 }
 
 /** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
@@ -42,7 +40,7 @@ const COLLECTOR_END_MS = 10_000;
 
 /** Runnables start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
 export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
-  const { config, transport, authority, metrics, logger, certificates, stopping, standby } = options;
+  const { config, transport, authority, metrics, logger, certificates, standby } = options;
   const client = createClient(transport);
   const reports = new Reports();
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], options.noPodMode);
@@ -53,9 +51,8 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
-  const all: readonly ManagerRunnable[] = [
+  return [
     metricsServer,
-    new HealthServer({ config, unready: () => [...all.flatMap(unready), ...(stopping.aborted ? ['stopping'] : [])] }),
     atTheEnd('telemetry proxy shutdown', async () => {
       if (await waitForEnd(config, COLLECTOR_END_MS))
         logger.warn({}, 'telemetry proxy did not stop in time, killed it');
@@ -99,11 +96,8 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
-  return all;
 }
 
-const unready = (runnable: ManagerRunnable): readonly string[] =>
-  runnable.needsToLead === true ? [] : (runnable.unready?.() ?? []);
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });
 const atTheEnd = (name: string, work: () => Promise<void>): Runnable => ({
   name,
