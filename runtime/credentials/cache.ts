@@ -3,7 +3,7 @@ import { backoffMs } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import { Topic } from '../async/topic.ts';
 import { describeError } from '../wording/errors.ts';
-import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { askedWaitMs, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
 import type { Credential, ReadSecret, TokenSource } from './credential.ts';
 import { afterReading, planReading, REPLACEMENT_MS } from './plan-reading.ts';
@@ -106,8 +106,8 @@ export class CredentialCache {
   /** A failed read says nothing about the Secret, so its tokens are kept. */
   private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
     secret.failures += 1;
-    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-    const retryInMs = Math.round(backoffMs(secret.failures, { random: this.random(), atLeastMs }));
+    const pace = { random: this.random(), atLeastMs: askedWaitMs(error) };
+    const retryInMs = Math.round(backoffMs(secret.failures, pace));
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     this.options.logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');

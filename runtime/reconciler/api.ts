@@ -65,7 +65,7 @@ export function createReconcilerApi(client: Client) {
     async evict({ namespace, name, uid }: { namespace: string; name: string; uid: string }): Promise<void> {
       const deleteOptions = { preconditions: { uid } };
       const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
-      await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction, { throttledIsFinal: true });
+      await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction, { maxWaitMs: 0 });
     },
 
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>

@@ -11,7 +11,7 @@ import type { Metadata, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
-import { isRefusal } from '../kubernetes/http/errors.ts';
+import { askedWaitMs, isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy, getTried } from '../rollout/transition.ts';
 import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -145,6 +145,7 @@ const isBlocked = ({ state = idle }: ObservedWorkload, { completion, injector }:
 
 const failed = (error: unknown): Failed => ({
   ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
+  atLeastMs: askedWaitMs(error),
 });
 
 const isLeftBehind = ({ code }: Decision): boolean => code === 'left-behind' || code === 'forgotten';

@@ -53,6 +53,10 @@ describe('the result of a change', () => {
     expect(facts(refused, { before: again, now: 9_000, policy: other }).failure).toMatchObject({ refusedSince: 9_000 });
   });
 
+  it('is retried no earlier than a busy API server asks', () => {
+    expect(facts({ ...refused, isRefused: false, atLeastMs: 32_000 }).failure).toMatchObject({ retryAt: 33_000 });
+  });
+
   it('waits longer for each refused revert, also after a read between two attempts', () => {
     const evidence = { cause: 'Crash', message: '' } as const;
     const reverting = {

@@ -37,6 +37,8 @@ export interface Failed {
   readonly problem: string;
   /** The API server refused. Otherwise it did not answer, or was busy. */
   readonly isRefused: boolean;
+  /** Milliseconds. The API server was busy, and asks to wait. */
+  readonly atLeastMs?: number;
 }
 
 /** `before`: at the start of the change. `isCurrent`: unchanged since the result. `random`: in [0, 1). */
@@ -84,17 +86,15 @@ function whenLeft({ before, isCurrent, now }: Outcome, { elsewhere }: Left['deci
   };
 }
 
-function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused }: Failed): Failure {
+function failureAfter(
+  { before, policy, now, random }: Outcome,
+  { problem, isRefused, atLeastMs = 0 }: Failed,
+): Failure {
   const earlier = before.failure?.policy === policy ? before.failure : undefined;
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
-  return {
-    policy,
-    count,
-    refusedSince,
-    retryAt: now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random }),
-    problem,
-  };
+  const retryAt = now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random, atLeastMs });
+  return { policy, count, refusedSince, retryAt, problem };
 }
 
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */

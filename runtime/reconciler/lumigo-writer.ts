@@ -1,7 +1,7 @@
 import { backoffMs } from '../async/retrying.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
+import { askedWaitMs, isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { turnedFalse } from './describe-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { LumigoStates } from './lumigo-states.ts';
@@ -99,7 +99,7 @@ export class LumigoWriter {
   private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
     const count = (this.states.find(lumigo)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
-    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
+    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000, atLeastMs: askedWaitMs(error) });
     this.states.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     const fields = { ...toFields(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');

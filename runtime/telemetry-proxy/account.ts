@@ -15,7 +15,6 @@ type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemet
 interface AccountOptions {
   readonly config: Place;
   readonly client: Client;
-  /** PEM. Default: the system's authorities. */
   readonly authority: Connection['ca'];
 }
 
@@ -32,7 +31,8 @@ export async function writeAccount({ config, client, authority }: AccountOptions
   const { spec, status } = object as unknown as { spec: { expirationSeconds: number }; status: { token: string } };
   mkdirSync(folder, { recursive: true });
   writeWhole(join(folder, accountFiles.namespace), namespace);
-  if (authority !== undefined) writeWhole(join(folder, accountFiles.authority), authority.toString());
+  const pem = authority?.()?.toString();
+  if (pem !== undefined) writeWhole(join(folder, accountFiles.authority), pem);
   writeWhole(join(folder, accountFiles.token), status.token);
   return spec.expirationSeconds;
 }

@@ -233,7 +233,7 @@ describe('a sender whose address is not that of its pod', () => {
 const clientWith = (token: () => string): Client => {
   const { server, ca } = telemetry.cluster;
   const authorization = () => Promise.resolve(`Bearer ${token()}`);
-  return createClient(createTransport({ server: new URL(server), ca, authorization }, { userAgent: 'test' }));
+  return createClient(createTransport({ server: new URL(server), ca: () => ca, authorization }, { userAgent: 'test' }));
 };
 const core = { group: '', version: 'v1' };
 const forbidden = { status: 403 };
@@ -286,7 +286,7 @@ describe("the collector's token [F26]", () => {
     const folder = join(cluster.dir, name);
     const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory: folder };
     const file = join(folder, accountFiles.token);
-    return { config, client: cluster.client, authority: cluster.ca, folder, file };
+    return { config, client: cluster.client, authority: () => cluster.ca, folder, file };
   };
 
   it('is written for its user alone, with the files that a program in a pod finds beside it', async () => {
@@ -298,18 +298,30 @@ describe("the collector's token [F26]", () => {
   });
 
   it('is renewed before it expires, and requests with it continue', async () => {
-    const { folder: _folder, file, ...options } = optionsFor('renewed');
+    const { folder, file, ...options } = optionsFor('renewed');
     const stop = new AbortController();
-    const keeping = keepAccount({ ...options, logger: pino({ level: 'silent' }), signal: stop.signal, renewAt: 0.002 });
+    let ca = 'the first authority';
+    const keeping = keepAccount({
+      ...options,
+      authority: () => ca,
+      logger: pino({ level: 'silent' }),
+      signal: stop.signal,
+      renewAt: 0.002,
+    });
     const read = () => readFileSync(file, 'utf8');
     const first = await eventually(() => Promise.resolve(read()));
-    const { server, ca } = telemetry.cluster;
-    const own = { server: new URL(server), ca, authorization: () => Promise.resolve(undefined) };
+    ca = telemetry.cluster.ca;
+    const own = {
+      server: new URL(telemetry.cluster.server),
+      ca: () => ca,
+      authorization: () => Promise.resolve(undefined),
+    };
     const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
     const before = await whoIs(client);
     // Two tokens of the same second have the same text.
     await eventually(() => expect(read()).not.toBe(first));
     expect(await whoIs(client)).toBe(before);
+    expect(readFileSync(join(folder, accountFiles.authority), 'utf8')).toBe(ca);
     stop.abort();
     await keeping;
   });

@@ -16,6 +16,8 @@ const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
 /** The minimum, because the manager's clock may be ahead of the API server's. */
 const LEAST_MS = 5_000;
+/** The limit of all waits of a request for a busy server. */
+const MAX_WAIT_MS = 10_000;
 const MAX_NAMED = 20;
 const POLL_MS = 1_000;
 /** On an account in deletion, it names the replica that cleans up. */
@@ -31,7 +33,8 @@ interface ShutdownCleanupOptions {
 }
 
 /** Cleans up if the operator is being removed, and releases its account if no manager remains. Never throws. */
-export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promise<void> {
+export async function cleanUpOnShutdown(given: ShutdownCleanupOptions): Promise<void> {
+  const options = { ...given, transport: withBounds(given.transport, { maxWaitMs: MAX_WAIT_MS }) };
   const { transport, installed, logger } = options;
   const client = createClient(transport);
   try {

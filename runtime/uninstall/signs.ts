@@ -18,12 +18,12 @@ const ANSWER_MS = 5_000;
  * - `accountGoingSince`: RFC 3339, by the API server's clock.
  */
 export async function readSigns(client: Client, installed: Installed) {
-  const options = { timeoutMs: ANSWER_MS, metadataOnly: true };
+  const options = { timeoutMs: ANSWER_MS, maxWaitMs: ANSWER_MS };
   const manager = getManager(installed);
   const [namespace, account, deployment] = await Promise.all([
-    client.find({ ...kinds.namespaces, name: installed.operatorNamespace }, options),
-    client.find(getAccount(installed), options),
-    client.find(manager, { timeoutMs: ANSWER_MS }) as Promise<ManagerDeployment | undefined>,
+    client.find({ ...kinds.namespaces, name: installed.operatorNamespace }, { ...options, metadataOnly: true }),
+    client.find(getAccount(installed), { ...options, metadataOnly: true }),
+    client.find(manager, options) as Promise<ManagerDeployment | undefined>,
   ]);
   const isNamespaceGoing = namespace?.metadata.deletionTimestamp !== undefined;
   const isGone = deployment === undefined || deployment.metadata.deletionTimestamp !== undefined;

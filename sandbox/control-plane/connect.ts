@@ -12,5 +12,8 @@ export function connectTo(
 ): Transport {
   const authorization = () => Promise.resolve(`Bearer ${token}`);
   const headers = as === undefined ? {} : { headers: { 'Impersonate-User': as } };
-  return createTransport({ server: new URL(server), ca, authorization, ...headers }, { userAgent: 'test', ...options });
+  return createTransport(
+    { server: new URL(server), ca: () => ca, authorization, ...headers },
+    { userAgent: 'test', ...options },
+  );
 }

@@ -1,11 +1,17 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy } from '../../../sandbox/faults/api-proxy.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { eventDetails } from '../../../sandbox/testing/event-details.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
+import { issueAuthority } from '../../certificates/issue.ts';
 import { forEachConcurrent } from '../../async/for-each-concurrent.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
+import { inCluster } from './credentials.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
 import { eventObject, postEvent } from '../resources/events.ts';
@@ -22,7 +28,7 @@ beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
   transport = createTransport(
-    { server: new URL(cluster.server), ca: cluster.ca, authorization: () => authorization() },
+    { server: new URL(cluster.server), ca: () => cluster.ca, authorization: () => authorization() },
     {
       userAgent: 'test',
       onRequest: (info) => requests.push(info),
@@ -288,7 +294,7 @@ describe('a server that is too busy', () => {
     await client.create({ ...flowcontrol, plural: 'flowschemas' }, flowSchema);
     const codes: number[] = [];
     const throttled = createTransport(
-      { server: new URL(cluster.server), ca: cluster.ca, authorization, headers: { 'Impersonate-User': 'busy' } },
+      { server: new URL(cluster.server), ca: () => cluster.ca, authorization, headers: { 'Impersonate-User': 'busy' } },
       { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
     );
     const read = () => createClient(throttled).pages(kinds.namespaces).next();
@@ -316,7 +322,7 @@ describe('errors', () => {
     const renewing = createTransport(
       {
         server: new URL(cluster.server),
-        ca: cluster.ca,
+        ca: () => cluster.ca,
         authorization: () => ((asked += 1) > 1 ? good() : Promise.resolve('Bearer expired')),
       },
       { userAgent: 'test' },
@@ -332,7 +338,7 @@ describe('errors', () => {
     const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
     const codes: number[] = [];
     const cut = createTransport(
-      { server: new URL(`https://127.0.0.1:${proxy.port}`), ca: cluster.ca, authorization },
+      { server: new URL(`https://127.0.0.1:${proxy.port}`), ca: () => cluster.ca, authorization },
       { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
     );
     const { metadata } = await made('kept');
@@ -370,6 +376,23 @@ describe('errors', () => {
     const error = await rejection(createClient(suspicious).get({ ...configMaps, name: 'a' }));
     expect((error as Error).message).toContain('its certificate is not signed by the CA of the credentials');
     suspicious.close();
+  });
+
+  it('end once the file in the pod has the new authority that signed the certificate', async () => {
+    const directory = createTemporaryFolder();
+    const write = (name: string, text: string) => writeFile(join(directory, name), text);
+    const authority = await issueAuthority('lumigo-sandbox', { now: new Date(), days: 1 });
+    const proxy = await startApiProxy({ ...cluster, authority });
+    await Promise.all([write('ca.crt', cluster.ca), write('token', cluster.token)]);
+    const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: new URL(proxy.server).port };
+    const inPod = createTransport(await inCluster({ directory, env }), { userAgent: 'test' });
+    const read = () => createClient(inPod).pages(kinds.namespaces, { pool: 'standing' }).next();
+    expect(await rejection(read())).toMatchObject({ name: 'ConnectionError' });
+    await write('ca.crt', authority.certificate);
+    await rejection(read());
+    expect((await read()).value?.items.length).toBeGreaterThan(0);
+    inPod.close();
+    await proxy.close();
   });
 
   it('report a collection if one object is needed', async () => {

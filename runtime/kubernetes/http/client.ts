@@ -15,7 +15,6 @@ interface Written {
 interface WriteOptions extends ReadOptions {
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
-  readonly throttledIsFinal?: boolean | undefined;
   /** The reaction to fields that the server does not know. Default: `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
 }
@@ -119,21 +118,18 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-const toCall = ({ signal, pool, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
-  signal,
-  pool,
-  timeoutMs,
+const toCall = ({ signal, pool, timeoutMs, maxWaitMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
+  ...{ signal, pool, timeoutMs, maxWaitMs },
   accept: metadataOnly === true ? metadataType : undefined,
 });
 
 async function write(transport: Transport, request: ApiRequest, options: WriteOptions): Promise<Written> {
-  const { dryRun, fieldManager, fieldValidation, throttledIsFinal } = options;
+  const { dryRun, fieldManager, fieldValidation } = options;
   const { body, warnings } = await transport.request({
     ...request,
     ...toCall(options),
     query: { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation },
     repeatable: dryRun === true || request.repeatable,
-    throttledIsFinal,
   });
   return { object: body as KubernetesObject, warnings };
 }

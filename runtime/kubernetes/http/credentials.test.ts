@@ -17,7 +17,7 @@ describe('inCluster', () => {
   it('reads the files that the kubelet mounts', async () => {
     await write('token', 'one\n');
     const connection = await inCluster({ directory, env });
-    expect([connection.server.href, connection.ca, connection.namespace]).toEqual([
+    expect([connection.server.href, connection.ca?.(), connection.namespace]).toEqual([
       'https://10.0.0.1:6443/',
       'CA',
       'lumigo-system',
@@ -25,11 +25,12 @@ describe('inCluster', () => {
     expect(await connection.authorization()).toBe('Bearer one');
   });
 
-  it('reads a renewed token at once', async () => {
+  it('reads a renewed token and authority at once', async () => {
     await write('token', 'one');
     const connection = await inCluster({ directory, env });
     await write('token', 'two');
-    expect(await connection.authorization()).toBe('Bearer two');
+    await write('ca.crt', 'CA 2');
+    expect([await connection.authorization(), connection.ca?.()]).toEqual(['Bearer two', 'CA 2']);
   });
 
   it('accepts an IPv6 address', async () => {

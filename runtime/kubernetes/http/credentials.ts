@@ -1,11 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../wording/errors.ts';
 
 export interface Connection {
   readonly server: URL;
-  /** PEM. Default: the system's authorities. */
-  readonly ca?: string | Buffer | undefined;
+  /** Returns PEM. Default: the system's authorities. */
+  readonly ca?: (() => string | Buffer | undefined) | undefined;
   /** Trusts any certificate. Only a kubeconfig can set it. */
   readonly insecure?: boolean | undefined;
   readonly serverName?: string | undefined;
@@ -33,8 +34,9 @@ export async function inCluster({ directory, env }: InClusterSource): Promise<Co
     readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
       throw notInCluster(`${join(directory, name)} cannot be read (${error.code ?? 'unknown cause'})`);
     });
-  const [ca, namespace] = await Promise.all([read('ca.crt'), read('namespace').catch(() => undefined)]);
-  // The kubelet renews it, so each request reads it.
+  const [, namespace] = await Promise.all([read('ca.crt'), read('namespace').catch(() => undefined)]);
+  // The kubelet renews both files. Each request reads the token.
+  const ca = () => readFileSync(join(directory, 'ca.crt'), 'utf8');
   const authorization = async () => `Bearer ${(await read('token')).trim()}`;
   await authorization();
   return {

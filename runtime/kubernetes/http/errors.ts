@@ -82,6 +82,10 @@ export const isAlreadyExists = (error: unknown): error is ApiError =>
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
 
+/** Returns the milliseconds to wait that the server asks for. */
+export const askedWaitMs = (error: unknown): number =>
+  error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+
 /** Returns true if a retry will not help: the API server or a webhook refused, or the object is too large to read. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof AnswerTooLargeError ||

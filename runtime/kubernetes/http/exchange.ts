@@ -36,7 +36,7 @@ export interface Answer {
 }
 
 /** Notices within a minute that the server disappeared, without disturbing an idle node. */
-const keepAliveProbeMs = 30_000;
+export const keepAliveMsecs = 30_000;
 
 /** Resolves with the head of the answer. Throws the signal's reason, or a ConnectionError. */
 export async function exchange(asked: Exchange): Promise<Answer> {
@@ -83,7 +83,8 @@ function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<Inc
     // A late error without a listener would end the process.
     request.on('error', reject);
     request.once('socket', (socket) => {
-      if (!request.reusedSocket) socket.setKeepAlive(true, keepAliveProbeMs).setNoDelay(true);
+      // The agent sets it for a TLS connection only when that has become idle.
+      if (!request.reusedSocket) socket.setKeepAlive(true, keepAliveMsecs).setNoDelay(true);
       // The request may have waited for a connection while the process was suspended.
       try {
         fence?.();

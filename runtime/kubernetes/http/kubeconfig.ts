@@ -64,7 +64,7 @@ async function connect(config: KubeConfig, origin: string): Promise<Connection> 
   const first = await login();
   return {
     server: new URL(cluster.server),
-    ca: first.ca,
+    ca: () => first.ca,
     insecure: cluster.skipTLSVerify,
     serverName: cluster.tlsServerName,
     cert: first.cert,

@@ -4,7 +4,7 @@ import { AnswerTooLargeError, isGone } from './errors.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 
-export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs' | 'maxBytes'> {
+export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs' | 'maxWaitMs' | 'maxBytes'> {
   readonly metadataOnly?: boolean | undefined;
 }
 
@@ -68,12 +68,13 @@ async function readPage(
   options: ListOptions,
   page: PageQuery,
 ): Promise<{ readonly page: ListBody; readonly bytes: number } | 'too large'> {
-  const { signal, pool, timeoutMs, maxBytes, labelSelector, fieldSelector } = options;
+  const { labelSelector, fieldSelector, signal, pool, timeoutMs, maxWaitMs, maxBytes } = options;
   const accept = options.metadataOnly === true ? metadataListType : undefined;
   const query = { ...page, labelSelector, fieldSelector };
   try {
     const path = resourcePath(ref);
-    const answer = await transport.request({ method: 'GET', path, query, accept, signal, pool, timeoutMs, maxBytes });
+    const call = { signal, pool, timeoutMs, maxWaitMs, maxBytes };
+    const answer = await transport.request({ method: 'GET', path, query, accept, ...call });
     return { page: answer.body as ListBody, bytes: answer.bytes };
   } catch (error) {
     if (!(error instanceof AnswerTooLargeError) || maxBytes !== undefined)

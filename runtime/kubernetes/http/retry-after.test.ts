@@ -3,7 +3,7 @@ import { toApiError } from './errors.ts';
 import { StaleSocketError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-const first = { attempts: 1, random: 0 };
+const first = { attempts: 1, waitedMs: 0, random: 0 };
 const post = { method: 'POST' } as const;
 const answered = (status: number, retryAfterSeconds?: number) =>
   toApiError({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
@@ -20,6 +20,7 @@ describe('retryAfterMs', () => {
       2_500,
     ],
     ['also after 503 with Retry-After', answered(503, 1), post, first, 1_000],
+    ['for the longest time that an API server asks for', answered(429, 32), post, { ...first, random: 1 }, 48_000],
     ['for a moment if the server asks for none', answered(429, 0), post, first, 100],
     ['not at all for a connection that was closed, under a GET', stale, { method: 'GET' } as const, first, 0],
     ['nor under a write that may be sent twice', stale, { ...post, repeatable: true }, first, 0],
@@ -30,7 +31,15 @@ describe('retryAfterMs', () => {
     ['503 without Retry-After: it may have been done', answered(503), post, first],
     ['a wait that is too long to sit out', answered(429, 60), post, first],
     ['the fifth attempt', answered(429), post, { ...first, attempts: 5 }],
-    ['a 429 that is an answer', answered(429), { ...post, throttledIsFinal: true }, first],
+    ['a wait that is too long after the earlier ones', answered(429, 32), post, { ...first, waitedMs: 20_000 }],
+    [
+      'a wait of a watch, which a review may hurry',
+      answered(429, 16),
+      { method: 'GET', pool: 'standing' } as const,
+      first,
+    ],
+    ['a wait beyond the limit of the request', answered(503, 8), { ...post, maxWaitMs: 5_000 }, first],
+    ['any wait of a request whose caller decides when to retry', answered(429, 0), { ...post, maxWaitMs: 0 }, first],
     ['a closed connection under a write that must not be sent twice', stale, post, first],
     ['a second closed connection', stale, { method: 'GET' } as const, { ...first, attempts: 2 }],
   ])('gives up on %s', (_case, error, request, context) =>

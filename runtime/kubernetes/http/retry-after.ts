@@ -1,37 +1,45 @@
 import { ApiError } from './errors.ts';
 import { StaleSocketError } from './exchange.ts';
 
+/** `work` is bounded, to protect the API server. `standing` is for watches, their lists and the lease. */
+export type Pool = 'work' | 'standing';
+
 export interface Repetition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** True if a repeated request does no harm. Default: GET, and PUT, which the resourceVersion guards. */
   readonly repeatable?: boolean | undefined;
-  /** A 429 is from a disruption budget and not from a busy server, so the caller decides when to retry. */
-  readonly throttledIsFinal?: boolean | undefined;
+  /** Default `work`. */
+  readonly pool?: Pool | undefined;
+  /** The limit of all waits for a busy server, in milliseconds. 0: the caller decides when to retry. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 interface RetryContext {
   readonly attempts: number;
+  /** Milliseconds of the waits so far. */
+  readonly waitedMs: number;
   readonly random: number;
 }
 
 const MAX_THROTTLED_ATTEMPTS = 5;
-/** A longer wait is left to the caller's backoff. */
-const MAX_WAIT_SECONDS = 10;
+/** The API server asks for up to 32 s. A review may hurry a watch. A longer wait is left to the caller's backoff. */
+const maxWaits: Readonly<Record<Pool, number>> = { work: 48_000, standing: 15_000 };
 
 /**
  * Returns in how many milliseconds to send a request again; undefined: never. After 429, and 503 with Retry-After, the
  * server did not begin. Up to half of the wait is added, so that clients do not return in step.
  */
-export function retryAfterMs(error: unknown, request: Repetition, { attempts, random }: RetryContext) {
+export function retryAfterMs(error: unknown, request: Repetition, { attempts, waitedMs, random }: RetryContext) {
   if (error instanceof StaleSocketError) return isRepeatable(request) && attempts === 1 ? 0 : undefined;
-  if (!(error instanceof ApiError)) return undefined;
-  const seconds = error.retryAfterSeconds ?? 1;
-  const isOver = seconds > MAX_WAIT_SECONDS || attempts >= MAX_THROTTLED_ATTEMPTS;
-  return isOver || !isThrottled(error, request) ? undefined : Math.max(seconds, 0.1) * 1_000 * (1 + random / 2);
+  if (!(error instanceof ApiError) || !isThrottled(error)) return undefined;
+  const afterMs = Math.max(error.retryAfterSeconds ?? 1, 0.1) * 1_000 * (1 + random / 2);
+  return waitedMs + afterMs > getMaxWaitMs(request) || attempts >= MAX_THROTTLED_ATTEMPTS ? undefined : afterMs;
 }
 
-const isThrottled = ({ status, retryAfterSeconds }: ApiError, { throttledIsFinal }: Repetition): boolean =>
-  status === 429 ? throttledIsFinal !== true : status === 503 && retryAfterSeconds !== undefined;
+const getMaxWaitMs = ({ pool = 'work', maxWaitMs = maxWaits[pool] }: Repetition): number => maxWaitMs;
+
+const isThrottled = ({ status, retryAfterSeconds }: ApiError): boolean =>
+  status === 429 || (status === 503 && retryAfterSeconds !== undefined);
 
 const isRepeatable = ({ method, repeatable }: Repetition): boolean =>
   repeatable ?? (method === 'GET' || method === 'PUT');

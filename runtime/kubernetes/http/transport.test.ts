@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { ConnectionError, isRefusal } from './errors.ts';
 import { createTransport, type ApiRequest, type Transport } from './transport.ts';
 
@@ -36,6 +36,21 @@ async function answeredAfter(ms: number, method: ApiRequest['method']): Promise<
   request.resume();
   return failure;
 }
+
+describe('a connection', () => {
+  it('is not probed before it has been silent for 30 s, also when it is used again', async () => {
+    const keepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
+    const ports: unknown[] = [];
+    server.on('request', ({ socket }, response) => {
+      ports.push(socket.remotePort);
+      response.end();
+    });
+    for (let requests = 0; requests < 2; requests += 1) await transport.request({ method: 'GET', path: '/version' });
+    expect(new Set(ports).size).toBe(1);
+    expect(new Set(keepAlive.mock.calls.map(([, delayMs]) => delayMs))).toEqual(new Set([30_000]));
+    keepAlive.mockRestore();
+  });
+});
 
 describe('a request without a limit of its own', () => {
   it.each(['PATCH', 'PUT', 'POST', 'DELETE'] as const)(

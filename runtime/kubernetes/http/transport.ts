@@ -5,14 +5,11 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
-import { toApiError, isFailure, isUnauthorized } from './errors.ts';
-import { type Answer, type Exchange, exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { ConnectionError, toApiError, isFailure, isUnauthorized } from './errors.ts';
+import { type Answer, type Exchange, exchange, keepAliveMsecs, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { toLines } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
-import { retryAfterMs, type Repetition } from './retry-after.ts';
-
-/** `work` is bounded, to protect the API server. `standing` is for watches, their lists and the lease. */
-type Pool = 'work' | 'standing';
+import { type Pool, retryAfterMs, type Repetition } from './retry-after.ts';
 
 export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' | 'maxBytes'>, Repetition {
   readonly query?: Query | undefined;
@@ -22,7 +19,6 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   readonly accept?: string | undefined;
   /** The limit of one attempt. Default 30 s, and 40 s for a write. */
   readonly timeoutMs?: number | undefined;
-  readonly pool?: Pool | undefined;
   readonly authorization?: string | undefined;
 }
 
@@ -77,8 +73,7 @@ const idleSocketMs = 60_000;
 
 /** Returns the only way to the API server: JSON over kept-alive TLS connections (docs/contributing/adr/0003). */
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
-  const pools = { work: createAgent(connection, options.maxSockets ?? 8), standing: createAgent(connection, Infinity) };
-
+  const pools = createPools(connection, options.maxSockets);
   const open = openBy(createAttempt(connection, pools, options), options.logger);
   const skipped = skippedReporter(options);
 
@@ -101,18 +96,14 @@ export function createTransport(connection: Connection, options: TransportOption
       for await (const line of toLines(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
     },
     skipped,
-    close() {
-      pools.work.destroy();
-      pools.standing.destroy();
-    },
+    close: pools.close,
   };
 }
 
 type Attempt = (request: ApiRequest) => Promise<Answer>;
-type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof createAgent>>>;
 
 const createAttempt =
-  (connection: Connection, pools: Pools, options: TransportOptions): Attempt =>
+  (connection: Connection, pools: ReturnType<typeof createPools>, options: TransportOptions): Attempt =>
   async (request) => {
     const { path, query, method, body } = request;
     const started = performance.now();
@@ -123,7 +114,7 @@ const createAttempt =
     try {
       const answer = await exchange({
         server: connection.server,
-        agent: pools[request.pool ?? 'work'],
+        agent: pools.get(request.pool),
         method,
         path: basePath(connection.server) + path + queryString(query),
         headers: { ...connection.headers, ...toHeaders(request, text), 'user-agent': options.userAgent, ...login },
@@ -135,6 +126,9 @@ const createAttempt =
       });
       code = answer.message.statusCode ?? 0;
       return answer;
+    } catch (error) {
+      pools.renew(error);
+      throw error;
     } finally {
       const seconds = (performance.now() - started) / 1000;
       options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code, seconds });
@@ -144,7 +138,7 @@ const createAttempt =
 const openBy =
   (attempt: Attempt, logger: TransportOptions['logger']) =>
   async (request: ApiRequest): Promise<Answer> => {
-    for (let attempts = 1, refused = false; ; attempts += 1)
+    for (let attempts = 1, waitedMs = 0, refused = false; ; attempts += 1)
       try {
         return await accepted(request, await attempt(request));
       } catch (error) {
@@ -152,8 +146,9 @@ const openBy =
           refused = true;
           continue;
         }
-        const afterMs = retryAfterMs(error, request, { attempts, random: Math.random() });
+        const afterMs = retryAfterMs(error, request, { attempts, waitedMs, random: Math.random() });
         if (afterMs === undefined) throw error;
+        waitedMs += afterMs;
         logger?.debug({ path: request.path, problem: describeError(error), afterMs }, 'retrying a request');
         await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
       }
@@ -171,10 +166,10 @@ function skippedReporter({ onSkipped, logger }: TransportOptions) {
   };
 }
 
-/** Returns the transport with bounds for each request: an end, a fence, or other credentials. */
+/** Returns the transport with bounds for each request: an end, a fence, other credentials, or a limit of waits. */
 export const withBounds = (
   transport: Transport,
-  bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization'>,
+  bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization' | 'maxWaitMs'>,
 ): Transport => ({
   request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
   stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
@@ -205,10 +200,28 @@ function getBody({ message, whole }: Answer): Promise<{ readonly body: unknown; 
 /** A kubeconfig's server may have a path (Rancher, `kubectl proxy --api-prefix`). */
 const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 
-function createAgent(connection: Connection, maxSockets: number): HttpAgent {
-  const common = { keepAlive: true, maxSockets, timeout: idleSocketMs, scheduling: 'lifo' as const };
+function createPools(connection: Connection, maxSockets = 8) {
+  const create = (ca = connection.ca?.()) => ({
+    ...{ ca, work: createAgent(connection, ca, maxSockets), standing: createAgent(connection, ca, Infinity) },
+  });
+  let agents = create();
+  return {
+    get: (pool: Pool = 'work') => agents[pool],
+    /** The cluster's authority may be a new one. Connections in use stay. */
+    renew(error: unknown): void {
+      if (error instanceof ConnectionError && connection.ca?.() !== agents.ca) agents = create();
+    },
+    close(): void {
+      agents.work.destroy();
+      agents.standing.destroy();
+    },
+  };
+}
+
+function createAgent(connection: Connection, ca: string | Buffer | undefined, maxSockets: number): HttpAgent {
+  const common = { keepAlive: true, keepAliveMsecs, maxSockets, timeout: idleSocketMs, scheduling: 'lifo' as const };
   if (connection.server.protocol === 'http:') return new HttpAgent(common);
-  const { ca, cert, key, serverName } = connection;
+  const { cert, key, serverName } = connection;
   return new HttpsAgent({
     ...common,
     // Otherwise the agent parses the certificates for each connection, and compares them for each request.

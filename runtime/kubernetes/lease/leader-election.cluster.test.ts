@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy } from '../../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { createClient } from '../http/client.ts';
@@ -183,6 +184,18 @@ describe('one candidate', () => {
     await eventually(async () => expect((await read()).spec?.renewTime).not.toBe(renewTime));
     expect((await read()).metadata.annotations).toEqual(annotations);
     expect(leader.terms).toHaveLength(1);
+  });
+
+  it('renews again at once if a busy API server asks for a longer wait than the Lease lasts', async () => {
+    const proxy = await startApiProxy(cluster);
+    cleanUp.push(() => proxy.close());
+    const leader = stand('busy', { transport: transportTo(new URL(proxy.server).port) });
+    await leads(leader);
+    let refusals = 0;
+    proxy.interfere = ({ isWrite }) =>
+      isWrite && (refusals += 1) <= 2 ? { answer: 429, retryAfterSeconds: 10 } : undefined;
+    await eventually(() => expect(refusals).toBeGreaterThan(3), WAIT);
+    expect(leader.terms).toMatchObject([{ until: Infinity }]);
   });
 
   it('outlasts an API server that is down for less than the renewal deadline', async () => {

@@ -61,6 +61,8 @@ export class LeaseHolder {
   private call(signal: AbortSignal | undefined) {
     const { renewDeadlineMs, retryPeriodMs } = this.times;
     // Two attempts fit between a failed renewal and the deadline, even if the first hangs on a dead connection.
-    return { signal, pool: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
+    const timeoutMs = (renewDeadlineMs - retryPeriodMs) * 0.6;
+    // A renewal has its own loop, in which it must not wait for a busy server.
+    return { signal, pool: 'standing', timeoutMs, maxWaitMs: signal === undefined ? timeoutMs : 0 } as const;
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffMs } from '../../async/retrying.ts';
 import { aborted } from '../../async/aborted.ts';
-import { isRefusal } from '../http/errors.ts';
+import { askedWaitMs, isRefusal } from '../http/errors.ts';
 import type { EventDetails } from './events.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { describeError } from '../../wording/errors.ts';
@@ -124,7 +124,7 @@ export class EventQueue {
       onDrained(namespace);
     }
     if (!isRefusal(error) || queue.failures < MAX_ATTEMPTS)
-      return sleep(backoffMs(queue.failures), undefined, { ref: false });
+      return sleep(backoffMs(queue.failures, { atLeastMs: askedWaitMs(error) }), undefined, { ref: false });
     const dropped = [...queue.events.values()].flat();
     logger.warn({ namespace, events: dropped.length }, 'dropped events that the API server rejects');
     for (const { reason } of dropped) metrics.eventsDropped.inc({ reason });
