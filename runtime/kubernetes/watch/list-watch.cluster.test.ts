@@ -204,6 +204,42 @@ describe('an interrupted list-watch', () => {
     limited.close();
   });
 
+  it('asks for the present version without its label, by which etcd would read the whole kind', async () => {
+    const asked: unknown[] = [];
+    const request: Transport['request'] = (given) => {
+      asked.push(given.query?.labelSelector);
+      return transport.request(given);
+    };
+    const watched = watch({ transport: { ...transport, request }, labelSelector: 'colour=none' });
+    await watched.synced;
+    expect(asked).toEqual([]);
+    proxy.cut();
+    await eventually(() => expect(asked.length).toBeGreaterThan(0));
+    expect(new Set(asked)).toEqual(new Set([undefined]));
+  });
+
+  it('is out of date if its kind is gone but its store is not empty, because it missed the deletions', async () => {
+    const catchUp = new CatchUp();
+    const metadata = { ...definition.metadata, name: 'boxes.test.example' };
+    const names = { plural: 'boxes', singular: 'box', kind: 'Box' };
+    await client.create(kinds.customResourceDefinitions, {
+      ...{ ...definition, metadata },
+      spec: { ...definition.spec, group: 'test.example', names },
+    });
+    const boxes = { group: 'test.example', version: 'v1alpha1', plural: 'boxes' };
+    const box = { apiVersion: 'test.example/v1alpha1', kind: 'Box', metadata: { name: 'box' } };
+    await eventually(() => client.create({ ...boxes, namespace: 'default' }, box));
+    const watched = watch({ resource: boxes, catchUp });
+    await watched.synced;
+    proxy.block(true);
+    await client.delete({ ...kinds.customResourceDefinitions, name: metadata.name });
+    await eventually(() => expect(client.pages(boxes).next()).rejects.toMatchObject({ status: 404 }));
+    const before = watched.restarts.length;
+    proxy.block(false);
+    await eventually(() => expect(watched.restarts.slice(before)).toContain('refused'), RECONNECTED);
+    expect([catchUp.isCurrent, watched.holds().length]).toEqual([false, 1]);
+  });
+
   it('reports a deletion and the new object of the same name, in that order', async () => {
     await put('reborn');
     const watched = watch();

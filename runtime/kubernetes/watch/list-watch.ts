@@ -1,7 +1,7 @@
 import { backoffMs } from '../../async/retrying.ts';
 import type { Debounce } from '../../async/debounce.ts';
 import { describeError } from '../../wording/errors.ts';
-import { ApiError, isNotFound } from '../http/errors.ts';
+import { ApiError, askedWaitMs, isNotFound } from '../http/errors.ts';
 import type { Logger } from 'pino';
 import { listPages } from '../http/pages.ts';
 import { isOlder } from '../resources/objects.ts';
@@ -113,8 +113,8 @@ class Watcher {
     if (cause === 'expired') this.position.forget();
     this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
     if (this.failures === 0) return;
-    // A kind without a definition has no objects, so the empty store is current.
-    this.catchUp.record(isNotFound(error));
+    // A kind without a definition has no objects, so an empty store is current. One that is not empty missed deletions.
+    this.catchUp.record(isNotFound(error) && [...this.options.handler.known()].length === 0);
     const retryInMs = this.retryInMs(error);
     if (!this.isUndefined(error))
       this.report(cause, { resource: this.subject, cause, problem: describeError(error), retryInMs });
@@ -131,20 +131,19 @@ class Watcher {
 
   /** An API server restored from a backup would accept our later version, and send nothing until it has caught up. */
   private async isRestored(): Promise<boolean> {
-    const { transport, resource, signal, labelSelector, fieldSelector } = this.options;
+    const { transport, resource, signal, fieldSelector } = this.options;
     const { version } = this.position;
     if (version === undefined) return false;
-    // A role may grant only the object that the selector names.
-    const options = { limit: 1, metadataOnly: true, pool: 'standing', signal, labelSelector, fieldSelector } as const;
+    // A role may grant only the object that this selector names. By a label, etcd would read the whole kind for one object.
+    const options = { limit: 1, metadataOnly: true, pool: 'standing', signal, fieldSelector } as const;
     const { value } = await listPages(transport, resource, options).next();
     return value !== undefined && isOlder(value.resourceVersion, version);
   }
 
   private retryInMs(error: unknown): number {
-    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const isAway = this.isUndefined(error) && performance.now() > this.heardAt + SERVED_MS;
     const untilDefinition = isAway ? untilThere : untilDefined;
-    return backoffMs(this.failures, { ...(isNotFound(error) ? untilDefinition : {}), atLeastMs });
+    return backoffMs(this.failures, { ...(isNotFound(error) ? untilDefinition : {}), atLeastMs: askedWaitMs(error) });
   }
 
   private nothingThere(): void {
