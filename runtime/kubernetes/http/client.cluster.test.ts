@@ -23,6 +23,7 @@ let client: Client;
 let authorization: () => Promise<string>;
 const requests: RequestInfo[] = [];
 const skipped: string[] = [];
+const directory = createTemporaryFolder();
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
@@ -379,7 +380,6 @@ describe('errors', () => {
   });
 
   it('end once the file in the pod has the new authority that signed the certificate', async () => {
-    const directory = createTemporaryFolder();
     const write = (name: string, text: string) => writeFile(join(directory, name), text);
     const authority = await issueAuthority('lumigo-sandbox', { now: new Date(), days: 1 });
     const proxy = await startApiProxy({ ...cluster, authority });
