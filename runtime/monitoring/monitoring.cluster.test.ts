@@ -241,9 +241,10 @@ describe('many monitored namespaces', () => {
       return undefined;
     };
     await operator.startManager();
-    for (const name of names) await waitForActive(name);
-    const { uid } = (await operator.cluster.client.get({ ...kinds.namespaces, name: names.at(-1) ?? '' })).metadata;
-    await eventually(async () => expect(await marks()).toHaveProperty([uid]));
+    for (const name of names) await eventually(() => operator.testCluster.readLumigo(name));
+    const found = names.map((name) => operator.cluster.client.get({ ...kinds.namespaces, name }));
+    const uids = (await Promise.all(found)).map(({ metadata }) => metadata.uid);
+    await eventually(async () => expect(Object.keys(await marks())).toEqual(expect.arrayContaining(uids)));
     expect(writes).toBeLessThan(5);
   });
 });
