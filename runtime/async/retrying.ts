@@ -49,7 +49,7 @@ export const failureLog =
 interface BackoffOptions extends Pace {
   /** In [0, 1). Default: at random. */
   readonly random?: number;
-  readonly atLeastMs?: number;
+  readonly atLeastMs?: number | undefined;
 }
 
 /** Returns the wait in milliseconds, randomly reduced by up to a half, so that clients of a restarted server spread. */

@@ -86,10 +86,7 @@ function whenLeft({ before, isCurrent, now }: Outcome, { elsewhere }: Left['deci
   };
 }
 
-function failureAfter(
-  { before, policy, now, random }: Outcome,
-  { problem, isRefused, atLeastMs = 0 }: Failed,
-): Failure {
+function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused, atLeastMs }: Failed): Failure {
   const earlier = before.failure?.policy === policy ? before.failure : undefined;
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
