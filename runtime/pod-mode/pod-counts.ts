@@ -43,6 +43,8 @@ interface Verdict {
   readonly isWanted: boolean;
 }
 type Verdicts = Map<string, Verdict>;
+/** Pods by the uid of their controller, with the name of the first one. */
+type Open = Map<string, { readonly name: string; readonly target: string | undefined; readonly count: number }>;
 
 const MINUTE_MS = 60_000;
 const pause = { quietMs: 1_000, atMostMs: 10_000 };
@@ -96,44 +98,41 @@ export class PodCounts {
   }
 
   private async count(client: Client, namespace: string, policy: PodsSeen['policy']): Promise<void> {
-    const listed: Metadata[] = [];
+    let [listed, injected] = [0, 0];
+    const open: Open = new Map();
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
-      listed.push(...items.map(({ metadata }) => metadata));
-      if (listed.length >= MAX_ENTRIES.pods) break;
+      for (const { metadata } of items)
+        if (isInjected(metadata)) injected += 1;
+        else if (!isSkipped(metadata)) add(open, metadata);
+      listed += items.length;
+      if (listed >= MAX_ENTRIES.pods) break;
     }
-    const open = new Map<string, Metadata[]>();
-    for (const pod of listed.filter((each) => !isInjected(each) && !isSkipped(each)))
-      open.set(getOwner(pod), [...(open.get(getOwner(pod)) ?? []), pod]);
     const wanted = await this.wanted(client, namespace, open);
-    const restart = [...new Set(wanted.flatMap((pod) => findTarget(pod) ?? []))].sort();
-    const injected = listed.filter(isInjected).length;
-    this.options.onSeen(namespace, { namespace, injected, without: wanted.length, restart, policy });
+    const restart = [...new Set(wanted.flatMap(({ target }) => target ?? []))].sort();
+    const without = wanted.reduce((sum, { count }) => sum + count, 0);
+    this.options.onSeen(namespace, { namespace, injected, without, restart, policy });
   }
 
-  private async wanted(
-    client: Client,
-    namespace: string,
-    open: ReadonlyMap<string, readonly Metadata[]>,
-  ): Promise<Metadata[]> {
+  private async wanted(client: Client, namespace: string, open: Open) {
     const policy = this.options.lumigoes.policy(namespace);
     const known = this.verdicts.get(namespace);
     const verdicts: Verdicts = new Map();
     let reads: number = MAX_ENTRIES.reads;
-    for (const [owner, [first]] of open) {
+    for (const [owner, { name }] of open) {
       const before = known?.get(owner);
       if (before?.policy === policy) verdicts.set(owner, before);
       else if (reads > 0) {
         reads -= 1;
-        verdicts.set(owner, await this.decide(client, policy, { ...first, namespace }));
+        verdicts.set(owner, await this.decide(client, policy, namespace, name));
       }
     }
     this.verdicts.set(namespace, verdicts);
-    return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? found : []));
+    return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? [found] : []));
   }
 
-  private async decide(client: Client, policy: NamespacePolicy, like: Metadata): Promise<Verdict> {
-    const pod = await findPod(client, like.namespace ?? '', like.name ?? '');
+  private async decide(client: Client, policy: NamespacePolicy, namespace: string, name: string): Promise<Verdict> {
+    const pod = await findPod(client, namespace, name);
     const decision = pod && decidePod({ pod, policy, injector: toInjector(this.options.config) });
     return { policy, isWanted: decision?.kind === 'inject' };
   }
@@ -146,10 +145,15 @@ const isSkipped = (metadata: Metadata): boolean =>
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);
 
+/** Names have at most 253 characters and uids 36, but Kubernetes does not check those of owners. */
 const findController = ({ ownerReferences = [] }: Metadata) =>
-  ownerReferences.find(({ controller }) => controller === true);
+  ownerReferences.find(({ controller, name, uid }) => controller === true && name.length + uid.length < 300);
 
-const getOwner = (metadata: Metadata): string => findController(metadata)?.uid ?? metadata.uid ?? '';
+function add(open: Open, metadata: Metadata): void {
+  const owner = findController(metadata)?.uid ?? metadata.uid ?? '';
+  const first = open.get(owner) ?? { name: metadata.name ?? '', target: findTarget(metadata), count: 0 };
+  open.set(owner, { ...first, count: first.count + 1 });
+}
 
 const restartable = ['StatefulSet', 'DaemonSet'];
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { getLiveHeap } from '../../bench/live-heap.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { instrumented } from '../../sandbox/testing/injection.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -19,12 +22,17 @@ let testCluster: TestCluster;
 let transport: Transport;
 let client: Client;
 let pages = 0;
+let onPage: () => void = () => undefined;
 
 beforeAll(async () => {
   const apiServerFlags = ['--disable-admission-plugins=ServiceAccount'];
   cluster = await startControlPlane({ controllerManager: false, apiServerFlags });
   testCluster = new TestCluster(cluster.client);
-  transport = connectTo(cluster, { onRequest: () => (pages += 1) });
+  const onRequest = () => {
+    pages += 1;
+    onPage();
+  };
+  transport = connectTo(cluster, { onRequest });
   client = createClient(transport);
 });
 beforeEach(() => {
@@ -35,7 +43,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const { cronJob, daemonSet, deployment, statefulSet } = workloadKinds;
+const { cronJob, daemonSet, deployment, replicaSet, statefulSet } = workloadKinds;
 
 async function create(kind: WorkloadKind, namespace: string, name: string): Promise<Workload> {
   const injected = instrumented(createWorkload(kind, namespace, name) as unknown as Workload);
@@ -155,5 +163,68 @@ describe('the pods that are looked at', () => {
     await createPods(own, 2);
     expect((await podsOfGeneration(own, client)).map(({ name }) => name)).toEqual(names);
     expect(pages).toBe(read);
+  });
+});
+
+describe('a look at what a tenant made large', () => {
+  it('keeps neither the owners nor the long status of a pod [F66]', async () => {
+    const namespace = await testCluster.namespace('large');
+    const agent = await createOnNodes(namespace, 'agent');
+    await createPods(agent, 20);
+    const ownerReferences = [
+      { apiVersion: 'v1', controller: true, ...toOwner(agent) },
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'x'.repeat(700_000), uid: 'x' },
+    ];
+    const containerStatuses = [{ name: 'app', image: 'x'.repeat(400_000), imageID: '', ready: false, restartCount: 0 }];
+    const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
+    await forEachConcurrent(4, names, async (name) => {
+      await testCluster.client.patch(
+        { ...pods, namespace, name },
+        { kind: 'merge', body: { metadata: { ownerReferences } } },
+      );
+      await testCluster.setStatus({ ...pods, namespace, name }, { containerStatuses });
+    });
+    const used = [getLiveHeap()];
+    onPage = () => used.push(getLiveHeap());
+    const found = await podsOfGeneration(agent, client);
+    onPage = () => undefined;
+    // A page and its text have up to 8 MiB.
+    expect(Math.max(...used) - Math.min(...used)).toBeLessThan(12e6);
+    expect(found).toHaveLength(20);
+    expect(JSON.stringify(found).length).toBeLessThan(10_000);
+  });
+
+  it('ends after 1,000 ReplicaSets with the labels of a Deployment', async () => {
+    const namespace = await testCluster.namespace('many');
+    await create(deployment, namespace, 'web');
+    await testCluster.merge(deployment, namespace, 'web', { spec: { replicas: 1 } });
+    await testCluster.setStatus({ ...deployment, namespace, name: 'web' }, { observedGeneration: 2, replicas: 1 });
+    const web = await testCluster.get(deployment, namespace, 'web');
+    const podTemplateHash = { 'pod-template-hash': 'abc' };
+    const newest = createWorkload(replicaSet, namespace, 'web', {
+      labels: podTemplateHash,
+      podLabels: podTemplateHash,
+    });
+    const ownerReferences = [{ apiVersion: 'apps/v1', controller: true, ...toOwner(web) }];
+    const annotations = { 'deployment.kubernetes.io/revision': '1' };
+    const { metadata } = await testCluster.create({
+      ...newest,
+      metadata: { ...newest.metadata, annotations, ownerReferences },
+    });
+    await createPods(web, 1, podTemplateHash, { kind: 'ReplicaSet', name: 'web', uid: metadata.uid });
+    expect(await podsOfGeneration(web, client)).toMatchObject([{ name: 'web-0' }]);
+    const labels = { app: 'web' };
+    const others = Array.from({ length: 1_000 }, (_, index) => {
+      const other = createWorkload(replicaSet, namespace, `other-${index}`, { labels });
+      const object = {
+        ...other,
+        metadata: { ...other.metadata, uid: randomUUID(), creationTimestamp: '2026-11-28T20:00:00Z' },
+      };
+      return { key: `/registry/replicasets/${namespace}/other-${index}`, object };
+    });
+    await etcdAt(cluster.etcd).store(others);
+    pages = 0;
+    expect(await podsOfGeneration(web, client)).toEqual([]);
+    expect(pages).toBe(21);
   });
 });

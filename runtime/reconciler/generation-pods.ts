@@ -9,6 +9,8 @@ import {
   isPodOf,
   getPodIdentity,
   getSelector,
+  MAX_PAGES,
+  PAGE_SIZE,
   type PodIdentity,
 } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
@@ -16,38 +18,34 @@ import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
 /** If none of them is available, more pods show nothing else. */
 const MAX_PODS = 20;
-/** Other workloads may have the same labels. A look reads at most 1,000 pods, because a tenant can have any number. */
-const [PAGE_SIZE, MAX_PAGES] = [50, 20];
+/** Characters of JSON, of which a usual pod has 3,000. An image has a name of any length, and a status repeats it. */
+const MAX_STATUS = 65_536;
 
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
   if (getCompletion(workload).kind !== 'no-pods') {
     const identity = await getPodIdentity(workload, client);
     if (identity === undefined) return [];
-    const found = await findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity));
-    return found.map((pod) => lookedAt(pod, true));
+    return findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity));
   }
   const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};
   // Another webhook may change the image of pods. The record is as in the template.
-  const isOwn = ({ metadata }: Pod) =>
-    metadata.annotations?.[annotations.injection] === record && isPodOf(workload, metadata);
-  const owned = await findPods(
-    workload,
-    client,
-    getSelector(workload, own),
-    (pod) => isLookedAt(pod, {}) && isOwn(pod),
-  );
+  const hasRecord = ({ metadata }: Pod) => metadata.annotations?.[annotations.injection] === record;
+  const isOwn = (pod: Pod) => isLookedAt(pod, {}) && hasRecord(pod) && isPodOf(workload, pod.metadata);
+  const owned = await findPods(workload, client, getSelector(workload, own), isOwn);
   // Without own pods, those of others show if the injector runs.
   const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
-  const shown = owned.length > 0 ? owned : await findPods(workload, client, labels.autoTrace, isShown);
-  return shown.map((pod) => lookedAt(pod, owned.length > 0));
+  if (owned.length > 0) return owned;
+  const others = await findPods(workload, client, labels.autoTrace, isShown);
+  return others.map((pod) => ({ ...pod, injected: new Set<string>() }));
 }
 
-async function findPods(of: Workload, client: Client, labelSelector: string, isFound: (pod: Pod) => boolean) {
-  const found: Pod[] = [];
+/** Keeps the bounded part of each pod, because a tenant decides the size of the rest. */
+async function findPods(of: Workload, client: Client, selector: string, isFound: (pod: Pod) => boolean) {
+  const found: ReturnType<typeof lookedAt>[] = [];
   let pages = 0;
-  const options = { labelSelector, limit: PAGE_SIZE };
+  const options = { labelSelector: selector, limit: PAGE_SIZE };
   for await (const { items } of client.pages({ ...pods, namespace: of.metadata.namespace }, options)) {
-    found.push(...(items as readonly Pod[]).filter(isFound));
+    found.push(...(items as readonly Pod[]).filter(isFound).map(lookedAt));
     pages += 1;
     if (found.length >= MAX_PODS || pages === MAX_PAGES) break;
   }
@@ -55,11 +53,11 @@ async function findPods(of: Workload, client: Client, labelSelector: string, isF
 }
 
 /** Lists injected pods, not ready, of a StatefulSet without the injection. Its controller waits for them without end. */
-export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
+export async function brokenPods(workload: Workload, client: Client): Promise<Pick<Metadata, 'name' | 'uid'>[]> {
   if (hasInjection(workload)) return [];
   const { uid: owner = '' } = workload.metadata;
   const isBroken = (pod: Pod) => isLookedAt(pod, { owner }) && !isReady(pod);
-  return (await findPods(workload, client, getSelector(workload), isBroken)).map(({ metadata }) => metadata);
+  return findPods(workload, client, getSelector(workload), isBroken);
 }
 
 const isLookedAt = ({ metadata }: Pod, { owner }: Partial<PodIdentity>): boolean =>
@@ -80,9 +78,11 @@ interface Pod {
 const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
 
-function lookedAt(pod: Pod, isOwn: boolean): LookedAtPod {
+function lookedAt(pod: Pod) {
   const { metadata, spec: { containers = [] } = {}, status = {} } = pod;
   const isInjected = ({ volumeMounts = [] }: Container) => volumeMounts.some(({ name }) => name === injector.volume);
-  const injected = new Set(containers.filter((each) => isOwn && isInjected(each)).map(({ name }) => name));
-  return { name: metadata.name ?? '', isReady: isReady(pod), injected, status };
+  const injected = containers.filter(isInjected).map((each) => each.name);
+  const isLarge = JSON.stringify([injected, status]).length > MAX_STATUS;
+  const kept = isLarge ? { injected: new Set<string>(), status: {} } : { injected: new Set(injected), status };
+  return { name: metadata.name ?? '', uid: metadata.uid ?? '', isReady: isReady(pod), ...kept };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { whyStuck } from './uninstall.ts';
+import { bounded, whyStuck } from './uninstall.ts';
 
 const lumigo = (more: object = {}): LumigoResource => ({
   apiVersion: contract.apiVersion,
@@ -21,5 +21,14 @@ describe('--uninstall', () => {
     [lumigo(deleting), undefined, 'the injection is still being removed from its workloads'],
   ])('names a Lumigo resource that is stuck, and why', (stuck, failure, expected) => {
     expect(whyStuck(stuck, failure)).toBe(`shop/a: ${expected}`);
+  });
+
+  it('keeps no owners and labels of a Lumigo resource in memory, and few finalizers [F66]', () => {
+    const long = 'x'.repeat(100_000);
+    const finalizers = Array.from({ length: 1_000 }, (_, index) => `other.io/${index}`);
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: long, uid: 'x' }];
+    const kept = bounded(lumigo({ ...deleting, finalizers, ownerReferences, labels: { long } }));
+    expect(JSON.stringify(kept).length).toBeLessThan(1_000);
+    expect(whyStuck(kept)).toContain('finalizers of other controllers keep it: other.io/0, other.io/1, ');
   });
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { lumigo as contract } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -8,6 +9,8 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
 import type { SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { essentialLumigo } from '../lumigo/essential-lumigo.ts';
+import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { once } from '../wording/once.ts';
 import { HELD_MS, stepDown } from './lease.ts';
@@ -32,6 +35,7 @@ interface UninstallOptions {
 
 const INTERVAL_MS = 1_000;
 const MAX_NAMES_SHOWN = 5;
+const MAX_CONCURRENT = 8;
 
 /**
  * Deletes every `Lumigo` resource, and waits until no injection is left. If no manager leads, it removes the injections
@@ -52,7 +56,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
-    if (isLast) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
+    if (isLast) await forEachConcurrent(MAX_CONCURRENT, left, (lumigo) => removeLumigoFinalizer(client, lumigo));
     const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
     return stuck.length > 0 ? stuck : ['workloads had the injection until the deadline. Run the command again'];
   }
@@ -132,12 +136,11 @@ async function attempt(
   failures: Failures,
   act: (lumigo: LumigoResource) => Promise<void>,
 ): Promise<void> {
-  const acts = lumigoes.map((lumigo) =>
+  await forEachConcurrent(MAX_CONCURRENT, lumigoes, (lumigo) =>
     act(lumigo).catch((error: unknown) => {
       if (!isNotFound(error)) failures.set(toKey(lumigo), describeError(error));
     }),
   );
-  await Promise.all(acts);
 }
 
 const isLeaving = ({ metadata }: LumigoResource): boolean => metadata.deletionTimestamp !== undefined;
@@ -161,20 +164,21 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   const found: LumigoResource[] = [];
   try {
     for await (const { items } of client.pages(contract, { limit: 500 }))
-      found.push(...(items as unknown as LumigoResource[]).map(withoutLabels));
+      found.push(...(items as unknown as LumigoResource[]).map(bounded));
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
   return found;
 }
 
-/** Labels, annotations and managed fields are as large as a tenant makes them. */
-function withoutLabels(lumigo: LumigoResource): LumigoResource {
-  const { labels: _labels, annotations: _annotations, managedFields: _fields, ...metadata } = lumigo.metadata;
-  return { ...lumigo, metadata: metadata as LumigoResource['metadata'] };
+/** A tenant decides the size of the rest. The finalizers are only named, and read again before one is removed. */
+export function bounded(lumigo: LumigoResource): LumigoResource {
+  const { metadata, ...rest } = essentialLumigo(lumigo);
+  return {
+    ...rest,
+    metadata: { ...metadata, finalizers: lumigo.metadata.finalizers?.slice(0, MAX_NAMES_SHOWN) ?? [] },
+  };
 }
 
-const removeLumigoFinalizer = (client: Client, { metadata }: LumigoResource): Promise<void> => {
-  const { namespace, name } = metadata;
-  return removeFinalizer(client, { ...contract, namespace, name }, metadata, contract.finalizer);
-};
+const removeLumigoFinalizer = (client: Client, lumigo: LumigoResource): Promise<void> =>
+  removeFinalizer(client, lumigoRef(lumigo), undefined, contract.finalizer);

@@ -10,7 +10,7 @@ export const readMetadata = async (client: Client, ref: ResourceRef): Promise<Me
 export const addFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
   change(client, ref, seen, (present) => [...without(present, finalizer), finalizer]);
 
-export const removeFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
+export const removeFinalizer = (client: Client, ref: ResourceRef, seen: Seen, finalizer: string): Promise<void> =>
   change(client, ref, seen, (present) => without(present, finalizer));
 
 /** Throws a Conflict if the object changed since it was seen. */
@@ -21,12 +21,13 @@ export const removeFinalizerAsSeen = (
   finalizer: string,
 ): Promise<void> => write(client, ref, seen, (present) => without(present, finalizer)).catch(undefinedIfNotFound);
 
+type Seen = Metadata | undefined;
 type Wanted = (present: readonly string[]) => readonly string[];
 
 const without = (present: readonly string[], finalizer: string): readonly string[] =>
   present.filter((each) => each !== finalizer);
 
-async function change(client: Client, ref: ResourceRef, seen: Metadata, wanted: Wanted): Promise<void> {
+async function change(client: Client, ref: ResourceRef, seen: Seen, wanted: Wanted): Promise<void> {
   const read = async () => (await client.get(ref, { metadataOnly: true })).metadata as Metadata;
   await readAndChange(seen, read, (found) => write(client, ref, found, wanted));
 }

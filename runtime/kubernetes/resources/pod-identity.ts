@@ -9,7 +9,8 @@ export interface PodIdentity {
   readonly owner?: string;
 }
 
-const replicaSets = workloadKinds.replicaSet;
+/** Others may have the same labels. A look reads at most 1,000 of a kind, because a tenant can have any number. */
+export const [PAGE_SIZE, MAX_PAGES] = [50, 20];
 
 type Find = (workload: Workload, client: Client) => Promise<PodIdentity | undefined> | PodIdentity | undefined;
 
@@ -36,15 +37,15 @@ const finders: Readonly<Record<string, Find>> = {
 
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
-  let newest: Metadata | undefined;
-  const options = { metadataOnly: true, labelSelector: getSelector(workload) };
-  for await (const { items } of client.pages({ ...replicaSets, namespace }, options))
-    for (const { metadata } of items)
-      if (isOwnedBy(metadata, uid) && getRevision(metadata) > getRevision(newest)) newest = metadata;
+  let [newest, pages]: [Metadata | undefined, number] = [undefined, 0];
+  const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: PAGE_SIZE };
+  for await (const { items } of client.pages({ ...workloadKinds.replicaSet, namespace }, options)) {
+    if ((pages += 1) > MAX_PAGES) return undefined;
+    for (const { metadata } of items.filter((each) => isOwnedBy(each.metadata, uid)))
+      if (getRevision(metadata) > getRevision(newest)) newest = metadata;
+  }
   const hash = newest?.labels?.['pod-template-hash'];
-  return newest === undefined || hash === undefined
-    ? undefined
-    : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
+  return hash === undefined ? undefined : { labelSelector: `pod-template-hash=${hash}`, owner: newest?.uid ?? '' };
 }
 
 /** Several DaemonSets have pods of the same generation, so the labels of their own narrow the list. */
