@@ -100,6 +100,17 @@ describe('the webhook application', () => {
     },
   );
 
+  it('logs at most 100 notable answers a minute at level info, and of each text 1,000 characters', async () => {
+    log.length = 0;
+    const long = 'x'.repeat(50_000);
+    answer = () => ({ allowed: true, code: 200, message: long, notable: `Deployment kube-system/${long}` });
+    for (let sent = 0; sent < 110; sent += 1) await post(JSON.stringify(review({ uid: long, operation: 'CREATE' })));
+    const levels = log.map(({ level }) => level);
+    // The test before logged one.
+    expect(levels).toEqual([...Array<number>(99).fill(30), ...Array<number>(11).fill(20)]);
+    expect(Math.max(...log.map((line) => JSON.stringify(line).length))).toBeLessThan(3_500);
+  });
+
   it('allows whatever it fails to review, and says why [D50]', async () => {
     answer = () => {
       throw new Error('a bug');

@@ -39,18 +39,21 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
+/** Any pod can send reviews. Beyond this number in a minute, notable ones are logged at debug level. Texts are cut. */
+const [MAX_NOTABLE, MAX_TEXT] = [100, 1_000];
+
 const answering =
-  (path: string, review: Review, { logger, onAnswer }: AppOptions) =>
+  (path: string, review: Review, { logger, onAnswer }: AppOptions, logged = { since: 0, count: 0 }) =>
   (body: Body, response: Response) => {
     const request = readReview(body);
     if ('status' in request) return refuse(response, request);
     const started = performance.now();
     const answer = failOpen(() => review(request), logger, request.uid);
-    const { code, message: reason, allowed, notable: workload } = answer;
-    logger[workload === undefined ? 'debug' : 'info'](
-      { webhook: path, code, reason, UID: request.uid, allowed, workload },
-      'wrote response',
-    );
+    const { code, allowed, notable } = answer;
+    if (started - logged.since > 60_000) [logged.since, logged.count] = [started, 0];
+    const [reason, UID, workload] = [answer.message, request.uid, notable].map((text) => text?.slice(0, MAX_TEXT));
+    const level = notable !== undefined && (logged.count += 1) <= MAX_NOTABLE ? 'info' : 'debug';
+    logger[level]({ webhook: path, code, reason, UID, allowed, workload }, 'wrote response');
     onAnswer?.(path, answer, (performance.now() - started) / 1000);
     response.setHeader('content-type', 'application/json');
     // Sends headers and text in one piece. Express would send a buffer separately, a fourth of the cost.
