@@ -77,8 +77,14 @@ function endingAt(token: string, seconds: number): string {
   return `${text}.${signature}`;
 }
 
+/** All requests have the same address, from which two unknown tokens are checked per second. */
 const get = (token?: string, path: string = paths.metrics, ca = operator.installation.authority.certificate) =>
-  scrape({ port: operator.manager().metricsPort, path, ca, ...(token === undefined ? {} : { token }) });
+  eventually(async () => {
+    const given = token === undefined ? {} : { token };
+    const answer = await scrape({ port: operator.manager().metricsPort, path, ca, ...given });
+    expect(answer.status).not.toBe(503);
+    return answer;
+  });
 
 const asked = (resource: string) =>
   operatorRequests(operator.cluster, operator.installation).filter(

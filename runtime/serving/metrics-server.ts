@@ -54,12 +54,13 @@ export function scrapeListener({ registry, telemetryProxyPort, access }: ScrapeO
     [paths.metrics]: (response) => writeMetrics(registry, response),
     [paths.telemetryProxyMetrics]: (response) => relay(telemetryProxyPort, response),
   };
-  const answer = async ({ url = '', method, headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { url = '', method, headers, socket } = request;
     const source = Object.hasOwn(sources, url) ? sources[url] : undefined;
     if (source === undefined)
       return refuse(response, 404, `no metrics at this path; get ${Object.keys(sources).join(' or ')}`);
     if (method !== 'GET') return refuse(response, 405, 'metrics are read-only; send a GET');
-    const refusal = await access.judge(headers.authorization);
+    const refusal = await access.judge(headers.authorization, socket.remoteAddress);
     await (refusal === undefined ? source(response) : refuse(response, refusal.status, refusal.message));
   };
   return (request, response) => void answer(request, response).catch(() => response.destroy());

@@ -17,7 +17,8 @@ function accessTo(answer: (token: string) => Promise<Verdict>) {
     now: () => time,
   });
   const pass = (ms: number) => (time += ms);
-  return { asked, log, pass, judge: (token: string) => access.judge(`Bearer ${token}`), access };
+  const judge = (token: string, client = token) => access.judge(`Bearer ${token}`, client);
+  return { asked, log, pass, judge, access };
 }
 
 const getStatus = (verdict: Verdict) => verdict?.status ?? 200;
@@ -27,7 +28,7 @@ describe('access to metrics', () => {
     'is refused for the header %j, and the API server is not asked',
     async (header) => {
       const { access, asked } = accessTo(() => Promise.resolve(undefined));
-      expect(await access.judge(header)).toMatchObject({
+      expect(await access.judge(header, '10.0.0.1')).toMatchObject({
         status: 401,
         message: expect.stringContaining('send the token of a ServiceAccount'),
       });
@@ -72,6 +73,7 @@ describe('access to metrics', () => {
     expect([getStatus(await judge('a')), getStatus(await judge('a'))]).toEqual([503, 503]);
     expect(log).toEqual([expect.stringContaining('nothing listens there')]);
     isAway = false;
+    pass(1_000);
     expect(getStatus(await judge('a'))).toBe(200);
     isAway = true;
     pass(60_000);
@@ -127,6 +129,23 @@ describe('unknown tokens', () => {
     expect(getStatus(await known)).toBe(200);
     const statuses = (await Promise.all(strangers)).map(getStatus);
     expect(statuses).toEqual([200, 200, 200, 200, ...Array<number>(96).fill(503)]);
+  });
+
+  it('are checked for one client one at a time and twice a second, so the others have places', async () => {
+    let answers: (() => void)[] = [];
+    const { judge, pass } = accessTo(() => new Promise((resolve) => answers.push(() => resolve(undefined))));
+    const flood = () => Array.from({ length: 50 }, () => judge(`token-${(sent += 1)}`, 'attacker'));
+    let sent = 0;
+    const statuses: number[] = [];
+    while (statuses.length < 4 * 51) {
+      const sentNow = [...flood(), judge(`renewed-${sent}`, 'scraper')];
+      answers.forEach((answer) => answer());
+      answers = [];
+      statuses.push(...(await Promise.all(sentNow)).map(getStatus));
+      pass(500);
+    }
+    const each = [200, ...Array<number>(49).fill(503), 200];
+    expect(statuses).toEqual([...each, ...each, ...each, ...each]);
   });
 
   it('are checked sixteen times a second, for all senders together', async () => {

@@ -28,8 +28,14 @@ interface ScrapeAccessOptions {
 const ALLOWED_MS = 60_000;
 /** The oldest is dropped. */
 const MAX_ALLOWED = 256;
-/** Any client can send any number of tokens, so checks of those that are not allowed are limited. */
-const MAX_DENIED = { perSecond: 16, concurrent: 4 };
+/** Any client can send any number of tokens, so checks of those that are not allowed are limited, also per client. */
+const MAX_DENIED = { perSecond: 16, concurrent: 4, ofClient: { perSecond: 2, concurrent: 1 } };
+
+interface Check {
+  readonly at: number;
+  readonly key: string;
+  readonly client: string | undefined;
+}
 
 const none: Refusal = {
   status: 401,
@@ -48,24 +54,25 @@ export class ScrapeAccess {
   /** The time until which each is allowed without another check. */
   private readonly allowed = new Map<string, number>();
   private readonly asked = new Map<string, Promise<Verdict>>();
-  /** The times of checks of unknown tokens within the last second. */
-  private strangers: readonly number[] = [];
+  /** Checks of unknown tokens that began within the last second, or have no answer. */
+  private strangers: readonly Check[] = [];
   private problem = '';
 
   constructor(private readonly options: ScrapeAccessOptions) {
     this.now = options.now ?? Date.now;
   }
 
-  async judge(authorization: string | undefined): Promise<Verdict> {
+  /** `client` is its address. */
+  async judge(authorization: string | undefined, client: string | undefined): Promise<Verdict> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
     const key = createHash('sha256').update(token).digest('base64');
     if ((this.allowed.get(key) ?? -Infinity) > this.now()) return undefined;
-    return this.asked.get(key) ?? this.ask(key, token);
+    return this.asked.get(key) ?? this.ask(key, token, client);
   }
 
-  private ask(key: string, token: string): Promise<Verdict> | Refusal {
-    if (!this.allowed.has(key) && !this.hasPlace()) return busy;
+  private ask(key: string, token: string, client: string | undefined): Promise<Verdict> | Refusal {
+    if (!this.allowed.has(key) && !this.hasPlace(key, client)) return busy;
     const asked = this.options
       .ask(token)
       .then((verdict) => this.learn(key, verdict))
@@ -75,12 +82,17 @@ export class ScrapeAccess {
     return asked;
   }
 
-  private hasPlace(): boolean {
+  private hasPlace(key: string, client: string | undefined): boolean {
     const time = this.now();
-    this.strangers = this.strangers.filter((at) => time - at < 1_000);
-    if (this.strangers.length >= MAX_DENIED.perSecond || this.asked.size >= MAX_DENIED.concurrent) return false;
-    this.strangers = [...this.strangers, time];
+    this.strangers = this.strangers.filter(({ at, key: own }) => time - at < 1_000 || this.asked.has(own));
+    const [all, own] = [this.strangers, this.strangers.filter((each) => each.client === client)];
+    if (this.isFull(all, MAX_DENIED) || this.isFull(own, MAX_DENIED.ofClient)) return false;
+    this.strangers = [...all, { at: time, key, client }];
     return true;
+  }
+
+  private isFull(checks: readonly Check[], { perSecond, concurrent }: typeof MAX_DENIED.ofClient): boolean {
+    return checks.length >= perSecond || checks.filter(({ key }) => this.asked.has(key)).length >= concurrent;
   }
 
   private learn(key: string, verdict: Verdict): Verdict {
