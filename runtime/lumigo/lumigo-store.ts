@@ -54,12 +54,6 @@ export class LumigoStore {
     return effectiveLumigo(this.in(namespace));
   }
 
-  active(): LumigoResource | undefined {
-    for (const namespace of this.byNamespace.keys())
-      if (isInjecting(this.policy(namespace))) return this.effective(namespace);
-    return undefined;
-  }
-
   namespaces(): string[] {
     return [...this.byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
   }

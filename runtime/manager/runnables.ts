@@ -82,7 +82,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     whileLeading('webhook probe', (term) =>
       probeWebhook({
         ...{ client: termClient(transport, term), signal: term.signal, onResult: reports.webhook.emit },
-        ...{ candidate: () => reconciling.current?.toProbeWith(), timeoutSeconds: config.webhookTimeoutSeconds },
+        ...{ candidates: () => reconciling.current?.toProbeWith() ?? [], timeoutSeconds: config.webhookTimeoutSeconds },
       }),
     ),
     new CleanupProtection({

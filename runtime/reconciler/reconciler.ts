@@ -108,16 +108,16 @@ export class Reconciler {
     this.enqueueLumigoes();
   }
 
-  toProbeWith(): Candidate | undefined {
+  toProbeWith(): Candidate[] {
     const { lumigoes } = this.options;
-    for (const namespace of lumigoes.namespaces()) {
+    const all = lumigoes.namespaces().flatMap((namespace) => {
       const lumigo = lumigoes.effective(namespace);
-      if (lumigo === undefined || !isInjecting(lumigoes.policy(namespace))) continue;
-      for (const { kind, name, deleting } of this.store.in(namespace))
-        if (kind.mutable && !deleting) return { lumigo, workload: { ...kind, kind, namespace, name } };
-    }
-    const lumigo = lumigoes.active();
-    return lumigo && { lumigo, workload: undefined };
+      if (lumigo === undefined || !isInjecting(lumigoes.policy(namespace))) return [];
+      const found = this.store.in(namespace).find(({ kind, deleting }) => kind.mutable && !deleting);
+      return [{ lumigo, workload: found && { ...found.kind, kind: found.kind, namespace, name: found.name } }];
+    });
+    const withWorkload = all.filter(({ workload }) => workload !== undefined);
+    return withWorkload.length > 0 ? withWorkload : all;
   }
 
   onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {

@@ -4,7 +4,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
-import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
+import { allowed, probeEcho, tooLarge, type AdmissionRequest, type Answer } from './review.ts';
 
 export interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -41,11 +41,6 @@ function decideAbout(
     policy: policy(namespace),
     report: report(namespace),
   });
-}
-
-function tooLarge(size: string): Answer {
-  const message = `Lumigo: the resource is too large to be reviewed (${size}) and is not changed`;
-  return allowed(message, [message]);
 }
 
 function answerTo(decision: Decision, workload: Workload): Answer {

@@ -1,14 +1,14 @@
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
-import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
+import { allowed, probeEcho, tooLarge, type AdmissionRequest, type Answer } from './review.ts';
 
 type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 
 /** Refuses a second `Lumigo` in a namespace, unless the first is being deleted. The status reports others. */
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
-  const echo = probeEcho(request);
+  const [echo, { operation, unread }] = [probeEcho(request), request];
   if (echo !== undefined) return echo;
-  if (request.operation !== 'CREATE') return allowed('Nothing to check');
+  if (operation !== 'CREATE') return unread === undefined ? allowed('Nothing to check') : tooLarge(unread);
   return reviewCreation(request.namespace ?? request.object?.metadata.namespace ?? '', lumigoes);
 }
 

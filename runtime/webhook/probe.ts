@@ -6,6 +6,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
+import { tooLargeNote } from './review.ts';
 
 export interface Candidate {
   readonly lumigo: LumigoResource;
@@ -18,8 +19,8 @@ export interface WebhookSeen extends Problem {
 
 interface ProbeOptions {
   readonly client: Client;
-  /** Undefined: without a `Lumigo` resource the webhook has nothing to do. */
-  readonly candidate: () => Candidate | undefined;
+  /** None: without a `Lumigo` resource the webhook has nothing to do. */
+  readonly candidates: () => readonly Candidate[];
   readonly onResult: (result: WebhookSeen) => void;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
@@ -32,25 +33,26 @@ const RECHECK_MS = 5_000;
 /** Probes the webhook through the API server. With failurePolicy Ignore an unreachable webhook causes no error. */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal } = options;
-  let failures = 0;
+  let [failures, last]: [number, Candidate | undefined] = [0, undefined];
   await pause(RECHECK_MS / 2, signal);
   while (!signal.aborted) {
-    const found = options.candidate();
-    const result = found && (await probeOnce(options, found));
-    failures = result?.reachable === false ? failures + 1 : 0;
+    last = nextCandidate(options.candidates(), last);
+    const result = last && (await probeOnce(options, last));
+    if (result !== undefined) failures = result.reachable ? 0 : failures + 1;
     if (result !== undefined && failures !== 1) options.onResult(result);
-    const isSoon = failures === 1 || result === undefined;
-    await pause(isSoon ? RECHECK_MS : INTERVAL_MS, signal);
+    await pause(failures === 1 || result === undefined ? RECHECK_MS : INTERVAL_MS, signal);
   }
+}
+
+/** Returns that of the next namespace, because an editor decides how the API server answers about its objects. */
+export function nextCandidate(all: readonly Candidate[], last: Candidate | undefined): Candidate | undefined {
+  const before = all.findIndex(({ lumigo }) => lumigo.metadata.namespace === last?.lumigo.metadata.namespace);
+  return all[before + 1] ?? all[0];
 }
 
 /** Probes with a workload, so that the injector's own rule and conditions apply, and otherwise with a `Lumigo`. */
 async function probeOnce(options: ProbeOptions, { workload, lumigo }: Candidate): Promise<WebhookSeen | undefined> {
-  const seen = workload && (await ask(options, workload, workload.kind.template, ''));
-  return (
-    seen ??
-    ask(options, lumigoRef(lumigo), [], ' (checked with a Lumigo resource, because there is no workload to check with)')
-  );
+  return (workload && (await ask(options, workload, workload.kind.template))) ?? ask(options, lumigoRef(lumigo), []);
 }
 
 /** Returns undefined if another policy refuses, the object no longer exists, or there is no answer. */
@@ -58,7 +60,6 @@ async function ask(
   { client, timeoutSeconds }: ProbeOptions,
   ref: ResourceRef,
   template: readonly string[],
-  how: string,
 ): Promise<WebhookSeen | undefined> {
   const probe = randomBytes(8).toString('hex');
   const annotated = { metadata: { annotations: { [probeLabel]: probe } } };
@@ -68,9 +69,9 @@ async function ask(
   const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };
   try {
     const { warnings } = await client.patch(ref, { kind: 'merge', body }, options);
-    if (!warnings.some((text) => text.includes(probeEchoPrefix + probe)))
+    if (!warnings.some((text) => [probeEchoPrefix + probe, tooLargeNote].some((echo) => text.startsWith(echo))))
       return { reachable: false, ...unreachable(performance.now() - started, timeoutSeconds) };
-    return { reachable: true, reason: 'ProbeSucceeded', message: `The API server reaches the injector webhook${how}` };
+    return { reachable: true, reason: 'ProbeSucceeded', message: 'The API server reaches the injector webhook' };
   } catch (error) {
     const message = describeError(error);
     return isOwnRefusal(message) ? { reachable: false, reason: 'ProbeRefused', message } : undefined;

@@ -33,6 +33,12 @@ export const allowed = (message: string, warnings: readonly string[] = []): Answ
   warnings,
 });
 
+/** The beginning of the warning. It also proves to the operator's probe that the webhook was called. */
+export const tooLargeNote = 'Lumigo: the resource is too large to be reviewed';
+
+export const tooLarge = (size: string, message = `${tooLargeNote} (${size}) and is not changed`): Answer =>
+  allowed(message, [message]);
+
 /** Returns the answer to a dry run of the operator's probe; undefined for other requests. */
 export function probeEcho({ dryRun, object }: AdmissionRequest): Answer | undefined {
   const probe = dryRun === true ? object?.metadata.labels?.[probeLabel] : undefined;
