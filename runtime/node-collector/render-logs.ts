@@ -1,17 +1,17 @@
 import type { LogFiles, NodeCollectorConfig } from '../config/config.ts';
 import { mounts } from '../contract.ts';
 
-type LogSettings = Pick<
-  NodeCollectorConfig,
-  'logsInclude' | 'logsExclude' | 'excludedNamespaces' | 'operatorNamespace'
->;
+type Settings = Pick<NodeCollectorConfig, `logs${'Include' | 'Exclude'}` | 'excludedNamespaces' | 'operatorNamespace'>;
 
 /** The kubelet writes log files at `NAMESPACE_POD_UID/CONTAINER/RESTARTS.log`. No pod can choose the path of its log. */
 const pathOf = ({ namespacePattern = '*', podPattern = '*', containerPattern = '*' }: LogFiles): string =>
   `${mounts.podLogs}/${namespacePattern}_${podPattern}_*/${containerPattern}`;
 
+/** A map has numbers of 64 bits, which round integers from 2^53 on. `parse_ints` would drop what follows the object. */
+const isExact = String.raw`body startsWith "{" and not (body matches "[:,[]\\s*-?(9[0-9]{15}|[0-9]{17})")`;
+
 /** Returns a receiver that continues at the position where the last process stopped. */
-export function logReceiver(settings: LogSettings): object {
+export function logReceiver(settings: Settings): object {
   const { logsInclude, logsExclude, excludedNamespaces, operatorNamespace } = settings;
   const never = [...excludedNamespaces, operatorNamespace].map((namespacePattern) => ({ namespacePattern }));
   const included = (logsInclude.length === 0 ? [{}] : logsInclude).map(pathOf);
@@ -30,7 +30,7 @@ export function logReceiver(settings: LogSettings): object {
     operators: [
       // Knows the formats of all runtimes, joins parts of long lines, and takes the pod from the path.
       { type: 'container' },
-      { type: 'json_parser', if: 'body startsWith "{"', parse_to: 'body', on_error: 'send_quiet' },
+      { type: 'json_parser', if: isExact, parse_to: 'body', on_error: 'send_quiet' },
     ],
   };
 }

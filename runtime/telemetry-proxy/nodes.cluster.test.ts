@@ -171,15 +171,17 @@ describe('log files of a node', () => {
     await waitForLines(namespace, all);
   });
 
-  it('have lines in JSON as maps, and parts of a long line as one', async () => {
+  it('have lines in JSON as maps if these keep each integer, and parts of a long line as one', async () => {
     const file = logFileOf(bank, 'json');
-    write(file, '{"level":"info","count":3}');
+    const exact = { level: 'info', count: 3, at: 1_764_361_234_567_890, id: '1234567890123456789', list: [-5] };
+    write(file, JSON.stringify(exact));
+    const large = ['{"order":1234567890123456789}', '{"a": [ -9007199254740993 ]}', '{"a":1} {"b":2}'];
+    for (const line of large) write(file, line);
     write(file, 'begin-', 'P');
     write(file, 'end');
-    await eventually(
-      () => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([{ level: 'info', count: 3 }, 'begin-end'])),
-      { timeoutMs: 20_000 },
-    );
+    await eventually(() => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([exact, ...large, 'begin-end'])), {
+      timeoutMs: 20_000,
+    });
   });
 
   it('continue with a new queue if blocks of the old one never reached the disk', async () => {
