@@ -6,6 +6,7 @@ import {
   initialMs,
   isOutdated,
   listsAfter,
+  listsAfterExit,
   planStep,
   restMs,
   retryMs,
@@ -159,6 +160,36 @@ describe('the existing objects of a namespace', () => {
     const times = listedBy(toggled).filter((listed) => listed.includes('a')).length;
     expect(times).toBeGreaterThan(10);
     expect(times).toBeLessThan(18);
+  });
+});
+
+describe('the existing objects of a namespace, if the collector exits', () => {
+  /** The collector exits this long after each list. Returns how many lists begin. */
+  function countLists(afterMs: number, exits = 20): number {
+    let [lists, now, count]: [ListsByUid, number, number] = [new Map(), 0, 0];
+    for (let exit = 0; exit < exits; exit += 1) {
+      const listed = toList(of('a'), lists, now);
+      count += listed.length;
+      lists = listsAfter(lists, of('a'), listed, now);
+      now += afterMs;
+      lists = listsAfterExit(lists, now);
+    }
+    return count;
+  }
+
+  it('are listed again, because what was on its way may be lost', () => {
+    expect([1, 2].map((exits) => countLists(60_000, exits))).toEqual([1, 2]);
+  });
+
+  it('are listed three times if each list ends the collector, and never without end', () => {
+    expect(countLists(2_000)).toBe(3);
+    expect(countLists(60_000)).toBe(10);
+  });
+
+  it('are listed again after a collector that exits before it lists anything', () => {
+    const begun = listsAfterExit(listsAfter(new Map(), of('a'), of('a'), 0), 60_000);
+    const exited = [1, 2, 3, 4].reduce((lists) => listsAfterExit(lists, 61_000), begun);
+    expect(toList(of('a'), exited, 62_000)).toEqual(of('a'));
   });
 });
 

@@ -48,6 +48,7 @@ export interface Lists {
 export type ListsByUid = ReadonlyMap<string, Lists>;
 
 const MAX_LISTS = 10;
+const EXIT_COUNTS = 3;
 
 /** Returns the namespaces whose existing objects have to be listed, if the lists under way end at `endedAt`. */
 export const toList = (namespaces: Namespaces, lists: ListsByUid, endedAt: number): Namespaces =>
@@ -63,6 +64,15 @@ export function listsAfter(lists: ListsByUid, namespaces: Namespaces, listed: Na
   }
   return after;
 }
+
+/** Returns the lists after the collector exited. All begin again, until three exits may be due to their objects. */
+export const listsAfterExit = (lists: ListsByUid, now: number): ListsByUid =>
+  new Map(
+    [...lists].map(([uid, { begun, until }]) => {
+      const counted = now < until && until !== Infinity ? begun + EXIT_COUNTS : begun;
+      return [uid, { begun: counted, until: counted < MAX_LISTS ? Infinity : 0 }];
+    }),
+  );
 
 /** Only pods on the network of their node need the namespaces of tokens. A reload can interrupt all senders. */
 const TOKEN_NAMESPACES_MS = 10 * 60_000;

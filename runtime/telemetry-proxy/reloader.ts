@@ -97,7 +97,7 @@ export class Reloader {
     // The configuration of the start has no port for nodes either.
     this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
     this.process = found;
-    this.lists = new Map();
+    this.lists = plan.listsAfterExit(this.lists, performance.now());
     return found;
   }
 
