@@ -27,6 +27,8 @@ const UP_MS = 20_000;
 const POLL_MS = 50;
 /** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
+/** By then an exporter for a namespace has sent what it gathered (render-collection.ts). */
+const FLUSH_MS = 500;
 /** A connection may break often, and must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
 
@@ -121,6 +123,7 @@ export class Reloader {
     try {
       // The versions are read before the watches end, so that nothing between two watches is missed.
       const present = planned.some(plan.sendsEvents) ? await presentVersions(client) : {};
+      if (this.state.sending.some(plan.sendsEvents)) await sleep(FLUSH_MS, undefined, { signal });
       // The API server may let the reload wait for a minute, in which a namespace can end.
       namespaces = plan.stillWanted(planned, this.wanted);
       const listed = this.write(settings, namespaces, present);

@@ -120,6 +120,34 @@ describe('a namespace whose collection ends while the collector is not reloaded'
   });
 });
 
+describe('a namespace that is collected while others toggle', () => {
+  it('loses no event at a reload', async () => {
+    const { activate, waitForSettled, waitForCollecting, testCluster, metric } = telemetry;
+    const busy = await activate('busy', getToken(0x78_00));
+    const other = await activate('other', getToken(0x78_01));
+    for (const namespace of [busy, other]) await waitForCollecting(namespace);
+    const before = await waitForSettled();
+    const names: string[] = [];
+    const running = new AbortController();
+    const create = async (): Promise<void> => {
+      for (let index = 0; !running.signal.aborted; index = names.push(`steady-${index}`))
+        await Promise.all([testCluster.create(getEvent(busy, `steady-${index}`)), sleep(10)]);
+    };
+    const creating = create();
+    const reloads = () => metric('lumigo_operator_telemetry_proxy_reloads_total');
+    for (let index = 1; index <= 6; index += 1) {
+      await toggle(other, index % 2 === 0);
+      await eventually(async () => expect(await reloads()).toBeGreaterThanOrEqual(before + index), {
+        timeoutMs: 60_000,
+      });
+    }
+    running.abort();
+    await creating;
+    const getMissing = (sent = new Set(getEvents(busy))) => names.filter((name) => !sent.has(name));
+    await eventually(() => expect(getMissing()).toEqual([]), { timeoutMs: 20_000 });
+  });
+});
+
 describe('a namespace whose collection ends while a reload waits for the API server', () => {
   it('sends nothing from then on, also after the reload [F75]', async () => {
     const { activate, testCluster, waitForSettled, waitForCollecting } = telemetry;
