@@ -90,7 +90,7 @@ async function breakPod(): Promise<void> {
 async function sendFromJob(): Promise<void> {
   const { testCluster, cluster, collector } = operator;
   const namespace = await traced('batch');
-  await testCluster.create(createWorkload(job, namespace, 'once'));
+  await testCluster.create(createWorkload(job, namespace, 'once', { pod: { nodeName: 'node' } }));
   expect(await testCluster.isInstrumented(job, namespace, 'once')).toBe(true);
   await operator.waitForCollecting(namespace);
   // Its pod has the address of the senders of this machine.

@@ -4,7 +4,7 @@ import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
 import type { Pair } from '../certificates/serve-certificate.ts';
-import { getLocal } from './get-local.ts';
+import { getLocal, upToLimit } from './get-local.ts';
 import { serveTls, type TlsServer } from './tls-server.ts';
 import { serveMetrics, writeMetrics, type MetricsRegistry } from './health.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
@@ -78,8 +78,6 @@ function refuse(response: ServerResponse, status: number, message: string): void
   response.writeHead(status, headers).end(`${message}\n`);
 }
 
-/** The telemetry proxy's metrics have about 100 KB. */
-const MAX_BYTES = 16 * 1024 * 1024;
 /** The time until the scraper has read the last byte. */
 const RELAY_MS = 10_000;
 
@@ -92,15 +90,5 @@ async function relay(port: number, response: ServerResponse): Promise<void> {
     return refuse(response, 502, 'cannot read the metrics of the telemetry proxy; see the log of its container');
   }
   response.writeHead(200, { 'content-type': answer.headers['content-type'] ?? 'text/plain' });
-  await pipeline(answer, upTo(MAX_BYTES), response, { signal });
+  await pipeline(answer, upToLimit, response, { signal });
 }
-
-const upTo = (most: number) =>
-  async function* (source: AsyncIterable<Buffer>) {
-    let length = 0;
-    for await (const chunk of source) {
-      length += chunk.length;
-      if (length > most) throw new Error(`the metrics of the telemetry proxy exceed the limit of ${most} bytes`);
-      yield chunk;
-    }
-  };

@@ -14,6 +14,7 @@ const BEFORE_CLAIM = 'lumigo.before_claim';
 /** The owners of a pod by the names of their attributes. A later one replaces an earlier one. */
 const owners = ['ReplicaSet', 'Job', 'DaemonSet', 'StatefulSet', 'Deployment', 'CronJob'] as const;
 const nameKey = (owner: string): string => `k8s.${owner.toLowerCase()}.name`;
+export const ownerKeys = owners.flatMap((owner) => [nameKey(owner), `k8s.${owner.toLowerCase()}.uid`]);
 const NAMESPACE = 'k8s.namespace.name';
 const podKeys = ['k8s.pod.uid', 'k8s.pod.name'];
 const proving = [NAMESPACE, ...podKeys, ...owners.map(nameKey)];
@@ -25,6 +26,14 @@ const escape = (key: string): string => key.replaceAll('.', '[.]');
 const remove = (pattern: string): string => `delete_matching_keys(attributes, "^${pattern}$")`;
 const copy = (from: string, to: string, condition: string): string => `set(${at(to)}, ${at(from)}) where ${condition}`;
 const move = (from: string, to: string): string[] => [copy(from, to, `${at(from)} != nil`), remove(escape(from))];
+
+/** Bytes. No object has a longer name, but a pod may name such an owner. Statements would copy it for each resource. */
+const MAX_NAME = 253;
+
+/** These statements directly follow each processor that finds pods. */
+export const removeLong: readonly string[] = [...ownerKeys, 'service.name'].map(
+  (key) => `${remove(escape(key))} where IsString(${at(key)}) and Len(${at(key)}) > ${MAX_NAME}`,
+);
 
 /** The proxy adds no attribute that a sender sets itself. So the claims are set aside before, and restored afterwards. */
 export const setClaimsAside: readonly string[] = [
@@ -42,11 +51,13 @@ export const believeClaims: readonly string[] = [
   ...[NAMESPACE, ...podKeys].map((key) => copy(claimed(key), key, `${isBelieved} and IsString(${at(claimed(key))})`)),
 ];
 
-const onNetworkOfNode = { filter: { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] } };
+/** Pods that run nowhere send nothing. Any number of them could wait for a node, and would fill the memory. */
+export const onNode = { key: 'spec.nodeName', op: 'not-equals', value: '' };
+const onNetworkOfNode = { key: 'spec.hostNetwork', op: 'equals', value: 'true' };
 
 /** By default only pods without an address of their own. To keep all pods once more needs 26 KB for each of them (ADR 48). */
 export const toClaimedPods = ({ telemetryFindPodsBehindNat }: Pick<ProxySettings, 'telemetryFindPodsBehindNat'>) => ({
-  ...(telemetryFindPodsBehindNat ? {} : onNetworkOfNode),
+  filter: { fields: [onNode, ...(telemetryFindPodsBehindNat ? [] : [onNetworkOfNode])] },
   pod_association: [...podKeys.map((key) => [key, NAMESPACE]), ['k8s.pod.uid']].map((keys) => ({
     sources: keys.map((name) => ({ from: 'resource_attribute', name })),
   })),

@@ -11,7 +11,7 @@ const onlyWorkload = 'transform/received';
 
 const METRIC = 'lumigo.received';
 
-/** A sender cannot choose the names, so their number is that of the workloads that sent lately. */
+/** There is a series for each workload that sent lately. A pod's editor chooses the names of owners, so readers bound the page. */
 export function renderCounts({ telemetryCountsPort }: ProxySettings): Rendered {
   const each = { [METRIC]: { description: 'Data received from a workload' } };
   const keepWorkload = { context: 'resource', statements: [`keep_keys(attributes, ["${WORKLOAD}"])`] };

@@ -1,5 +1,6 @@
 import { telemetryProxyFiles } from '../contract.ts';
-import { podAttributes } from './render-attributes.ts';
+import { podAttributes, transform } from './render-attributes.ts';
+import { onNode, removeLong } from './render-claims.ts';
 import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
@@ -13,6 +14,7 @@ const route = 'routing/log-files';
 const consent = 'filter/log-files';
 const exporter = 'otlphttp/nodes';
 const logFilePods = 'k8sattributes/log-files';
+const shortNames = 'transform/log-files';
 
 export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryProxyFiles.nodeKeys}`;
 
@@ -32,7 +34,9 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
         : {}),
     },
     processors: {
-      ...(settings.nodeLogs ? { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings) } : {}),
+      ...(settings.nodeLogs
+        ? { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings), [shortNames]: transform(removeLong) }
+        : {}),
       ...(metrics.length > 0 ? { 'filter/scrape': scrapeFilter } : {}),
     },
     connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
@@ -70,6 +74,7 @@ const toConsent = (logs: readonly Tenant[]) => {
 const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
   auth_type: telemetryProxyCredentials,
   extract: { metadata: podAttributes },
+  filter: { fields: [onNode] },
   pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
   ...{ wait_for_metadata: true, wait_for_metadata_timeout: '10s' },
 });
@@ -77,7 +82,7 @@ const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
 const logPipelines = (logs: readonly Tenant[]) => ({
   'logs/nodes': {
     receivers: [receiver],
-    processors: ['memory_limiter', consent, logFilePods, 'resource/operator'],
+    processors: ['memory_limiter', consent, logFilePods, shortNames, 'resource/operator'],
     // Without a namespace no line passes the filter, and a table of routes must not be empty.
     exporters: [logs.length === 0 ? getShardRouter('logs') : route],
   },

@@ -127,10 +127,36 @@ describe("the collector's configuration", () => {
     fc.assert(
       fc.property(settings, (given) => {
         const { processors } = render(given, undefined);
-        const onNetworkOfNode = { fields: [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }] };
-        const { filter } = processors['k8sattributes/claims'] as { filter?: object };
-        expect(filter).toEqual(given.telemetryFindPodsBehindNat ? undefined : onNetworkOfNode);
-        expect(processors['k8sattributes']).not.toHaveProperty('filter');
+        const onNetworkOfNode = { key: 'spec.hostNetwork', op: 'equals', value: 'true' };
+        const expected = expect.arrayContaining([onNetworkOfNode]);
+        const { filter } = processors['k8sattributes/claims'] as { filter: { fields: readonly object[] } };
+        expect(filter.fields).toEqual(
+          given.telemetryFindPodsBehindNat ? expect.not.arrayContaining([onNetworkOfNode]) : expected,
+        );
+        expect(processors['k8sattributes']).not.toHaveProperty('filter.fields', expected);
+      }),
+    );
+  });
+
+  it('keeps only pods on a node, without annotations, and removes long names before it copies any', () => {
+    const isLong = /^delete_matching_keys\(.* and Len\(.*\) > 253$/;
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        const { processors, service } = render({ ...given, nodeLogs: true }, collected);
+        const finders = Object.keys(processors).filter((name) => name.startsWith('k8sattributes'));
+        expect(finders).toHaveLength(3);
+        for (const finder of finders) {
+          const onNode = expect.arrayContaining([{ key: 'spec.nodeName', op: 'not-equals', value: '' }]);
+          expect(processors[finder]).toMatchObject({ filter: { fields: onNode } });
+          expect(processors[finder]).not.toHaveProperty('extract.annotations');
+          const users = Object.values(service.pipelines).filter((each) => each.processors?.includes(finder));
+          for (const { processors: used = [] } of users) {
+            const next = used.slice(used.indexOf(finder)).find((name) => name.startsWith('transform/')) ?? '';
+            const { log_statements: logs } = processors[next] as { log_statements: [{ statements: string[] }] };
+            expect(logs[0].statements.slice(0, 13).every((statement) => isLong.test(statement))).toBe(true);
+          }
+          expect(users.length).toBeGreaterThan(0);
+        }
       }),
     );
   });

@@ -3,7 +3,7 @@ import { pause, retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
-import { getLocal } from '../serving/get-local.ts';
+import { getLocal, upToLimit } from '../serving/get-local.ts';
 import type { InstrumentedSenders } from './instrumented-senders.ts';
 import { receivedList } from './received-list.ts';
 import { parseCounts } from './render-counts.ts';
@@ -36,8 +36,8 @@ export async function reportReceived(options: ReportOptions, signal: AbortSignal
   }
 }
 
-/** Returns no text while the collector reloads. */
+/** Returns no text while the collector reloads, or if the page is too long. */
 const readCounts = (port: number): Promise<string> =>
   getLocal({ port, path: '/metrics' })
-    .then(text)
+    .then((page) => text(upToLimit(page)))
     .catch(() => '');

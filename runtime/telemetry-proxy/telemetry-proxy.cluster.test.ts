@@ -12,7 +12,8 @@ import { forward, plainly, send, type Sender } from '../../sandbox/testing/forwa
 import { podAt, podName } from '../../sandbox/testing/pod-at.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import { accountFiles, workloadKinds } from '../contract.ts';
+import { getPod } from '../../sandbox/testing/workloads.ts';
+import { accountFiles, pods, workloadKinds } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
@@ -31,37 +32,17 @@ beforeAll(async () => {
   await telemetry.activate('sharing', getToken(8));
   sharedAgent = await podAt(telemetry.testCluster, undefined, { namespace: shared, app: 'agent' });
   otherAgent = await podAt(telemetry.testCluster, undefined, { namespace: others, app: 'vault-agent' });
-  agent = await podAt(telemetry.testCluster, undefined, {
-    namespace,
-    app: 'agent',
-    annotations: getAnnotations({ team: 'nodes' }),
-  });
+  agent = await podAt(telemetry.testCluster, undefined, { namespace, app: 'agent' });
   uid = await podAt(telemetry.testCluster, '127.0.0.1', {
     namespace,
     app: 'cart',
     labels: { 'app.kubernetes.io/version': '1.2.3' },
-    annotations: getAnnotations({
-      team: 'checkout',
-      'service.name': 'basket',
-      'deployment.environment.name': 'production',
-      'k8s.deployment.name': 'vault',
-      'lumigo.k8s_operator.version': '9',
-    }),
   });
-  await podAt(telemetry.testCluster, '127.0.0.3', {
-    namespace,
-    app: 'talkative',
-    annotations: getAnnotations(
-      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`many.${index}`, 'x'.repeat(1_000)])),
-    ),
-  });
+  await podAt(telemetry.testCluster, '127.0.0.3', { namespace, app: 'owned' });
   await eventually(async () => expect((await send(telemetry, {})).status).toBe(200));
   await telemetry.waitForSettled();
 });
 afterAll(() => telemetry?.stop());
-
-const getAnnotations = (attributes: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`resource.opentelemetry.io/${name}`, value]));
 
 const forwarded = (resource: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
   forward(telemetry, resource, sender);
@@ -118,28 +99,48 @@ describe('forwarded data', () => {
 
   it('has the service attributes that OpenTelemetry derives from a pod', async () => {
     expect(await forwarded({ 'service.name': 'unknown_service:node', 'k8s.container.name': 'app' })).toMatchObject({
-      'service.name': 'basket',
+      'service.name': 'cart',
       'service.namespace': namespace,
       'service.version': '1.2.3',
       'service.instance.id': `${namespace}.cart-5b7f9c6d8f-abcde.app`,
-      team: 'checkout',
-      'deployment.environment.name': 'production',
     });
   });
 
   it('keeps the attributes of the program', async () => {
-    const own = { 'service.name': 'own', 'service.namespace': 'own', 'service.version': '0', team: 'own' };
+    const own = { 'service.name': 'own', 'service.namespace': 'own', 'service.version': '0' };
     expect(await forwarded(own)).toMatchObject(own);
   });
 
-  it('has no more than a few short attributes of annotations, and no fact from them', async () => {
-    const facts = { 'k8s.deployment.name': 'cart', 'lumigo.k8s_operator.version': '0.1.0' };
-    expect(await forwarded()).toMatchObject(facts);
-    const resource = await forwarded({}, { address: '127.0.0.3' });
-    expect(resource).toMatchObject({ 'k8s.deployment.name': 'talkative' });
-    const annotated = Object.entries(resource).filter(([name]) => name.includes('many.'));
-    expect(annotated.length).toBe(32);
-    expect(annotated.filter(([name, value]) => !name.startsWith('many.') || value !== 'x'.repeat(256))).toEqual([]);
+  it.each([253, 254])('has the names of owners with up to 253 characters: %i', async (length) => {
+    const [name, owner] = ['x'.repeat(length), 'y'.repeat(length)];
+    const ownerReferences = [
+      { apiVersion: 'example.com/v1', kind: 'StatefulSet', name: owner, uid: owner },
+      { apiVersion: 'example.com/v1', kind: 'Job', name: `${name}`, uid: name },
+    ];
+    const { client } = telemetry.cluster;
+    const pod = { ...pods, namespace, name: podName('owned') };
+    await client.patch(pod, {
+      kind: 'merge',
+      body: { metadata: { ownerReferences, labels: { 'app.kubernetes.io/version': `${length}` } } },
+    });
+    await eventually(async () => {
+      const resource = await forwarded({}, { address: '127.0.0.3' });
+      expect(resource).toMatchObject({ 'service.version': `${length}`, 'k8s.pod.name': podName('owned') });
+      const long = Object.keys(resource).filter((key) => resource[key] === name || resource[key] === owner);
+      const all = ['job.name', 'job.uid', 'statefulset.name', 'statefulset.uid'].map((key) => `k8s.${key}`);
+      expect(long.toSorted()).toEqual(length > 253 ? [] : [...all, 'service.name']);
+    });
+  });
+
+  it('has nothing of a pod that waits for a node, whichever address its status names', async () => {
+    const { testCluster } = telemetry;
+    await testCluster.create(getPod(others, 'vault-waiting'));
+    const status = { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] };
+    await testCluster.setStatus({ ...pods, namespace: others, name: 'vault-waiting' }, status);
+    await podAt(testCluster, '127.0.0.4', { namespace, app: 'later' });
+    const later = { 'k8s.deployment.name': 'later' };
+    await eventually(async () => expect(await forwarded({}, { address: '127.0.0.4' })).toMatchObject(later));
+    expect(await forwarded()).toMatchObject({ 'k8s.deployment.name': 'cart' });
   });
 
   it.each([
@@ -163,9 +164,7 @@ describe('a sender whose address is not that of its pod', () => {
   const found = () => ({ 'k8s.deployment.name': 'agent', 'k8s.pod.uid': agent, 'k8s.namespace.name': namespace });
 
   it('has the attributes of the pod that it names by uid, or by name and namespace', async () => {
-    await eventually(async () =>
-      expect(await forwarded({ 'k8s.pod.uid': agent }, { address })).toMatchObject({ ...found(), team: 'nodes' }),
-    );
+    await eventually(async () => expect(await forwarded({ 'k8s.pod.uid': agent }, { address })).toMatchObject(found()));
     const byName = { 'k8s.pod.name': podName('agent'), 'k8s.namespace.name': namespace };
     expect(await forwarded(byName, { address })).toMatchObject(found());
     expect(await forwarded({ ...byName, 'k8s.pod.uid': agent }, { address })).toMatchObject(found());

@@ -12,7 +12,6 @@ interface PodOptions {
   readonly namespace: string;
   readonly app: string;
   readonly labels?: object;
-  readonly annotations?: object;
 }
 
 /**
@@ -35,7 +34,7 @@ export async function podAt(
   const { metadata } = await owned({ ...set, kind: 'ReplicaSet' }, {
     ...pod,
     metadata: { ...pod.metadata, ...more },
-    spec: { ...pod.spec, hostNetwork: address === undefined },
+    spec: { ...pod.spec, nodeName: 'node', hostNetwork: address === undefined },
   } as typeof pod);
   const running = { ready: true, restartCount: 0, containerID: 'containerd://a' };
   const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ...running }];
