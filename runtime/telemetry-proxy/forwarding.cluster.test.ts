@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect, type Settings } from 'node:http2';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, workloadKinds, type Signal } from '../contract.ts';
@@ -79,6 +81,13 @@ describe('senders', () => {
     expect(new Set(arrived(spans).map(({ authorization }) => authorization))).toEqual(
       new Set([`LumigoToken ${getToken(2)}`]),
     );
+  });
+
+  it('fill no more than 64 MiB by a connection with gRPC, which checks a token after the message', async () => {
+    const session = connect(`http://127.0.0.1:${telemetry.collector().grpcPort}`);
+    const [{ maxConcurrentStreams = Infinity }] = (await once(session, 'remoteSettings')) as [Settings];
+    session.destroy();
+    expect(maxConcurrentStreams * 4).toBeLessThanOrEqual(64);
   });
 
   it('can send logs as well', async () => {

@@ -77,7 +77,9 @@ const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettin
     include_metadata: true,
     auth: { authenticator: 'bearertokenauth' },
   });
-  return { protocols: { grpc: protocol(otlpGrpcPort), http: { ...protocol(otlpHttpPort), ...promptly } } };
+  // gRPC checks the token after it received the message.
+  const grpc = { ...protocol(otlpGrpcPort), max_concurrent_streams: 16 };
+  return { protocols: { grpc, http: { ...protocol(otlpHttpPort), ...promptly } } };
 };
 
 const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid = '' }: ProxySettings) =>
