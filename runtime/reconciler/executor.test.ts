@@ -10,19 +10,20 @@ import { observeWorkload } from './workload-store.ts';
 
 const { deployment: kind } = workloadKinds;
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
-const change = (name: string, under: NamespacePolicy = policy): WorkloadChange => ({
+const change = (name: string, under = policy, more: Pick<WorkloadChange, 'task'> = {}): WorkloadChange => ({
+  ...more,
   workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),
   policy: under,
   reason: 'its Lumigo resource is being deleted',
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
-function executorOver(there: readonly string[], { places = 4, bytes = 1_000 } = {}) {
+function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rolloutSettleSeconds = 0 } = {}) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
   const executor = new Executor({
-    pace: { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds: 0 },
+    pace: { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds },
     logger: pino({ enabled: false }),
     signal: stop.signal,
     async *pages() {
@@ -91,6 +92,21 @@ describe('the executor', () => {
     expect(log.changed).toHaveLength(4);
     await letGo();
     expect(log.changed).toHaveLength(6);
+  });
+
+  it('paces removals, and no injection or revert whose pods are judged', async () => {
+    const madeBeforeRest = async (more: Pick<WorkloadChange, 'task'>): Promise<number> => {
+      const { executor, log, settle, letGo } = executorOver(names(2), { places: 1, rolloutSettleSeconds: 60 });
+      executor.plan(
+        'shop',
+        names(2).map((name) => change(name, policy, more)),
+      );
+      await settle();
+      await letGo();
+      return log.changed.length;
+    };
+    expect(await madeBeforeRest({})).toBe(1);
+    expect([await madeBeforeRest({ task: 'inject' }), await madeBeforeRest({ task: 'revert' })]).toEqual([2, 2]);
   });
 
   it('applies the latest plan: another policy, and nothing that is no longer planned [F1]', async () => {

@@ -79,9 +79,8 @@ export class Executor {
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(0);
     const isSame = fresh?.metadata.uid === planned.workload.uid;
-    void change(planned, isSame ? fresh : undefined).then((changed) => {
-      // A changed workload keeps its place while its pods are replaced.
-      leave(changed ? pace.rolloutSettleSeconds * 1_000 : 0);
-    });
+    // A changed workload keeps its place while its pods are replaced, unless the rollout waits for them.
+    const settleMs = planned.task === undefined ? pace.rolloutSettleSeconds * 1_000 : 0;
+    void change(planned, isSame ? fresh : undefined).then((changed) => leave(changed ? settleMs : 0));
   }
 }
