@@ -42,13 +42,10 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
   return eventOn(workload, 'LumigoInstrumentationContested', message, workload.resourceVersion);
 }
 
-export const reverted = (workload: ObservedWorkload, { at, cause, evidence }: Revert): QueuedEvent =>
-  eventOn(
-    workload,
-    'LumigoRevertedInstrumentation',
-    `Removed Lumigo instrumentation because pods failed with it (${cause}): ${evidence}`,
-    at,
-  );
+export function reverted(workload: ObservedWorkload, { at, cause, evidence }: Revert): QueuedEvent {
+  const message = `Removed Lumigo instrumentation because pods failed with it (${cause}): ${evidence}`;
+  return eventOn(workload, 'LumigoRevertedInstrumentation', message, at);
+}
 
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
   eventOn({ kind: contract, ...metadata }, 'LumigoCannotCollectTelemetry', message, key);

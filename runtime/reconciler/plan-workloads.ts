@@ -33,9 +33,13 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     kind.mutable && (step === 'change' || inFlight !== undefined);
   const isFree = ({ workload, kind: step }: Planned): boolean =>
     step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
-  const isStated = ({ state, deleting }: ObservedWorkload): boolean => state !== undefined && !deleting;
+  const withoutContest = ({ workload, kind: step }: Planned): ObservedWorkload =>
+    step === 'wait' && isContested(workload, policy) ? { ...workload, state: contested } : workload;
+  // Under another policy, no injection is written. Those that were written are still judged.
+  const isStated = ({ state, deleting }: ObservedWorkload): boolean =>
+    state !== undefined && !deleting && (['active', 'none'].includes(policy.kind) || !('risk' in state));
   const way = {
-    states: isRolledOut(policy) ? planned.map(({ workload }) => workload).filter(isStated) : [],
+    states: planned.map(withoutContest).filter(isStated),
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
     unknown: waiting.filter(isAhead).length,
   };
@@ -51,7 +55,10 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
-const isRolledOut = ({ kind }: NamespacePolicy): boolean => kind === 'active' || kind === 'none';
+/** Another writer undid its injection, so no pod shows how it fares, and no other workload waits for it. */
+const contested: ObservedWorkload['state'] = {
+  ...{ kind: 'blocked', reason: 'Contested', risk: { rank: 4, pods: 0 }, attempt: 0, wakeAt: Infinity },
+};
 
 function count(
   { deleting, elsewhere, lastDecision, checkedUnder, label }: ObservedWorkload,

@@ -233,6 +233,48 @@ describe('a rollout', () => {
     expect(Object.keys(metadata.annotations ?? {})).toEqual(Object.keys(before.annotations ?? {}));
   });
 
+  it('continues beside a workload whose injection another writer undoes [F4]', async () => {
+    const stage = await stages.make(operator, 'undone', { a: {}, b: { spec: { paused: true } } });
+    const ofA = { ...workloadKinds.deployment, namespace: stage.namespace, name: 'a' };
+    const { template: value } = (await stage.read('a'))['spec'] as { readonly template: object };
+    const undo = { kind: 'json', operations: [{ op: 'replace', path: '/spec/template', value }] } as const;
+    await operator.withoutWebhook(async () => {
+      await stage.activate();
+      for (let times = 0; times < 2; times += 1) {
+        await stage.waitForInstrumented('a');
+        await operator.cluster.client.patch(ofA, undo);
+      }
+      await stage.merge('b', { spec: { paused: false } });
+      await eventually(async () => expect(await stage.instrumented()).toEqual(['b']));
+      const message = expect.stringContaining('Deployment/a is changed back by another writer') as unknown as string;
+      await stage.waitForCondition({ reason: 'Progressing', message });
+    });
+  });
+
+  it('reverts a failing injection also after the Lumigo has become inactive', async () => {
+    const stage = await stages.make(operator, 'inactive', deployments('a', 'b'));
+    await stage.activate();
+    await stage.waitForInstrumented('a');
+    const secretRef = { key: 'a-typo' };
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { lumigoToken: { secretRef } } });
+    await stage.testCluster.waitForCondition(stage.namespace, 'Active', { reason: 'SecretKeyNotFound' });
+    stage.become('crashes', 'a');
+    await stage.waitForReverted('a', 'Crash');
+    await stage.stays();
+  });
+
+  it('evicts the pod for which a StatefulSet waits after the injection is switched off [F58]', async () => {
+    const stage = await stages.make(operator, 'off', {
+      db: { kind: workloadKinds.statefulSet, spec: { replicas: 2 } },
+    });
+    const injectedPods = () => stage.kubelet.seen('db').filter(({ injector }) => injector !== undefined);
+    await stage.activate();
+    await eventually(() => expect(injectedPods()).toMatchObject([{ name: 'db-1', ordered: 'unready' }]));
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { tracing: { injection: { enabled: false } } } });
+    await stage.waitForInstrumented();
+    await eventually(() => expect(injectedPods()).toEqual([]), { timeoutMs: 60_000 });
+  });
+
   it('leaves workloads until their next change or their approval, if the settings say so', async () => {
     const restart = async (rolloutStrategy: 'on-next-change' | 'manual') => {
       await operator.stopManager();

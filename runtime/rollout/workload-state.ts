@@ -62,6 +62,7 @@ export const blockedTexts = {
   RollingOut: 'is in the middle of its own rollout',
   Unhealthy: 'has pods that are not available',
   InjectorUnverified: 'has no pods to judge, and another workload is about to show whether the injector runs',
+  Contested: 'is changed back by another writer after each change',
   WaitsForChange: 'is injected when its pod template changes (setting rollout.strategy)',
   WaitsForApproval: `is injected when its pod template changes or you set the annotation ${annotations.retry} (setting rollout.strategy)`,
 } as const;
@@ -127,8 +128,7 @@ export const idle: WorkloadState = { kind: 'idle' };
 
 export const OVERDUE_MS = 2 * 60_000;
 /** When a blocked workload is read again without a change, and after one. */
-export const BLOCKED_MS = 5 * 60_000;
-export const TOUCHED_MS = 5_000;
+export const [BLOCKED_MS, TOUCHED_MS] = [5 * 60_000, 5_000];
 /** The time between two evictions of a broken pod, and the time after which the evictions stop. */
 export const [EVICT_MS, EVICT_UNTIL_MS] = [10_000, 30 * 60_000];
 /** The delay before the next attempt, by the number of reverted attempts. */
