@@ -112,7 +112,14 @@ export const conditionTypes = {
         'Workloads failed with the injection, and were reverted. A Job keeps the injection.',
         'Fix the cause in the message, then retry.',
       ),
-      Blocked: no('Workloads are paused, unhealthy or in their own rollout.', 'Wait, or resume them.'),
+      Blocked: no(
+        'Workloads are paused, unhealthy, in their own rollout, or changed back by another writer.',
+        'Wait, resume them, or read their events.',
+      ),
+      Unready: no(
+        'Workloads have an older injection, and their pods do not all run.',
+        'Wait, or repair the workloads.',
+      ),
       LeftForNow: no(
         'The setting `rollout.strategy` leaves them until their pod template changes.',
         'Deploy them, or set the annotation `lumigo.retry` with `manual`.',

@@ -11,10 +11,15 @@ const named = (name: string, state?: WorkloadState) =>
 const revertedFor = (message: string): WorkloadState => ({
   ...{ kind: 'reverted', evidence: { cause: 'Crash', message }, risk, attempt: 1, wakeAt: 0 },
 });
+const reverting: WorkloadState = {
+  ...{ kind: 'reverting', evidence: { cause: 'Crash', message: 'boom' }, template: '', attempt: 1, wakeAt: 0 },
+};
 const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSummary['reverted'];
 const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
+const contested = [named('b', { ...paused, reason: 'Contested' })] as RolloutSummary['blocked'];
+const refused = [named('a', reverting)] as RolloutSummary['reverted'];
 
 const halted = { type: 'RolledOut', status: 'False', reason: 'Halted', message: 'two were reverted' } as const;
 
@@ -35,6 +40,9 @@ describe('the condition RolledOut', () => {
     ],
     ['Reverted', { reverted: [job, ...reverted] }, 'deployments.apps a lumigo.retry'],
     ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
+    ['Blocked', { blocked: contested }, 'Deployment/b is changed back by another writer after each change'],
+    ['Reverted', { reverted: refused }, 'Deployment/a is not reverted yet (Crash): boom'],
+    ['Unready', { unready: [named('d')], left: 2 }, 'Deployment/d has an older injection, and its pods do not all run'],
     ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);

@@ -20,6 +20,7 @@ const reasons: readonly (readonly [reason: ConditionReason, holds: (seen: Rollou
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
   ['Reverted', ({ reverted }) => reverted.length > 0],
   ['Blocked', ({ blocked }) => blocked.length > 0],
+  ['Unready', ({ unready }) => unready.length > 0],
   ['LeftForNow', ({ left }) => left > 0],
   ['PodsWithoutInjection', ({ pods }) => pods !== undefined && pods.without > 0],
 ];
@@ -61,36 +62,28 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   ];
 }
 
-const toSentences = ({ halted, underWay, queued, blocked, reverted, left, pods }: RolloutSummary): string[] => [
+const toSentences = ({ halted, underWay, queued, blocked, unready, reverted, left, pods }: RolloutSummary) => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(reverted, toSentence),
-  ...reverted
-    .filter(({ kind }) => kind.mutable)
-    .slice(0, 1)
-    .map(
-      (each) =>
-        `The operator tries again later, or when the images or the injector change, or when you run ${getRetry(each)}`,
-    ),
+  ...some(reverted.filter(({ kind, state }) => kind.mutable && state.kind === 'reverted').slice(0, 1), toRetry),
   underWay.length === 0 ? '' : `In progress: ${some(underWay, getName).join(', ')}`,
   workloads(queued, 'is queued', 'are queued'),
   ...some(blocked, (each) => `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`),
-  workloads(
-    left,
-    'is not changed until its pod template changes, because of the setting rollout.strategy',
-    'are not changed until their pod template changes, because of the setting rollout.strategy',
-  ),
+  ...some(unready, (each) => `${getName(each)} has an older injection, and its pods do not all run`),
+  workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
 
 function toSentence(reverted: RolloutSummary['reverted'][number]): string {
   const { cause, message } = reverted.state.evidence;
   const [failed, advice] = reverted.kind.mutable
-    ? ['was reverted', '']
+    ? [reverted.state.kind === 'reverting' ? 'is not reverted yet' : 'was reverted', '']
     : ['fails with the injection', `. A Job cannot be changed. To run it without, create it again with ${OPT_OUT}`];
   return `${getName(reverted)} ${failed} (${cause}): ${shown(message)}${advice}`;
 }
 
+const CHANGES = 'pod template changes, because of the setting rollout.strategy';
 const OPT_OUT = `the label ${labels.autoTrace}: "false"`;
 
-const getRetry = ({ namespace, kind, name }: ObservedWorkload): string =>
-  `'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;
+const toRetry = ({ namespace, kind, name }: ObservedWorkload): string =>
+  `The operator tries again later, or when the images or the injector change, or when you run 'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;

@@ -10,6 +10,8 @@ const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
   ...{ kind: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
 };
+const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: true };
+const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
 
 /** Milliseconds of the monotonic clock, and the same moment in ISO format. */
 const NOW = { ms: 1_000_000, iso: '2026-11-22T12:00:00Z' };
@@ -54,8 +56,12 @@ const job = (name: string, state?: WorkloadState): ObservedWorkload => ({
 });
 const failedBy = (name: string) => workload(name, injectorFailed);
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
+const write = { policy, at: NOW.ms - 1_000, touchedAt: NOW.ms, repeats: 1 };
+const undone = workload('a', rolling, { checkedUnder: undefined, write });
 
-function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
+type More = Partial<ObservedRollout> & { readonly under?: NamespacePolicy };
+
+function plan(there: readonly ObservedWorkload[], { under = policy, ...more }: More = {}) {
   const settings = {
     soakMs: 10_000,
     deadlineMs: 60_000,
@@ -65,7 +71,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   };
   const rollout: ObservedRollout = { settings, injector: 'unknown', hasRun: false, hasSlot: true, ...more };
   const observed: ObservedNamespace = {
-    ...{ policy, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
+    ...{ policy: under, lumigoes: [], effective: undefined, credential: undefined, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
     telemetryExpectedWithinMs: 3_600_000,
     rollout,
@@ -78,7 +84,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   return { ...planned, does: [...done, ...stateChanges] };
 }
 
-const cases: readonly [string, readonly ObservedWorkload[], readonly string[], Partial<ObservedRollout>?][] = [
+const cases: readonly [string, readonly ObservedWorkload[], readonly string[], More?][] = [
   ['an unknown workload is read', [workload('a')], ['read a']],
   ['the next one is chosen once all are known', [workload('a', queued), workload('b')], ['read b']],
   ['one is the first', [workload('a', queued), workload('b', queued)], ['a is next']],
@@ -185,6 +191,27 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['a failed revert is retried later', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms + 1 } })], []],
   ['and then tried again', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms } })], ['revert a']],
   [
+    'a failed revert delays no other',
+    [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms + 1 } }), workload('b', queued)],
+    ['b is next'],
+  ],
+  ['nor does one whose injection another writer undoes', [undone, workload('b', queued)], ['b is next']],
+  [
+    'injections are judged and reverted while the Lumigo is inactive',
+    [workload('a', reverting), workload('b', { ...rolling, wakeAt: NOW.ms }), workload('c', untested)],
+    ['revert a', 'read b'],
+    { under: inactive },
+  ],
+  ['and broken pods are evicted', [workload('a', evicting(idle))], ['evict a'], { under: disabled }],
+  [
+    'but none is injected then',
+    [queued, next, retry, { ...blocked, wakeAt: 0 }, { ...reverted, wakeAt: 0 }].map((state, index) =>
+      workload(`w${index}`, state),
+    ),
+    [],
+    { under: disabled },
+  ],
+  [
     'a failed reading is retried later',
     [workload('a', { ...rolling, wakeAt: 0 }, { failure: { ...denied, retryAt: NOW.ms + 1 } })],
     [],
@@ -242,6 +269,15 @@ describe('a rollout', () => {
 
   it('counts no pending Job for the cluster, so that other namespaces do not wait for it', () => {
     expect(plan([job('j', first), workload('a', rolling)]).rollout.tally).toMatchObject({ trying: 1, first: 1 });
+  });
+
+  it('names workloads that it does not judge, because another writer undoes them or they are older', () => {
+    const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
+    const older = workload('b', unready, { judged: 'added' });
+    // With the strategy 'immediate', nothing is judged.
+    const { summary, tally } = plan([undone, older, workload('c', unready)]).rollout;
+    expect(summary.blocked.map(({ name, state }) => [name, state.reason])).toEqual([['a', 'Contested']]);
+    expect([summary.unready, summary.underWay, tally.trying]).toEqual([[older], [], 0]);
   });
 
   it('does not wait for a workload whose change the API server refuses', () => {

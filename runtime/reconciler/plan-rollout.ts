@@ -33,6 +33,7 @@ export interface RolloutSummary {
   readonly underWay: readonly ObservedWorkload[];
   readonly queued: number;
   readonly blocked: readonly In<'blocked'>[];
+  readonly unready: readonly ObservedWorkload[];
   readonly reverted: readonly In<'reverted' | 'reverting'>[];
   readonly left: number;
   readonly halted: string | undefined;
@@ -40,7 +41,7 @@ export interface RolloutSummary {
 }
 
 export const noRollout: RolloutSummary = {
-  ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
+  ...{ underWay: [], queued: 0, blocked: [], unready: [], reverted: [], left: 0, halted: undefined },
 };
 
 export interface OnTheWay {
@@ -78,11 +79,10 @@ export function planRollout(
   const tally = countRollout(counted, isFree, hasRun);
   const summary = getSummary(counted, findHalt(tally, injector));
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
-  const isUnderWay = summary.underWay.length > 0;
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
   const isHeld = ({ risk }: (typeof waiting)[0]) => risk.rank === 4 && healthFor(tally, injector) !== 'verified';
-  const mayGo = isUnderWay ? waiting.filter((each) => !isHeld(each)) : waiting;
+  const mayGo = summary.underWay.length > 0 ? waiting.filter((each) => !isHeld(each)) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
   const batch = withRetries(mayGo, ordinary, isProven);
@@ -138,7 +138,9 @@ const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
 
 const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
 
-const isUnderWay = (each: ObservedWorkload): boolean => isJudged(each.state) || isIn(each, 'reverting') || isNext(each);
+/** A revert that the API server refuses delays no other workload. */
+const isUnderWay = (each: ObservedWorkload): boolean =>
+  isJudged(each.state) || isNext(each) || (isIn(each, 'reverting') && each.failure === undefined);
 
 type Test = (each: ObservedWorkload) => boolean;
 
@@ -176,6 +178,8 @@ function getSummary(all: readonly ObservedWorkload[], halt: string | undefined):
     underWay: all.filter(isUnderWay),
     queued,
     blocked: blocked.filter((each) => !isLeft(each)),
+    // With the strategy 'immediate', nothing is judged.
+    unready: all.filter((each) => isIn(each, 'unready') && each.judged !== undefined),
     reverted,
     left: blocked.filter(isLeft).length,
     // After a failed Job, the webhook injects no further one.
