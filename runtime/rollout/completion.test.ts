@@ -28,6 +28,10 @@ describe('the completion of a recorded status', () => {
 
 const steady = { observedGeneration: '1', replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
 
+const slow = (minReadySeconds: number, terminationGracePeriodSeconds: number) => ({
+  ...{ minReadySeconds, template: { spec: { terminationGracePeriodSeconds } } },
+});
+
 /** Argo Rollouts documents this form. No controller writes some of the statuses. */
 const written: readonly [title: string, workload: Workload, expected: Partial<Completion>][] = [
   ['an Argo Rollout that runs', workload('Rollout', { replicas: 2 }, steady), { kind: 'complete' }],
@@ -57,6 +61,8 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
     workload('Deployment', { replicas: 'x' }, { replicas: [], conditions: 1 }),
     { kind: 'progressing', available: 0 },
   ],
+  ['slow pods', workload('StatefulSet', slow(400, 630), {}), { kind: 'progressing', delayMs: 1_000_000 }],
+  ['pods that are slower than an hour', workload('Deployment', slow(0, 9_999), {}), { delayMs: 3_600_000 }],
   [
     'one pod of two that restarts after the rollout',
     workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 1, availableReplicas: 1 }),

@@ -19,6 +19,8 @@ export type Completion =
       readonly isReplacing: boolean;
       /** The API server's message when it refuses to create pods: a quota, or another webhook. */
       readonly refused?: string;
+      /** How much longer a pod may take by the workload's own settings. */
+      readonly delayMs?: number;
     };
 
 interface PodCounts {
@@ -79,7 +81,7 @@ export function getCompletion(workload: Workload): Completion {
     return { kind: 'complete', available: getAvailable(found), ...(phase === 'Paused' ? { isPaused: true } : {}) };
   if (phase === 'Paused') return { kind: 'paused' };
   if (isSeen && isStrategyWaiting(found, phase, status)) return { kind: 'paused', isRollingOut: true };
-  return { ...toProgress(found, isSeen), ...refusalIn(status) };
+  return { ...toProgress(found, isSeen), ...refusalIn(status), ...delayIn(spec) };
 }
 
 /** Returns Argo's own verdict on a Rollout. If Argo cannot create a ReplicaSet, it keeps the phase of the former pods. */
@@ -124,6 +126,14 @@ const toProgress = (found: PodCounts, isSeen: boolean) => ({
 function refusalIn(status: JsonMap): { readonly refused?: string } {
   const failure = getConditions(status).find((each) => each['type'] === 'ReplicaFailure' && each['status'] === 'True');
   return failure === undefined ? {} : { refused: String(failure['message'] ?? '') };
+}
+
+/** A deadline includes the grace period that is Kubernetes' default. A tenant cannot delay it by more than an hour. */
+const [GRACE_SECONDS, MAX_DELAY_SECONDS] = [30, 3_600];
+function delayIn(spec: JsonMap): { readonly delayMs?: number } {
+  const grace = numberAt(mapAt(mapAt(spec, 'template'), 'spec'), 'terminationGracePeriodSeconds');
+  const seconds = numberAt(spec, 'minReadySeconds') + Math.max(0, grace - GRACE_SECONDS);
+  return seconds > 0 ? { delayMs: 1_000 * Math.min(seconds, MAX_DELAY_SECONDS) } : {};
 }
 
 const getConditions = ({ conditions }: JsonMap): JsonMap[] =>

@@ -8,6 +8,8 @@ const app = (more: Partial<ContainerStatus>): PodStatus => ({ containerStatuses:
 const waiting = (reason: string, message = '') => ({ state: { waiting: { reason, message } } });
 const ended = (exitCode: number, more: object = {}) => ({ lastState: { terminated: { exitCode, ...more } } });
 
+const exited = { state: { terminated: { exitCode: 0 } } };
+
 const cases: readonly [title: string, status: PodStatus, cause: string | undefined][] = [
   ['nothing yet', {}, undefined],
   ['an injector that is being pulled', injector(waiting('PodInitializing')), undefined],
@@ -19,7 +21,8 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
   ['an injector that may not be pulled and is not there', injector(waiting('ErrImageNeverPull')), 'InjectorImage'],
   ['an injector that cannot be started', injector(waiting('CreateContainerError')), 'InjectorFailed'],
   ['an injector that failed', injector(ended(1)), 'InjectorFailed'],
-  ['an injector that did its work', injector({ state: { terminated: { exitCode: 0 } } }), undefined],
+  ['an injector that did its work', injector(exited), undefined],
+  ['an injector that did its work at its second try', injector({ ...exited, ...ended(137) }), undefined],
   ["an image of the user's own that cannot be pulled", app(waiting('ImagePullBackOff')), undefined],
   ['a program that ended once', app({ restartCount: 1, ...ended(1) }), undefined],
   ['a program that ended twice', app({ restartCount: 2, ...ended(1) }), 'Crash'],
@@ -113,6 +116,14 @@ describe('a check of the pods of a generation', () => {
     });
     expect([look([noImage, past]).ran, look([noImage, killed]).ran]).toEqual([true, false]);
     expect([look([past]).isAny, look([]).isAny]).toEqual([true, false]);
+  });
+
+  it('knows if each program that crashed runs again', () => {
+    const running = { ...crashing('app'), state: { running: {} } };
+    const runs = pod({ status: { containerStatuses: [running] } });
+    const one = pod({ status: { containerStatuses: [running, crashing('app')] } });
+    const seen = [look([runs, runs]), look([runs, crashes]), look([one])];
+    expect(seen.map(({ evidence }) => evidence?.runs)).toEqual([true, undefined, undefined]);
   });
 
   it('names its pod', () => expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));

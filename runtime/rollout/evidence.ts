@@ -23,6 +23,8 @@ export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused'
 export interface Evidence {
   readonly cause: (typeof causes)[number];
   readonly message: string;
+  /** The program runs again after its last exit, so it may have recovered. */
+  readonly runs?: true;
 }
 
 export type PodStatus = DeepPartial<api.V1PodStatus>;
@@ -62,8 +64,11 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady, status }) => isReady || status.phase === 'Succeeded')) return undefined;
   const found = pods.map(findEvidence);
   if (found.includes(undefined)) return undefined;
-  return found.find((evidence) => evidence?.cause === 'Crash') ?? found[0];
+  return downFirst(found.filter((evidence) => evidence?.cause === 'Crash')) ?? found[0];
 }
+
+const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefined =>
+  found.find((each) => each !== undefined && each.runs !== true) ?? found.find((each) => each !== undefined);
 
 const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
   initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
@@ -80,21 +85,20 @@ export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] 
   // A container that cannot start may wait for a user's Secret, and others of its pod for it.
   const isWaiting = containerStatuses.some(({ state }) => noStart.has(state?.waiting?.reason));
   if (evidence !== undefined || isWaiting) return evidence;
-  return containerStatuses.map(againstProgram).find((found) => found !== undefined);
+  return downFirst(containerStatuses.map(againstProgram));
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
-  const waiting = status.state?.waiting?.reason;
-  if (noImage.has(waiting)) return { cause: 'InjectorImage', message: inWords(status) };
-  return noStart.has(waiting) || findTermination(status) !== undefined
-    ? { cause: 'InjectorFailed', message: inWords(status) }
-    : undefined;
+  const { waiting, terminated } = status.state ?? {};
+  if (noImage.has(waiting?.reason)) return { cause: 'InjectorImage', message: inWords(status) };
+  const isFailed = noStart.has(waiting?.reason) || findTermination(status) !== undefined;
+  return isFailed && terminated?.exitCode !== 0 ? { cause: 'InjectorFailed', message: inWords(status) } : undefined;
 }
 
 function againstProgram(status: ContainerStatus): Evidence | undefined {
-  return getTerminations(status) >= CRASHES && findTermination(status) !== undefined
-    ? { cause: 'Crash', message: inWords(status) }
-    : undefined;
+  if (getTerminations(status) < CRASHES || findTermination(status) === undefined) return undefined;
+  const crash = { cause: 'Crash', message: inWords(status) } as const;
+  return status.state?.running === undefined ? crash : { ...crash, runs: true };
 }
 
 /** A container that waits for its restart has exited once more than its restart count. */

@@ -25,6 +25,8 @@ export const isProof = (state: WorkloadState | undefined, now: number): boolean 
 
 type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
+type Progress = Probation['progress'];
+type Available = { readonly available: number; readonly wanted?: number };
 
 /**
  * Returns the state of a workload that is new to this leader. After its controller has finished, no other one waits for
@@ -87,7 +89,7 @@ function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: Ju
 
 function complete(
   state: OnProbation,
-  { completion, unchangedSince }: Status & { readonly completion: { readonly available: number } },
+  { completion, unchangedSince }: Status & { readonly completion: Available },
   now: number,
   settings: JudgeSettings,
 ): WorkloadState {
@@ -95,7 +97,7 @@ function complete(
   const since = completeSince(state, unchangedSince, now, settings);
   const until = now + OVERDUE_MS;
   if (since + settings.soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
-  const progress = further(state.progress, completion.available, since);
+  const progress = further(state.progress, completion, since);
   return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + settings.soakMs };
 }
 
@@ -105,36 +107,36 @@ function completeSince(state: OnProbation, unchangedSince: number, now: number, 
   return Math.min(now, Math.max(unchangedSince, state.kind === 'soaking' ? state.since : state.progress.at));
 }
 
-const further = (progress: Probation['progress'], available: number, at: number): Probation['progress'] =>
-  available > progress.available ? { available, at } : progress;
+/** A scale-down also takes available pods away, so one fewer missing pod is progress as well. */
+function further(progress: Progress, { available, wanted = available }: Available, at: number): Progress {
+  const missing = wanted - available;
+  return available > progress.available || missing < (progress.missing ?? 0)
+    ? { available: Math.max(available, progress.available), missing, at }
+    : progress;
+}
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available } = completion;
   const wakeAt = now + settings.lookMs;
   if (state.kind === 'verified') return withLook({ ...state, wakeAt }, available);
   const before = progressBefore(state, now);
-  const progress = further(before, available, now);
+  const progress = further(before, completion, now);
   const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, wakeAt };
   return progress === before ? standstill({ ...slow, look: state.look }, completion, now, settings) : { state: slow };
 }
 
 /** A complete workload stops the clock, which restarts when it has pods. An interrupted soak is no progress. */
-function progressBefore(state: OnProbation, now: number): Probation['progress'] {
-  const { available, at } = state.progress;
+function progressBefore({ progress, ...state }: OnProbation, now: number): Progress {
   if (state.kind === 'untested') return { available: -1, at: now };
-  return { available, at: state.kind === 'soaking' ? at + now - state.since : at };
+  return state.kind === 'soaking' ? { ...progress, at: progress.at + now - state.since } : progress;
 }
 
 /** Handles a rollout without further available pods. A deadline reports the cause that two looks would. */
 function standstill(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
-  const { available, refused } = completion;
-  const message = `the API server refuses its pods: ${shown(refused ?? '')}`;
-  const evidence: Evidence | undefined = refused === undefined ? undefined : { cause: 'PodsRefused', message };
+  const deadlineMs = settings.deadlineMs + (completion.delayMs ?? 0);
   const stoodMs = now - state.progress.at;
-  if (stoodMs >= settings.deadlineMs)
-    return revert(state, evidence ?? state.look?.evidence ?? notAvailable(completion, settings), now);
-  if (evidence !== undefined) return judgeEvidence(state, { evidence, ran: false, isAny: true }, now, settings);
-  return stoodMs >= settings.soakMs ? withLook(state, available) : { state };
+  if (stoodMs < deadlineMs) return stoodMs >= settings.soakMs ? withLook(state, completion.available) : { state };
+  return revert(state, state.look?.evidence ?? notAvailable(completion, deadlineMs), now);
 }
 
 /** One available pod clears the injection, whatever the others show. */
@@ -142,23 +144,21 @@ const withLook = (state: OnProbation, available: number): Transition =>
   available === 0 ? { state, action: 'look-at-pods' } : { state };
 
 /** Reverts after two looks that agree. A look without evidence clears the first one. */
-export function judgeEvidence(
-  state: OnProbation,
-  { evidence, ran, isAny }: Look,
-  now: number,
-  { lookMs }: Pick<JudgeSettings, 'lookMs'>,
-): Transition {
-  const { look } = state;
-  if (evidence === undefined) {
-    // The status of such a workload never shows more than a pod that got past the injector.
-    const isShown = state.kind === 'untested' && ran;
-    if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), isLocal: true, wakeAt: Infinity } };
-    const isLate = state.kind === 'untested' && state.first !== undefined && !isAny;
-    return { state: { ...state, ...(isLate ? { first: 'late' } : {}), look: undefined } };
-  }
+export function judgeEvidence(state: OnProbation, seen: Look, now: number, settings: JudgeSettings): Transition {
+  const [{ look }, { evidence }, { lookMs, deadlineMs }] = [state, seen, settings];
+  if (evidence === undefined) return { state: cleared(state, seen, now) };
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };
-  return now - look.at >= lookMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: look.at + lookMs } };
+  // A program that runs again may have recovered, so it has until the deadline.
+  const [from, afterMs] = evidence.runs === true ? [now, deadlineMs] : [look.at, lookMs];
+  return now - look.at >= afterMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: from + lookMs } };
+}
+
+/** The status of an untested workload never shows more than a pod that got past the injector. */
+function cleared(state: OnProbation, { ran, isAny }: Look, now: number): WorkloadState {
+  if (state.kind !== 'untested') return { ...state, look: undefined };
+  if (ran) return { kind: 'verified', until: now, ...kept(state), isLocal: true, wakeAt: Infinity };
+  return { ...state, look: undefined, first: state.first === undefined || isAny ? state.first : 'late' };
 }
 
 const revert = ({ attempt, template }: Probation, evidence: Evidence, now: number): Transition => ({
@@ -166,7 +166,10 @@ const revert = ({ attempt, template }: Probation, evidence: Evidence, now: numbe
   action: 'revert',
 });
 
-function notAvailable({ available, wanted }: Progressing, { deadlineMs }: JudgeSettings): Evidence {
+/** A refusal is no evidence before the deadline: a webhook that restarts, or a quota, may accept the next pod. */
+function notAvailable({ available, wanted, refused }: Progressing, deadlineMs: number): Evidence {
+  if (refused !== undefined)
+    return { cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(refused)}` };
   const message = `${available} of ${wanted} new pods are available, and no further one became so within ${deadlineMs / 1_000} seconds`;
   return { cause: 'NotReady', message };
 }

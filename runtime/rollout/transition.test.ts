@@ -10,6 +10,7 @@ const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
 const risk = { rank: 0, pods: 2 } as const;
 const [minute, hour] = [60_000, 3_600_000];
 const crash: Evidence = { cause: 'Crash', message: 'it crashed' };
+const runs: Evidence = { ...crash, runs: true };
 const noImage: Evidence = { cause: 'InjectorImage', message: 'there is no image' };
 
 const progressing = (available: number, more: Partial<Completion & { kind: 'progressing' }> = {}): Completion => ({
@@ -275,13 +276,9 @@ const rows: readonly Row[] = [
   ['one that is being reverted is reverted', reverting, status(complete), 0, reverting],
   ['one that was reverted stays reverted', reverted, status(complete), 0, reverted],
   ['a look that shows nothing clears the first [F64]', looked, pods(), 40_000, rolling],
-  [
-    'refused pods are a look',
-    rolling,
-    refused,
-    10_000,
-    { kind: 'rolling', look: { evidence: { cause: 'PodsRefused' }, at: 10_000 } },
-  ],
+  ['refused pods are no evidence before the deadline', rolling, refused, 299_000, { kind: 'rolling' }, 'look-at-pods'],
+  ['a program that runs again does not clear the first look', looked, pods(runs), 40_000, wake(looked, 60_000)],
+  ['but has only until the deadline', doubted, pods(runs), 300_000, { kind: 'reverting' }, 'revert'],
   ['a verified one that changes is read', verified, touched, 30_000, wake(verified, 10_000)],
   ['one that lost all pods is looked at', verified, still, 30_000, {}, 'look-at-pods'],
   ['one that lost a pod is not', verified, status(progressing(1)), 30_000, wake(verified, 50_000)],
@@ -401,7 +398,7 @@ const completions: fc.Arbitrary<Completion> = fc.constantFrom<Completion>(
 const observations: fc.Arbitrary<Observation> = fc.oneof(
   { weight: 1, arbitrary: completions.map((each) => due(each, 'verified')) },
   { weight: 3, arbitrary: fc.tuple(completions, fc.nat(100_000)).map(([each, since]) => status(each, since)) },
-  { weight: 6, arbitrary: fc.constantFrom(undefined, crash, crash, noImage).map((each) => pods(each)) },
+  { weight: 6, arbitrary: fc.constantFrom(undefined, crash, crash, runs, noImage).map((each) => pods(each)) },
   {
     weight: 2,
     arbitrary: fc.constantFrom<Observation>(

@@ -69,8 +69,8 @@ export const blockedTexts = {
 export type BlockedReason = keyof typeof blockedTexts;
 
 export interface Probation extends Pick<Reading, 'template' | 'isCurrent' | 'isLocal'>, Tried, Waking {
-  /** The most pods of its generation that were available, and since when. */
-  readonly progress: { readonly available: number; readonly at: number };
+  /** The most pods of its generation that were available, how many were missing then, and the time of the last progress. */
+  readonly progress: { readonly available: number; readonly missing?: number; readonly at: number };
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
 }
 
