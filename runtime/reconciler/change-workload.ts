@@ -68,8 +68,7 @@ export class WorkloadChanger {
         throw new Error('its namespace has a Lumigo resource that is not known yet');
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
-      const metadata = await this.write(planned, seen, decision.workload);
-      return { kind: 'written', workload: { ...decision.workload, metadata }, change, decision };
+      return { kind: 'written', ...(await this.write(planned, seen, decision.workload)), change, decision };
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
@@ -97,13 +96,16 @@ export class WorkloadChanger {
     return isNow ? undefined : { kind: 'due', waits, isRetry: findRevert(seen.metadata) !== undefined, ...reading };
   }
 
-  private async write({ workload }: WorkloadChange, before: Workload, after: Workload): Promise<Metadata> {
+  private async write({ workload }: WorkloadChange, before: Workload, after: Workload) {
     const { api, store } = this.term;
     const patch = workloadPatch(before, after);
-    if (patch.length === 0) return before.metadata;
+    if (patch.length === 0) return { workload: { ...after, metadata: before.metadata } };
     // The watch may report the change before the answer arrives.
     store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });
-    return api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
+    const metadata = await api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
+    const isUndone =
+      metadata.generation === before.metadata.generation && !equal(toTemplate(before), toTemplate(after));
+    return isUndone ? { workload: { ...before, metadata }, isUndone } : { workload: { ...after, metadata } };
   }
 
   private note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
@@ -113,7 +115,7 @@ export class WorkloadChanger {
     if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
     const shown = 'workload' in result ? result.workload.metadata : undefined;
     const seen = shown && store.upsert(kind, shown);
-    const isCurrent = seen?.isCurrent === true;
+    const isCurrent = seen?.isCurrent === true && !('isUndone' in result);
     const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;

@@ -29,6 +29,8 @@ export interface Written {
   readonly workload: Workload;
   readonly change: Change;
   readonly decision: Exclude<Decision, { readonly kind: 'none' }>;
+  /** Another webhook restored the pod template within the write. A Deployment's next reading shows that. */
+  readonly isUndone?: true;
 }
 
 export interface Failed {

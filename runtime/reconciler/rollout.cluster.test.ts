@@ -4,6 +4,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds } from '../contract.ts';
 
@@ -18,7 +19,12 @@ beforeAll(async () => {
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
-afterEach(() => stages.end());
+let endWebhook = async (): Promise<void> => undefined;
+afterEach(async () => {
+  await endWebhook();
+  endWebhook = async () => undefined;
+  await stages.end();
+});
 afterAll(async () => {
   await operator?.stop();
   await proxy?.close();
@@ -184,6 +190,29 @@ describe('a rollout', () => {
     proxy.interfere = undefined;
     show();
     await stage.waitForInstrumented('a');
+  });
+
+  it('is contested and not verified if another webhook undoes the injection within the write', async () => {
+    const { statefulSet } = workloadKinds;
+    const stage = await stages.make(operator, 'undone', { a: { kind: statefulSet } });
+    const { namespace, testCluster } = stage;
+    const template = await testCluster.toTemplate(statefulSet, namespace, 'a');
+    let calls = 0;
+    endWebhook = await startMutatingWebhook({
+      ...{ client: testCluster.client, namespace, name: 'z-undoes-changes' },
+      rule: { apiGroups: ['apps'], resources: ['statefulsets'], operations: ['CREATE', 'UPDATE'] },
+      mutate: ({ metadata: { name } }) => {
+        calls += 1;
+        return name === 'a' ? [{ op: 'replace', path: '/spec/template', value: template }] : [];
+      },
+      waitForCalled: async () => {
+        await testCluster.dryRun(createWorkload(statefulSet, namespace, 'probe'));
+        expect(calls).toBeGreaterThan(0);
+      },
+    });
+    await stage.activate();
+    await eventually(async () => expect(await stage.reasons('a')).toContain('LumigoInstrumentationContested'));
+    expect((await stage.status())?.instrumentedResources?.map(({ state }) => state)).not.toContain('Verified');
   });
 
   it('reports a Job whose injector cannot start, and lets further Jobs run without the injection', async () => {
