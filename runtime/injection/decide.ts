@@ -5,7 +5,7 @@ import type { Code, Decision, DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { decideRevert, standingRevert, takeBack } from './decide-revert.ts';
-import { skippedByReconciler, ineligible } from './eligibility.ts';
+import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
@@ -45,9 +45,10 @@ function decideEligible(given: DecisionInput, template: PodTemplate): Decision {
   const attempt = injector.ignoresReverts === true ? findRevert(workload.metadata)?.attempt : undefined;
   const input = attempt === undefined ? given : { ...given, attempt };
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
-  return isOptedOut && policy.kind !== 'excluded'
-    ? removeFrom(input, template, 'opted-out')
-    : followPolicy(input, template);
+  const never = isOptedOut ? 'opted-out' : otherNodes(template.spec);
+  return never === undefined || policy.kind === 'excluded'
+    ? followPolicy(input, template)
+    : removeFrom(input, template, never);
 }
 
 function followPolicy(input: DecisionInput, template: PodTemplate): Decision {

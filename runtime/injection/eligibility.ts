@@ -3,7 +3,7 @@ import { blocked, none, type Decision, type DecisionInput } from './decision.ts'
 import { ourLabel } from './label.ts';
 import type { JobStatus, Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
-import { findKind, toTemplate } from './workload.ts';
+import { findKind } from './workload.ts';
 
 export function ineligible(input: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
   const { workload, operation } = input;
@@ -12,11 +12,7 @@ export function ineligible(input: Pick<DecisionInput, 'workload' | 'operation'>)
   if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);
   if (kind === 'Job' && operation === 'UPDATE') return none('job-update', workload);
   const owner = findOwner(kind, metadata);
-  if (owner !== undefined) return none('left-to-owner', workload, owner);
-  const template = toTemplate(workload);
-  if (template === undefined) return none('no-template', workload);
-  const other = otherNodes(template.spec);
-  return other === undefined ? undefined : none(other, workload);
+  return owner === undefined ? undefined : none('left-to-owner', workload, owner);
 }
 
 /**
