@@ -1,6 +1,6 @@
 import { annotations } from '../contract.ts';
 import { choiceIn, getChoice } from './chosen-containers.ts';
-import { blocked, corrected, type Decision, type DecisionInput } from './decision.ts';
+import { blocked, corrected, sentence, type Decision, type DecisionInput } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { injectionStatusText } from './injection-status.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
@@ -30,7 +30,7 @@ export function standingRevert(workload: Workload, template: PodTemplate, image:
 export function takeBack(workload: Workload, { code, message }: Decision): Decision {
   const [clean, revert] = [uninstrument(workload), findRevert(workload.metadata)];
   const metadata = revert === undefined ? clean.metadata : withRevert(clean.metadata, revert);
-  return { ...corrected({ ...clean, metadata }, code), message };
+  return { ...corrected({ ...clean, metadata }, code), message: `${sentence('removed', workload)}: ${message}` };
 }
 
 export function decideRevert({ workload, injector, now, failed }: DecisionInput): Decision | undefined {

@@ -6,7 +6,7 @@ import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { decideRevert, standingRevert, takeBack } from './decide-revert.ts';
 import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
-import { isInjected, uninstrument } from './remove.ts';
+import { hasInjection, isInjected, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
@@ -35,10 +35,15 @@ function decideUpdate(input: DecisionInput, template: PodTemplate): Decision {
   const workload = withOwnText(input);
   const decision = decideEligible({ ...input, workload }, template);
   if (decision.kind !== 'none' || isBlocked(decision)) return decision;
+  if (isBroughtBack(input, template)) return takeBack(workload, decision);
   const fixed = withOneSource(workload, template);
   if (fixed === input.workload) return decision;
   return { ...decision, kind: 'inject', tried: 'nothing', workload: fixed, skipped: [] };
 }
+
+/** `kubectl rollout undo` restores an injected template, also if no `Lumigo` asks for it any more. */
+const isBroughtBack = ({ old }: DecisionInput, template: PodTemplate): boolean =>
+  old !== undefined && !hasInjection(old) && getOriginalState(template) !== undefined;
 
 function decideEligible(given: DecisionInput, template: PodTemplate): Decision {
   const { workload, policy, injector } = given;
@@ -140,11 +145,9 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
 }
 
 function notYet(input: DecisionInput, template: PodTemplate, injected: boolean): Decision | undefined {
-  const before = input.old && toTemplate(input.old);
-  const wasInjected = before && isInjected(before);
+  const wasInjected = input.old && hasInjection(input.old);
   if (injected && wasInjected !== false) return undefined;
-  const waiting = (wasInjected === true ? undefined : blockedByReport(input)) ?? skippedAfterRevert(input, template);
-  return waiting && injected ? takeBack(input.workload, waiting) : waiting;
+  return (wasInjected === true ? undefined : blockedByReport(input)) ?? skippedAfterRevert(input, template);
 }
 
 function blockedByReport({ workload, policy, report }: DecisionInput): Decision | undefined {

@@ -8,6 +8,8 @@ import {
   instrumented,
   made,
   older,
+  podsPolicy,
+  tracing,
   withMetadata,
 } from '../../sandbox/testing/injection.ts';
 import { forgedTexts } from '../../sandbox/testing/forgeries.ts';
@@ -81,6 +83,27 @@ describe('after `kubectl rollout undo`', () => {
     expect(decision.message).toContain('it crashed');
     expect(changed(decision)).toEqual(before);
     expect(findRevert(changed(decision).metadata)?.attempt).toBe(3);
+  });
+
+  it.each<readonly [string, NamespacePolicy]>([
+    ['is deleted', none],
+    ['disables injection', { kind: 'disabled', lumigo: 'l', remove: true }],
+    ['is not active', { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' }],
+    ['is being deleted', { kind: 'deleting', lumigo: 'l', remove: true }],
+    ['injects pods', podsPolicy(tracing)],
+  ])('no injected template comes back if the Lumigo %s', (_which, policy) => {
+    const [old, earlier] = [version('2'), instrumented(version('1'))];
+    for (const undone of [undo(old, earlier), withTemplate(old, toTemplate(earlier) as PodTemplate)])
+      expect(sent(old, undone, { policy })).toEqual(version('1'));
+  });
+
+  it('an excluded namespace keeps any template, and so does one without the record of this operator', () => {
+    const [old, injected] = [version('2'), instrumented(version('1'))];
+    const foreign = JSON.parse(
+      JSON.stringify(injected).replaceAll('operator.lumigo.io/injection', 'other'),
+    ) as Workload;
+    expect(sent(old, injected, { policy: { kind: 'excluded' } })).toEqual(injected);
+    expect(sent(old, foreign, { policy: none })).toEqual(foreign);
   });
 
   it('another injected program is a new attempt without a record of the revert', () => {
