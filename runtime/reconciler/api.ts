@@ -4,6 +4,7 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
+import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
 import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -51,8 +52,8 @@ export function createReconcilerApi(client: Client) {
 
     brokenPods: (workload: Workload) => brokenPods(workload, client),
 
-    patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
-      (await client.patch(workloadRef(workload), patch, { fieldManager, metadataOnly: true })).object.metadata,
+    patchWorkload: (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
+      patchAndDisown(client, workloadRef(workload), patch),
 
     /** Asks the API server, because a watch may be late. */
     async hasLumigo(namespace: string): Promise<boolean> {

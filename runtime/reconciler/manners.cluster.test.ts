@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { annotations, lumigo as contract, workloadKinds } from '../contract.ts';
+import { annotations, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { permissions } from '../access/permissions.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createWorkload, mutableKinds } from '../../sandbox/testing/workloads.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /** With two workloads of a namespace at once, each for six seconds, bulk changes are visible. */
 const settings = { rollout: { strategy: 'immediate', concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 6 } };
@@ -98,6 +100,26 @@ describe('towards the API server', () => {
     expect(new Set(events.map(({ verb }) => verb))).toEqual(new Set(['create']));
   });
 
+  it('it backs off if another writer removes only its annotation', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.instrumented('annotated');
+    const without = { metadata: { annotations: { [annotations.instrumentation]: null } } };
+    for (const end = Date.now() + 4_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 100)))
+      await testCluster.merge(deployment, namespace, 'app', without);
+    const writes = ownRequests().filter(
+      ({ verb, objectRef, responseStatus }) =>
+        verb === 'patch' &&
+        responseStatus?.code === 200 &&
+        objectRef?.namespace === namespace &&
+        objectRef.name === 'app',
+    );
+    expect(writes.length).toBeGreaterThan(0);
+    expect(writes.length).toBeLessThanOrEqual(3);
+    await eventually(async () =>
+      expect(await testCluster.reasons(namespace, 'app')).toContain('LumigoInstrumentationContested'),
+    );
+  });
+
   it('it stops with a deleted Lumigo: no write after the finalizer, and no error [D27]', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('done');
@@ -112,5 +134,39 @@ describe('towards the API server', () => {
     const log = readFileSync(operator.manager().logFile, 'utf8');
     expect(log.split('\n').filter((line) => line.includes('"level":"error"'))).toEqual([]);
     expect(log).not.toContain('namespace not reconciled');
+  });
+});
+
+describe('towards a tool that applies server-side without force', () => {
+  const apply = (body: Manifest) =>
+    operator.cluster.client.patch(toRef(body), { kind: 'apply', body }, { fieldManager: 'helm' });
+  const preloading = (value: string) => ({ env: [{ name: 'LD_PRELOAD', value }] });
+
+  it.each(mutableKinds)('the operator takes no field of a %s', async (_name, kind) => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('applied');
+    const made = (preload: string) => createWorkload(kind, namespace, 'app', preloading(preload));
+    await apply(made('/own.so'));
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(kind, namespace, 'app');
+    const before = await testCluster.get(kind, namespace, 'app');
+    expect(JSON.stringify(before)).toContain('/own.so:/opt/lumigo');
+    await eventually(() => apply(made('/own.so')));
+    const after = await testCluster.get(kind, namespace, 'app');
+    expect([after['spec'], after.metadata.generation]).toEqual([before['spec'], before.metadata.generation]);
+    await testCluster.deleteLumigo(namespace);
+    await eventually(() => apply(made('/other.so')));
+    expect(JSON.stringify(await testCluster.get(kind, namespace, 'app'))).not.toContain('/own.so');
+  });
+
+  it('an opt-out can be applied over the label of the operator', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('opted');
+    await apply(createWorkload(deployment, namespace, 'app'));
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    const optOut = createWorkload(deployment, namespace, 'app', { labels: { [labels.autoTrace]: 'false' } });
+    await eventually(() => apply(optOut));
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 });

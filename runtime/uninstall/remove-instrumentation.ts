@@ -1,5 +1,5 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
-import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
@@ -9,6 +9,7 @@ import { getInjectionStatus } from '../injection/injection-status.ts';
 import { asItOptedIn } from '../injection/standing.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
+import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { describeError } from '../wording/errors.ts';
 
 export interface Removal {
@@ -84,9 +85,8 @@ async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload, 
     const patch = workloadPatch(workload, uninstrument(own));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
-    const options = { fieldManager, metadataOnly: true } as const;
-    const { object } = await client.patch(ref, guarded(resourceVersion, patch), options);
-    if (ourLabel(object.metadata) !== undefined) throw new Error('the webhook of the operator added it again');
+    const metadata = await patchAndDisown(client, ref, guarded(resourceVersion, patch));
+    if (ourLabel(metadata) !== undefined) throw new Error('the webhook of the operator added it again');
     return true;
   };
   const read = async () => (await client.get(ref)) as Workload;

@@ -1,0 +1,35 @@
+import type { PatchOperation } from '../../api/objects.ts';
+import { fieldManager } from '../../contract.ts';
+import { guarded, readAndChange, type Client } from '../http/client.ts';
+import type { ResourceRef } from '../http/paths.ts';
+import type { ObjectMeta } from './objects.ts';
+
+const options = { fieldManager, metadataOnly: true } as const;
+
+/**
+ * Patches an object, and then removes the operator from the owners of its fields. Otherwise the next server-side apply
+ * by its user would conflict with the operator. Returns the metadata as the operator wrote it.
+ */
+export async function patchAndDisown(client: Client, ref: ResourceRef, patch: Parameters<Client['patch']>[1]) {
+  const { metadata } = (await client.patch(ref, patch, options)).object;
+  const disown = async (found: ObjectMeta): Promise<ObjectMeta> => {
+    const operations = getRemovals(found);
+    if (operations.length === 0) return metadata;
+    const { object } = await client.patch(ref, guarded(found.resourceVersion, operations), options);
+    // After a conflict, the object has changes of others, about which the operator has not decided.
+    return found === metadata ? object.metadata : metadata;
+  };
+  const read = async () => (await client.get(ref, { metadataOnly: true })).metadata;
+  // The next write repeats what fails.
+  return (await readAndChange(metadata, read, disown).catch(() => undefined)) ?? metadata;
+}
+
+/** Only server-side apply asks who owns a field. The last entry is removed first, because the others move. */
+const getRemovals = ({ managedFields = [] }: ObjectMeta): PatchOperation[] =>
+  managedFields.every(({ operation }) => operation !== 'Apply')
+    ? []
+    : managedFields
+        .flatMap(({ manager }, index) =>
+          manager === fieldManager ? ({ op: 'remove', path: `/metadata/managedFields/${index}` } as const) : [],
+        )
+        .reverse();
