@@ -38,7 +38,7 @@ const OTHER_WEBHOOK =
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
-  const message = `Another writer undid the operator's change ${times}. Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict, do one of these: (1) Let that writer's changes pass through the webhook. (2) Inject pods instead of workloads (spec.tracing.injection.mode: Pod). (3) Opt the workload out with the label lumigo.auto-trace: "false"`;
+  const message = `Another writer undid the operator's change ${times}. ${change === 'none' ? 'The label and annotation of the operator were' : 'Lumigo instrumentation was'} ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict, do one of these: (1) Let that writer's changes pass through the webhook. (2) Inject pods instead of workloads (spec.tracing.injection.mode: Pod). (3) Opt the workload out with the label lumigo.auto-trace: "false"`;
   return eventOn(workload, 'LumigoInstrumentationContested', message, workload.resourceVersion);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { active, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
-import { blocked, none } from '../injection/decision.ts';
+import { blocked, corrected, none } from '../injection/decision.ts';
 import { injectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -78,6 +78,25 @@ it('reports a revert after its write, and not before', () => {
     'Removed Lumigo instrumentation because pods failed with it (Crash): it exits',
   ]);
   expect(messages(failed, before)).toEqual([expect.stringMatching(/^Cannot remove Lumigo instrumentation/)]);
+});
+
+it('reports that another writer removes only the label or annotation', () => {
+  const before = withInjectionStatus({ change: 'added', at: since });
+  const after = { ...before, write: { policy, at: 2, touchedAt: undefined, repeats: 1 } };
+  const workload = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: bare };
+  const written = {
+    ...({ kind: 'written', change: 'none' } as const),
+    workload,
+    decision: corrected(workload, 'kept'),
+  };
+  const report = (now: ObservedWorkload) => getEvents((recorder) => recorder.result(now, before, policy, written));
+  expect(report(before)).toEqual([]);
+  expect(report(after)).toMatchObject([
+    {
+      reason: 'LumigoInstrumentationContested',
+      message: expect.stringContaining('The label and annotation of the operator were added again.') as unknown,
+    },
+  ]);
 });
 
 it.each([

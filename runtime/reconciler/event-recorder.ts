@@ -52,10 +52,9 @@ export class EventRecorder {
 
   private written(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, made: Written): void {
     const { workload: after, change } = made;
-    if (change === 'none') return;
-    const revert = findRevert(after.metadata);
+    const revert = change === 'none' ? undefined : findRevert(after.metadata);
     if (revert !== undefined) return this.term.events.add(reverted(workload, revert));
-    this.term.events.add(changed(change === 'removed' ? before : workload, policy, change));
+    if (change !== 'none') this.term.events.add(changed(change === 'removed' ? before : workload, policy, change));
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }

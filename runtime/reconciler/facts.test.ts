@@ -90,6 +90,14 @@ describe('the result of a change', () => {
     expect(facts(added, { before: unnoticed, now: 700_000 }).write).toMatchObject({ repeats: 0 });
   });
 
+  it('counts a corrected label or annotation, which another writer may restore at once', () => {
+    const corrected: ChangeResult = { ...written, change: 'none' };
+    const { write } = facts(corrected);
+    expect(write).toMatchObject({ at: 1_000, repeats: 0 });
+    const undone = { ...before, write: write && { ...write, touchedAt: 1_500 } };
+    expect(facts(corrected, { before: undone, now: 2_000 }).write).toMatchObject({ at: 2_000, repeats: 1 });
+  });
+
   it('allows another change at once after a revert [F58]', () => {
     const revert = { at: '', cause: 'Crash', attempt: 1, key: '0123456789abcdef', evidence: 'it crashed' };
     const metadata = withRevert({}, { ...revert, at: '2026-11-22T10:00:00Z' });

@@ -54,7 +54,7 @@ interface Outcome {
 }
 
 export function getFacts(outcome: Outcome): Facts {
-  const { before, policy, result, isCurrent } = outcome;
+  const { policy, result, isCurrent } = outcome;
   const checkedUnder = isCurrent ? policy : undefined;
   switch (result.kind) {
     case 'gone':
@@ -67,7 +67,7 @@ export function getFacts(outcome: Outcome): Facts {
     case 'left':
       return { checkedUnder, ...decided(policy, result), ...whenLeft(outcome, result.decision) };
     case 'written': {
-      const write = result.change === 'none' ? before.write : writeAfter(outcome, result);
+      const write = writeAfter(outcome, result);
       return { checkedUnder, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
     }
   }

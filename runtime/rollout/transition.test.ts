@@ -24,6 +24,7 @@ const reading = (completion: Completion, injector: InjectorHealth = 'unknown', t
 const due = (completion: Completion, injector?: InjectorHealth, template?: string): Observation => ({
   ...{ kind: 'due', ...reading(completion, injector, template) },
 });
+const again = (seen: Observation) => ({ ...seen, isRetry: true }) as Observation;
 const injected = (
   completion: Completion = progressing(0),
   more: { attempt?: number; injector?: InjectorHealth } = {},
@@ -324,7 +325,7 @@ const rows: readonly Row[] = [
   ],
   ['a forged annotation evicts no further pods', found, before(0, 1, true), 0, found],
   ['the evictions end also if the revert is forgotten', hanging, { kind: 'clean' }, 0, { ...hanging, then: idle }],
-  ['a changed program is queued for after them', hanging, due(complete), 1, { ...hanging, then: queued }],
+  ['a changed program is queued for after them', hanging, again(due(complete)), 1, { ...hanging, then: queued }],
   ['a status changes nothing about them', hanging, status(complete), 1, hanging],
   ['it is tried again after ten minutes', reverting, removed(), 0, reverted],
   [
@@ -340,17 +341,18 @@ const rows: readonly Row[] = [
   ['daily in the end', { ...reverting, attempt: 9 }, removed(), 0, { ...reverted, attempt: 9, wakeAt: 24 * hour }],
   ['not before that', reverted, time, 10 * minute - 1, reverted],
   ['then it is queued', reverted, time, 10 * minute, { ...retry, attempt: 1 }],
-  ['a changed program is tried at once', reverted, due(complete), 1, retry],
+  ['a changed program is tried at once', reverted, again(due(complete)), 1, retry],
+  ['the same one is not, although another writer removes the record', reverted, due(complete), 1, reverted],
   [
     'also after its own rollout',
     reverted,
-    due(progressing(1)),
+    again(due(progressing(1))),
     0,
     { ...blocked, reason: 'RollingOut', freed: 'retry' },
   ],
   ['which stays a retry', { ...blocked, freed: 'retry' }, due(complete), 1, retry],
-  ['a new leader knows a retry by its annotation', idle, { ...due(complete), isRetry: true } as Observation, 0, retry],
-  ['the retry of a CronJob does not wait for another workload', reverted, due(noPods, 'failing'), 1, retry],
+  ['a new leader knows a retry by its annotation', idle, again(due(complete)), 0, retry],
+  ['the retry of a CronJob does not wait for another workload', reverted, again(due(noPods, 'failing')), 1, retry],
   ['a retry rolls', { ...next, freed: 'retry' }, injected(), 0, { ...rolling, freed: 'retry' }],
   ['and is verified', { ...rolling, freed: 'retry' }, status(complete), 10_000, { kind: 'verified', freed: 'retry' }],
   [

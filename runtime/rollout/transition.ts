@@ -64,8 +64,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 
   evicted: (state, { isAnyLeft }, now) => {
     if (state.kind !== 'evicting') return state;
-    const isOver = !isAnyLeft || now - state.since > EVICT_UNTIL_MS;
-    return isOver ? state.then : { ...state, wakeAt: now + EVICT_MS };
+    return isAnyLeft && now - state.since <= EVICT_UNTIL_MS ? { ...state, wakeAt: now + EVICT_MS } : state.then;
   },
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs, mayHang }, now) => {
@@ -141,23 +140,24 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
   if (isAwaited || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
   if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
   // When its status has rested, and at the latest after half of its deadline.
-  const isEarly = state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2;
-  return isEarly ? now + soakMs : undefined;
+  return state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2 ? now + soakMs : undefined;
 }
 
 function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadState {
   const { risk, waits, isRetry } = seen;
   if (state.kind === 'evicting') return { ...state, then: due(state.then, seen, now) };
-  // A failing injection would stay if it were not judged first. Each reading shows again that a change is due.
-  if (state.kind === 'reverting' || isJudged(state)) return state;
+  if (isDueLater(state, seen, now)) return state;
   const { attempt, freed: before } = getTried(state);
   const tried = { attempt, freed: isRetry === true ? 'retry' : before } as const;
-  if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, ...tried, wakeAt: Infinity };
-  const reason = blockedBy(seen.completion, seen.injector, tried.freed);
+  const reason = waits ?? blockedBy(seen.completion, seen.injector, tried.freed);
   return reason === undefined
     ? { kind: 'queued', risk, isNext: state.kind === 'queued' && state.isNext, ...tried }
-    : { kind: 'blocked', reason, risk, ...tried, wakeAt: now + BLOCKED_MS };
+    : { kind: 'blocked', reason, risk, ...tried, wakeAt: waits === undefined ? now + BLOCKED_MS : Infinity };
 }
+
+/** A failing injection is judged first. A revert waits, also without its record. Each reading shows again what is due. */
+const isDueLater = (state: WorkloadState, { isRetry }: Seen<'due'>, now: number): boolean =>
+  state.kind === 'reverted' ? isRetry !== true && state.wakeAt > now : state.kind === 'reverting' || isJudged(state);
 
 /** Keeps a workload without pods waiting while another one shows if the injector works. */
 const mayGoFirst = (injector: Reading['injector'], freed?: Tried['freed']): boolean =>

@@ -102,10 +102,7 @@ export class RolloutJudge {
   /** @param time with `from`, it has no revert that its user may have released before it was seen */
   frozen = (until = Infinity, time: keyof Times = 'now'): (Revert & { readonly name: string })[] =>
     [...this.memories.values()].flatMap(({ seen: { name, revert }, reverted }) =>
-      revert !== undefined &&
-      reverted !== undefined &&
-      reverted.now < until &&
-      this.stands(name, revert, reverted[time])
+      revert !== undefined && (reverted?.now ?? Infinity) < until && this.stands(name, revert, reverted?.[time])
         ? [{ ...revert, name }]
         : [],
     );
@@ -113,6 +110,10 @@ export class RolloutJudge {
   /** Returns whether its user asked for another try since a revert. It goes alone, also during a halt. */
   isRequested = (name: string, at = this.memories.get(name)?.reverted?.now): boolean =>
     at !== undefined && (this.known.get(name)?.releasedAt ?? 0) >= at;
+
+  /** A tenant has overwritten the record of its revert, which the operator may remember. Then it waits without one. */
+  isForgotten = ({ name, text, revert }: Seen): boolean =>
+    revert === undefined && this.forged.has(text ?? '') && this.memories.get(name)?.triedAt !== undefined;
 
   private stands(name: string, revert: Revert | undefined, at = Infinity): boolean {
     const isFreed = revert?.cause.startsWith('Injector') === true && this.provenAt >= at;

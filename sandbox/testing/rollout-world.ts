@@ -168,7 +168,9 @@ export class RolloutWorld {
     const reverts = this.judge.frozen();
     const names = new Set(reverts.map(({ name }) => name));
     const waiting = (await this.read(this.namespace)).filter((each) => !each.isInjected && !names.has(each.name));
-    const due = waiting.filter(({ name }) => !isHalted(reverts) || this.judge.isRequested(name));
+    const forgotten = waiting.filter(this.judge.isForgotten);
+    const mayGo = isHalted(reverts) || forgotten.length > 0 ? this.judge.isRequested : () => true;
+    const due = waiting.filter((each) => !forgotten.includes(each) && mayGo(each.name));
     expect(due.map(({ name }) => name)).toEqual([]);
     const others = await this.read(this.neighbour);
     expect(others.map(({ isInjected }) => isInjected)).toEqual([true, true]);
