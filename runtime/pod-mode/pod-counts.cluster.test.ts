@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { getLiveHeap } from '../../bench/live-heap.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startInstalled, type InstalledCluster } from '../../sandbox/testing/installed-cluster.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { getPod } from '../../sandbox/testing/workloads.ts';
@@ -41,25 +40,24 @@ it('counts pods without their annotations and long owners in memory [F66]', asyn
   await testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
   const indexes = Array.from({ length: PODS }, (_, index) => index);
   await forEachConcurrent(4, indexes, async (index) => void (await testCluster.create(large(namespace, index))));
-  const [lumigoes, seen] = [new LumigoStore([]), [] as (PodsSeen | undefined)[]];
+  const lumigoes = new LumigoStore([]);
   lumigoes.upsert(activeIn(namespace));
   const used: number[] = [];
   const transport = connectTo(cluster, { onRequest: () => used.push(getLiveHeap()) });
   const stop = new AbortController();
+  let onSeen: (namespace: string, seen: PodsSeen | undefined) => void = () => undefined;
+  const seen = new Promise<PodsSeen | undefined>((resolve) => (onSeen = (_namespace, each) => resolve(each)));
   const counts = new PodCounts({
-    ...{ transport, lumigoes, synced: Promise.resolve(), config: { ...installation.config, podName: 'a' } },
-    ...{
-      onSeen: (_namespace: string, each: PodsSeen | undefined) => seen.push(each),
-      logger: pino({ level: 'silent' }),
-    },
+    ...{ transport, lumigoes, synced: Promise.resolve(), onSeen, logger: pino({ level: 'silent' }) },
+    config: { ...installation.config, podName: 'a' },
   });
   const before = getLiveHeap();
   const running = counts.run({ signal: stop.signal, fence: () => undefined, previousRenewTime: undefined });
-  await eventually(() => expect(seen).toHaveLength(1));
+  const found = await seen;
   stop.abort();
   await running;
   transport.close();
   // A page and its text have up to 8 MiB.
   expect(Math.max(...used) - before).toBeLessThan(16e6);
-  expect(seen).toMatchObject([{ injected: 0, restart: [] }]);
+  expect(found).toMatchObject({ injected: 0, restart: [] });
 });
