@@ -231,6 +231,21 @@ describe('the workloads of a namespace', () => {
     expect(changes(observed([known(lumigo({}, ready))], there))).toEqual(['a']);
   });
 
+  it.each([
+    ['is not read yet', undefined],
+    ['has a problem', { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined } as const],
+  ])('are not changed while the Secret %s, but removed from', (_title, credential) => {
+    expect(changes({ ...observed([known(lumigo({}, ready))], [workload('a')]), credential })).toEqual([]);
+    const ending = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
+    expect(changes({ ...ending, credential })).toEqual(['a']);
+  });
+
+  it('are removed from without the list if the status could not be written five times', () => {
+    const after = (count: number) =>
+      changes(observed([known(lumigo(going), { failure: { count, retryAt: 9 } })], [instrumented('a')]));
+    expect([after(4), after(5)]).toEqual([[], ['a']]);
+  });
+
   it('are removed from only after the list has them, because a removal leaves no other trace', () => {
     const there = [instrumented('a')];
     const unlisted = observed([known(lumigo(going))], there);

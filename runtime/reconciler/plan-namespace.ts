@@ -14,6 +14,7 @@ interface NamespacePlan extends WorkloadsPlan {
 }
 
 const never: PlannedAction = { wakeAt: Infinity };
+const MAX_TRIES = 5;
 
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
   const workloads = planWorkloads(observed, now);
@@ -22,20 +23,23 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const received = summarizeTelemetry(observed.workloads, observed.telemetryExpectedWithinMs, now);
   const context = { observed, effective, workloads, isListDue, received: received.summary, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
+  const { policy, credential } = observed;
+  // A changed reference is in effect before its Secret is read.
+  const lacksToken = policy.kind === 'active' && (credential === undefined || credential.problem !== undefined);
   return {
     ...workloads,
     received: received.summary,
-    changes: isListDue ? [] : workloads.changes,
+    changes: isListDue || lacksToken ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
     wakeAt: Math.min(workloads.wakeAt, received.wakeAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
 
-/** Returns whether the status lists everything that is instrumented: the only trace of the events of a removal. */
+/** Returns whether the status lists all injections, the only trace of the events of a removal, or cannot be written. */
 function isListed(effective: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
-  if (effective === undefined) return true;
-  if (effective.listed === undefined) return false;
-  if (!['deleting', 'disabled', 'pods'].includes(policy.kind)) return true;
+  if (effective?.listed === undefined) return effective === undefined;
+  const failures = effective.failure?.count ?? 0;
+  if (failures >= MAX_TRIES || !['deleting', 'disabled', 'pods'].includes(policy.kind)) return true;
   const listed = new Map(effective.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
   const isThere = (each: InstrumentedResource): boolean => listed.get(each.uid) === each.resourceVersion;
   return listed.size >= LISTED_RESOURCES || listInstrumented(workloads).every(isThere);
@@ -65,19 +69,16 @@ function planFirst(observed: ObservedLumigo, { effective }: LumigoContext): Lumi
 }
 
 /** Keeps the finalizer while workloads are queued. A workload that refuses delays it until the deadline only. */
-function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContext): PlannedAction {
-  const { observed, now } = context;
-  const waiting = context.workloads.waiting.map((workload) => ({ workload, until: givenUpAt(workload, observed) }));
-  const later = waiting.flatMap(({ until }) => (until > now.ms ? until : []));
+function planRelease({ resource: lumigo }: ObservedLumigo, { observed, now, workloads }: LumigoContext): PlannedAction {
+  const { waiting: leftBehind } = workloads;
+  const later = leftBehind.map((each) => givenUpAt(each, observed)).filter((until) => until > now.ms);
   // The next leader can post missing events if the list is still in the status.
   if (later.length > 0 || observed.pendingEvents > 0) return { wakeAt: Math.min(...later) };
-  const leftBehind = waiting.map(({ workload }) => workload);
-  const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
+  const reason = leftBehind.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { kind: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
 }
 
 function givenUpAt(workload: ObservedWorkload, { policy, removalDeadlineMs }: ObservedNamespace): number {
-  const { failure } = workload;
-  if (failure?.policy === policy) return (failure.refusedSince ?? Infinity) + removalDeadlineMs;
+  if (workload.failure?.policy === policy) return (workload.failure.refusedSince ?? Infinity) + removalDeadlineMs;
   return isContested(workload, policy) ? -Infinity : Infinity;
 }
