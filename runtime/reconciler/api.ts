@@ -1,8 +1,8 @@
 import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
-import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
+import { guarded, listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { AnswerTooLargeError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
@@ -55,11 +55,10 @@ export function createReconcilerApi(client: Client) {
     patchWorkload: (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
       patchAndDisown(client, workloadRef(workload), patch),
 
-    /** Asks the API server, because a watch may be late. */
+    /** Asks the API server, because a watch may be late. Without its definition there is none. */
     async hasLumigo(namespace: string): Promise<boolean> {
-      for await (const { items } of client.pages({ ...contract, namespace }, { metadataOnly: true }))
-        if (items.some((each) => isOurs(asLumigo(each)))) return true;
-      return false;
+      const listed = listAll(client, { ...contract, namespace }, { metadataOnly: true });
+      return (await listed.catch(undefinedIfNotFound))?.some((each) => isOurs(asLumigo(each))) === true;
     },
 
     /** Evicts a pod. Errors: 429 if a disruption budget does not allow it now, 409 if another pod has the name. */

@@ -15,6 +15,7 @@ import { toTemplate } from '../injection/workload.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
+import { createReconcilerApi } from './api.ts';
 import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 
 let cluster: ControlPlane;
@@ -226,5 +227,11 @@ describe('a look at what a tenant made large', () => {
     pages = 0;
     expect(await podsOfGeneration(web, client)).toEqual([]);
     expect(pages).toBe(21);
+  });
+});
+
+describe('a namespace', () => {
+  it('has no Lumigo resource if their definition does not exist', async () => {
+    expect(await createReconcilerApi(client).hasLumigo('default')).toBe(false);
   });
 });
