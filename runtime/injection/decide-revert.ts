@@ -6,6 +6,7 @@ import { injectionStatusText } from './injection-status.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
 import { findRevert, withRevert, type Revert } from './revert.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
+import { whyInvalid } from './validity.ts';
 import { currentFormat } from './variables.ts';
 import { toTemplate } from './workload.ts';
 
@@ -42,9 +43,9 @@ export function decideRevert({ workload, injector, now, failed }: DecisionInput)
   const { attempt, evidence } = failed;
   if (workload.kind === 'Job') return blocked('remove', 'job-immutable-removal', workload, evidence.message);
   const clean = uninstrument(workload);
-  const key = revertKey(clean, template, injector.image);
-  const revert = { at: now, cause: evidence.cause, attempt, key, evidence: evidence.message };
-  const reverted = { ...clean, metadata: withRevert(clean.metadata, revert) };
+  const revert = { at: now, cause: evidence.cause, attempt, key: revertKey(clean, template, injector.image) };
+  const record = (text: string) => ({ ...clean, metadata: withRevert(clean.metadata, { ...revert, evidence: text }) });
+  const text = whyInvalid(record(evidence.message)) === undefined ? evidence.message : 'see the log';
   const message = `The injection is removed because pods failed with it: ${evidence.message}`;
-  return { kind: 'remove', tried: 'remove', workload: reverted, code: 'removed', cause: 'reverted', message };
+  return { kind: 'remove', tried: 'remove', workload: record(text), code: 'removed', cause: 'reverted', message };
 }

@@ -16,6 +16,7 @@ import { parseRevert, findRevert, withRevert } from './revert.ts';
 import { isReverted, getInjectionStatus, injectionStatusText, removeInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
+import { MAX_ANNOTATION_BYTES, whyInvalid } from './validity.ts';
 
 const at = '2026-11-22T10:00:00.000Z';
 const template = (more: object = {}): PodTemplate => ({
@@ -72,6 +73,14 @@ describe('an injection whose pods failed', () => {
     const removed = changed(decided(instrumented, { failed }));
     expect(findRevert(removed.metadata)).toEqual({ at, cause: 'Crash', attempt: 1, key, evidence: 'it crashed' });
     expect(removed['spec']).toEqual(workload()['spec']);
+  });
+
+  it('is removed with a short record if the annotations have no room for the evidence', () => {
+    const own = { annotations: { mine: 'x'.repeat(MAX_ANNOTATION_BYTES - 400) } };
+    const full = changed(decided(workload(template(), own)));
+    const evidence = { cause: 'Crash', message: 'it crashed '.repeat(50) } as const;
+    const removed = changed(decided(full, { failed: { ...failedIn(full), evidence } }));
+    expect([whyInvalid(removed), findRevert(removed.metadata)?.evidence]).toEqual([undefined, 'see the log']);
   });
 
   it('stays in a Job, which cannot change, and an event says so', () => {
