@@ -189,6 +189,9 @@ describe('a second Lumigo', () => {
     );
   });
 
+  it('is refused as one that exists already if it has the name of the first', () =>
+    expect(operator.testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' }));
+
   it('is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
     const { testCluster, cluster, refuseChanges } = operator;
     const namespace = await testCluster.namespace('succeeded');

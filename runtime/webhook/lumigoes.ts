@@ -6,10 +6,14 @@ type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 
 /** Refuses a second `Lumigo` in a namespace, unless the first is being deleted. The status reports others. */
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
-  const [echo, { operation, unread }] = [probeEcho(request), request];
+  const [echo, { operation, unread, object }] = [probeEcho(request), request];
   if (echo !== undefined) return echo;
   if (operation !== 'CREATE') return unread === undefined ? allowed('Nothing to check') : tooLarge(unread);
-  return reviewCreation(request.namespace ?? request.object?.metadata.namespace ?? '', lumigoes);
+  const { name, namespace = '' } = object?.metadata ?? {};
+  const there = lumigoes.in(request.namespace ?? namespace);
+  // The API server itself answers AlreadyExists, on which clients rely.
+  if (there.some(({ metadata }) => metadata.name === name)) return allowed('Its name exists already');
+  return reviewCreation(request.namespace ?? namespace, lumigoes);
 }
 
 function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
