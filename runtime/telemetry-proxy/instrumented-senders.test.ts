@@ -8,7 +8,7 @@ const { deployment, rollout } = workloadKinds;
 let senders: InstrumentedSenders;
 let handlers: Map<WorkloadKind, ReturnType<InstrumentedSenders['handler']>>;
 beforeEach(() => {
-  senders = new InstrumentedSenders();
+  senders = new InstrumentedSenders(() => undefined);
   handlers = new Map([deployment, rollout].map((kind) => [kind, senders.handler(kind)]));
 });
 

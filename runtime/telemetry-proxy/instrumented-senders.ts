@@ -1,54 +1,52 @@
+import { isDeepStrictEqual } from 'node:util';
 import { maxReceived, type WorkloadKind } from '../contract.ts';
-import { findOwner } from '../injection/eligibility.ts';
-import { ourLabel } from '../injection/label.ts';
+import type { TokenSource } from '../credentials/credential.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
-import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
+import { toLabelled, type Labelled } from './senders.ts';
 
-interface Sender {
-  readonly namespace: string;
-  readonly uid: string;
-  readonly name: string;
-}
-
-/** Knows which instrumented workloads the telemetry proxy of this replica received data from. */
+/** Knows the labelled workloads, and from which instrumented ones the telemetry proxy of this replica received data. */
 export class InstrumentedSenders {
   isComplete = false;
-  private readonly byName = new Map<string, Sender>();
+  private readonly kept: Kept<Labelled>[] = [];
   private readonly received = new Map<string, Set<string>>();
   private readonly unreported = new Set<string>();
   private isListFull = false;
 
-  handler({ kind }: WorkloadKind): Kept<Sender> {
-    return new Kept<Sender>(
-      ({ metadata }) => {
-        const { namespace = '', uid } = metadata;
-        // A Deployment's ReplicaSets have the label of its template, and send nothing under their own name.
-        return ourLabel(metadata) === undefined || findOwner(kind, metadata) !== undefined
-          ? undefined
-          : { namespace, uid, name: `${namespace}/${kind}/${metadata.name}` };
-      },
+  constructor(private readonly onOptIn: () => void) {}
+
+  handler(kind: WorkloadKind): Kept<Labelled> {
+    const kept = new Kept<Labelled>(
+      ({ metadata }) => toLabelled(kind, metadata),
       (now, before) => {
-        if (before !== undefined && before.uid !== now?.uid) this.forget(before);
-        if (now !== undefined) this.byName.set(now.name, now);
+        if (before !== undefined && now?.isInstrumented !== true) this.forget(before);
+        if (!isDeepStrictEqual(now?.optIn, before?.optIn)) this.onOptIn();
       },
     );
+    this.kept.push(kept);
+    return kept;
+  }
+
+  /** The Secrets of workloads that opt in. */
+  sources(counts: (namespace: string) => boolean): readonly TokenSource[] {
+    return this.labelled().flatMap(({ optIn }) => (optIn !== undefined && counts(optIn.namespace) ? optIn : []));
   }
 
   /** Undefined until all workloads are known. */
   uids(): ReadonlySet<string> | undefined {
     if (!this.isComplete) return undefined;
-    return new Set([...this.byName.values()].map(({ uid }) => uid));
+    return new Set(this.instrumented().map(({ uid }) => uid));
   }
 
   /** True while telemetry is missing from any of them, or not reported, unless there is no room to report it. */
   get isAnyAwaited(): boolean {
     if (this.isListFull) return false;
-    return this.unreported.size > 0 || [...this.byName.values()].some((sender) => this.isNew(sender));
+    return this.unreported.size > 0 || this.instrumented().some((sender) => this.isNew(sender));
   }
 
   hear(names: readonly string[]): void {
+    const byName = new Map(this.instrumented().map((sender) => [sender.name, sender]));
     for (const name of names) {
-      const sender = this.find(name);
+      const sender = byName.get(name) ?? byName.get(toRollout(name));
       if (sender === undefined || !this.isNew(sender)) continue;
       const there = this.received.get(sender.namespace) ?? new Set();
       this.received.set(sender.namespace, there.add(sender.uid));
@@ -67,19 +65,20 @@ export class InstrumentedSenders {
     this.isListFull = this.unreported.size > 0;
   }
 
-  private isNew({ namespace, uid }: Sender): boolean {
+  private labelled(): readonly Labelled[] {
+    return this.kept.flatMap((kept) => kept.values());
+  }
+
+  private instrumented(): readonly Labelled[] {
+    return this.labelled().filter(({ isInstrumented }) => isInstrumented);
+  }
+
+  private isNew({ namespace, uid }: Labelled): boolean {
     const there = this.received.get(namespace);
     return there === undefined || (there.size < maxReceived.perNamespace && !there.has(uid));
   }
 
-  /** The ReplicaSet of a Rollout has the Rollout's name and a hash of its template. */
-  private find(name: string): Sender | undefined {
-    const [, namespace, rollout] = /^([^/]+)\/ReplicaSet\/(.+)-[^-]+$/.exec(name) ?? [];
-    return this.byName.get(name) ?? this.byName.get(`${namespace}/Rollout/${rollout}`);
-  }
-
-  private forget({ namespace, uid, name }: Sender): void {
-    if (this.byName.get(name)?.uid === uid) this.byName.delete(name);
+  private forget({ namespace, uid }: Labelled): void {
     this.unreported.delete(uid);
     const there = this.received.get(namespace);
     there?.delete(uid);
@@ -87,9 +86,5 @@ export class InstrumentedSenders {
   }
 }
 
-/** One watch feeds both, because the labels are the same. */
-export const feedBoth = (...both: readonly ListWatchHandler[]): ListWatchHandler => ({
-  upsert: (...seen) => both.forEach((each) => each.upsert(...seen)),
-  delete: (identity) => both.forEach((each) => each.delete(identity)),
-  known: () => both.flatMap((each) => [...each.known()]),
-});
+/** The ReplicaSet of a Rollout has the Rollout's name and a hash of its template. */
+const toRollout = (name: string): string => name.replace(/^([^/]+)\/ReplicaSet\/(.+)-[^-]+$/, '$1/Rollout/$2');

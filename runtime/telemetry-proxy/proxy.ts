@@ -18,11 +18,11 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { prepare, writeTokens } from './files.ts';
 import { followReceived } from './follow-received.ts';
-import { feedBoth, InstrumentedSenders } from './instrumented-senders.ts';
+import { InstrumentedSenders } from './instrumented-senders.ts';
 import { reportReceived } from './report-received.ts';
 import { NodeKey } from './node-key.ts';
 import { Reloader, type Outcome } from './reloader.ts';
-import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, OptIns, stillUnread, TokenCache } from './senders.ts';
+import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCache } from './senders.ts';
 import { toTokenNamespaces } from './token-namespaces.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
@@ -57,8 +57,7 @@ export class TelemetryProxy {
   readonly name = 'telemetry proxy';
   private readonly stop = listenable();
   private readonly tokens = new TokenCache();
-  private readonly optIns = new OptIns(() => this.changed());
-  private readonly senders = new InstrumentedSenders();
+  private readonly senders = new InstrumentedSenders(() => this.changed());
   private readonly debounce = new Debounce(burst);
   private readonly client: Client;
   private readonly reloader: Reloader;
@@ -146,7 +145,7 @@ export class TelemetryProxy {
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
-      handler: feedBoth(this.optIns.handler(resource), this.senders.handler(resource)),
+      handler: this.senders.handler(resource),
     }).synced;
   }
 
@@ -192,7 +191,7 @@ export class TelemetryProxy {
     const { lumigoes, logger } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
     const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
-    const { kept, crowded } = limitOptIns(this.optIns.sources(counts));
+    const { kept, crowded } = limitOptIns(this.senders.sources(counts));
     for (const namespace of crowded)
       if (!this.crowded.includes(namespace)) logger.warn({ namespace, limit: MAX_OPT_INS }, TOO_MANY);
     this.crowded = crowded;

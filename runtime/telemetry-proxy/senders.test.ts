@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { getTelemetry, limitOptIns, MAX_OPT_INS, OptIns, stillUnread, TokenCache } from './senders.ts';
+import { InstrumentedSenders } from './instrumented-senders.ts';
+import { getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCache } from './senders.ts';
 
 const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>
   ({
@@ -36,68 +37,68 @@ const shown = <T extends object>(metadata: T) => ({
 
 function seeing() {
   const changes = { count: 0 };
-  const optIns = new OptIns(() => (changes.count += 1));
-  const handler = optIns.handler(deployment);
+  const senders = new InstrumentedSenders(() => (changes.count += 1));
+  const handler = senders.handler(deployment);
   const show = (own: Record<string, string>, stamps: Record<string, string> = {}) =>
     handler.upsert(shown({ namespace: 'a', name: 'app', uid: 'u', generation: 1, labels: own, annotations: stamps }));
-  return { optIns, handler, show, changes };
+  return { senders, handler, show, changes };
 }
 
 describe('workloads that are traced by their own labels', () => {
   it('name their Secret, or use the default', () => {
-    const { optIns, show } = seeing();
+    const { senders, show } = seeing();
     show({ [labels.autoTrace]: 'true' });
-    expect([...optIns.sources(everywhere)]).toEqual([
+    expect([...senders.sources(everywhere)]).toEqual([
       { namespace: 'a', name: 'lumigo-credentials', key: 'token', revision: 'u/1' },
     ]);
     show({ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'own', [labels.tokenKey]: 'key' });
-    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key', revision: 'u/1' }]);
+    expect([...senders.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key', revision: 'u/1' }]);
   });
 
   it('ignore an empty label [F14]', () => {
-    const { optIns, show } = seeing();
+    const { senders, show } = seeing();
     show({ [labels.autoTrace]: 'true', [labels.tokenSecret]: '', [labels.tokenKey]: '' });
-    expect([...optIns.sources(everywhere)]).toMatchObject([
+    expect([...senders.sources(everywhere)]).toMatchObject([
       { namespace: 'a', name: 'lumigo-credentials', key: 'token' },
     ]);
   });
 
   it('are known also once they are instrumented, when the label is ours', () => {
-    const { optIns, show } = seeing();
+    const { senders, show } = seeing();
     const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
     show(
       { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' },
       { [annotations.instrumentation]: stamp },
     );
-    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token', revision: 'u/1' }]);
+    expect([...senders.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token', revision: 'u/1' }]);
   });
 
   it('are not the ReplicaSets of a Deployment, which inherit its annotations', () => {
-    const optIns = new OptIns(() => undefined);
+    const senders = new InstrumentedSenders(() => undefined);
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
-    const handler = optIns.handler(replicaSet);
+    const handler = senders.handler(replicaSet);
     handler.upsert(shown({ ...metadata, ownerReferences }));
-    expect([...optIns.sources(everywhere)]).toEqual([]);
+    expect([...senders.sources(everywhere)]).toEqual([]);
     handler.upsert(shown(metadata));
-    expect([...optIns.sources(everywhere)]).toHaveLength(1);
+    expect([...senders.sources(everywhere)]).toHaveLength(1);
   });
 
   it('are not those that a Lumigo has instrumented, nor those that opted out', () => {
-    const { optIns, show } = seeing();
+    const { senders, show } = seeing();
     show({ [labels.autoTrace]: 'lumigo-operator.v1' });
     show({ [labels.autoTrace]: 'false' });
-    expect([...optIns.sources(everywhere)]).toEqual([]);
+    expect([...senders.sources(everywhere)]).toEqual([]);
   });
 
   it('are forgotten without the label or the workload, and if they do not count', () => {
-    const { optIns, show, handler, changes } = seeing();
+    const { senders, show, handler, changes } = seeing();
     show({ [labels.autoTrace]: 'true' });
     show({ [labels.autoTrace]: 'true' });
     expect(changes.count).toBe(1);
-    expect([...optIns.sources(() => false)]).toEqual([]);
+    expect([...senders.sources(() => false)]).toEqual([]);
     handler.delete({ uid: 'u' });
-    expect([...optIns.sources(everywhere)]).toEqual([]);
+    expect([...senders.sources(everywhere)]).toEqual([]);
     expect(changes.count).toBe(2);
   });
 });

@@ -1,13 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
 import type { TokenSource } from '../credentials/credential.ts';
 import { findOwner } from '../injection/eligibility.ts';
+import { ourLabel } from '../injection/label.ts';
 import { holds } from '../injection/policy.ts';
 import { findOptIn } from '../injection/injection-status.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Sent } from './types.ts';
-import { Kept } from '../kubernetes/watch/kept.ts';
+import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
 /** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
 export function getTelemetry(effective: LumigoResource): { acceptsSenders: boolean; collect: readonly Sent[] } {
@@ -24,26 +24,21 @@ const wantedFrom = (effective: LumigoResource): readonly Sent[] => [
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
   spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;
 
-export class OptIns {
-  private readonly kept: Kept<TokenSource>[] = [];
+/** A workload with the label `lumigo.auto-trace`. */
+export interface Labelled {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly isInstrumented: boolean;
+  readonly optIn: TokenSource | undefined;
+}
 
-  constructor(private readonly onChange: () => void) {}
-
-  handler({ kind }: WorkloadKind): Kept<TokenSource> {
-    const kept = new Kept<TokenSource>(
-      // A Deployment's ReplicaSets inherit its annotations. They did not opt in themselves.
-      ({ metadata }) => (findOwner(kind, metadata) === undefined ? optedIn(metadata) : undefined),
-      (now, before) => {
-        if (!isDeepStrictEqual(now, before)) this.onChange();
-      },
-    );
-    this.kept.push(kept);
-    return kept;
-  }
-
-  sources(counts: (namespace: string) => boolean): readonly TokenSource[] {
-    return this.kept.flatMap((kept) => kept.values()).filter(({ namespace }) => counts(namespace));
-  }
+export function toLabelled({ kind }: WorkloadKind, metadata: KubernetesObject['metadata']): Labelled | undefined {
+  // A Deployment's ReplicaSets inherit its annotations and the label of its template, and send nothing under their own name.
+  if (findOwner(kind, metadata) !== undefined) return undefined;
+  const { namespace = '', uid } = metadata;
+  const name = `${namespace}/${kind}/${metadata.name}`;
+  return { namespace, uid, name, isInstrumented: ourLabel(metadata) !== undefined, optIn: optedIn(metadata) };
 }
 
 export const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;
