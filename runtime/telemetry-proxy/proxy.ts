@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { retrying } from '../async/retrying.ts';
 import { aborted, listenable, unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
-import type { Topic } from '../async/topic.ts';
-import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { getInstallationSource, toTokenSource, type TokenSource } from '../credentials/credential.ts';
@@ -11,11 +9,13 @@ import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
-import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
+import { watchKind } from '../kubernetes/watch/watches.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { LumigoWatch } from '../manager/lumigo-watch.ts';
+import type { Reports } from '../manager/reconciling.ts';
+import type { Shared } from '../manager/runnable.ts';
 import { prepare, writeTokens } from './files.ts';
 import { followReceived } from './follow-received.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
@@ -26,26 +26,13 @@ import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCac
 import { toTokenNamespaces } from './token-namespaces.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
-interface LumigoNews {
-  /** Emits also if only a status changed. */
-  readonly changed: Topic<[namespace: string]>;
-  readonly broken: Topic;
-  /** Resolves also if the definition does not exist. */
-  readonly known: Promise<void>;
-}
-
-interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
-  readonly config: RuntimeConfig;
+interface TelemetryProxyOptions extends Shared {
   /** The transport has the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
-  readonly metrics: Metrics;
-  readonly lumigoWatch: LumigoNews;
-  readonly reports: {
-    readonly telemetry: Topic<[problem: Problem | 'working', affected: readonly LumigoResource[]]>;
-    readonly received: Topic<[uids: ReadonlySet<string>]>;
-  };
+  readonly lumigoWatch: Pick<LumigoWatch, 'changed' | 'broken' | 'known'>;
+  readonly reports: Pick<Reports, 'telemetry' | 'received'>;
 }
 
 const burst = { quietMs: 300, atMostMs: 1_500 };
