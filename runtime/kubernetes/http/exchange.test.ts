@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { bounds } from './byte-budget.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { toLines } from './reading.ts';
 
@@ -53,6 +54,36 @@ describe('an answer larger than the limit', () => {
       const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
       for (let turns = 0; turns < tries; turns += 1) await expect(read(200_000)).rejects.toThrow(tooLarge);
       expect(await read()).toBe(size);
+    } finally {
+      server.close();
+    }
+  }, 30_000);
+});
+
+describe('a large answer that waits for its share of the budget', () => {
+  const size = bounds.answerBytes;
+  const part = 'x'.repeat(bounds.freeBytes + 1);
+
+  it('ends at its own timeout, while others keep the budget [F66]', async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${part}`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/pods' };
+    const read = async (timeoutMs: number) =>
+      (await exchange({ ...asked, headers: {}, timeoutMs })).whole((text) => text.length);
+    const ended: string[] = [];
+    const reading = (name: string, timeoutMs: number) =>
+      read(timeoutMs).catch((error: unknown) => ended.push(`${name} ${(error as { code?: string }).code}`));
+    try {
+      const holders = Array.from({ length: bounds.inFlightBytes / size }, () => reading('holder', 5_000));
+      await eventually(() => expect(sockets).toHaveLength(holders.length));
+      await reading('waiter', 1_000);
+      expect(ended).toEqual(['waiter TIMEOUT']);
+      await Promise.all(holders);
     } finally {
       server.close();
     }

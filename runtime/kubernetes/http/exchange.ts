@@ -1,8 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
-import { bounds } from './byte-budget.ts';
-import { AnswerTooLargeError, ConnectionError } from './errors.ts';
-import { toText, Whole } from './reading.ts';
+import { ConnectionError } from './errors.ts';
+import { readWhole } from './reading.ts';
 
 export interface Exchange {
   readonly server: URL;
@@ -60,17 +59,9 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   const releaseTimeout = (): void => clearTimeout(timer);
   try {
     const message = await getHead(request, asked);
-    const reading = {
-      explain: (error: unknown) => explained(error, asked, { timedOut, isStale: false }),
-      releaseTimeout,
-    };
-    const maxBytes = asked.maxBytes ?? bounds.answerBytes;
-    return {
-      message,
-      releaseTimeout,
-      whole: (use) => useWhole(new Whole(message, maxBytes, asked.path), reading, use),
-      bytes: () => getBytes(message, reading),
-    };
+    const explain = (error: unknown) => explained(error, asked, { timedOut, isStale: false });
+    const answer = { message, releaseTimeout, bytes: () => getBytes(message, explain, releaseTimeout) };
+    return { ...answer, whole: (use) => readWhole(answer, asked, use) };
   } catch (error) {
     releaseTimeout();
     throw explained(error, asked, { timedOut, isStale: request.reusedSocket });
@@ -98,7 +89,7 @@ function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<Inc
 }
 
 function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; isStale: boolean }): unknown {
-  if (error instanceof FencedError || error instanceof AnswerTooLargeError) return error;
+  if (error instanceof FencedError) return error;
   if (asked.signal?.aborted === true) return asked.signal.reason;
   if (how.timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
   const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
@@ -127,27 +118,10 @@ function sentence(server: URL, cause: string): string {
   return `The API server at ${server.hostname}:${port} cannot be reached: ${cause}`;
 }
 
-interface Reading extends Pick<Answer, 'releaseTimeout'> {
-  readonly explain: (error: unknown) => unknown;
-}
-
-async function useWhole<T>(
-  whole: Whole,
-  { explain, releaseTimeout }: Reading,
-  use: (text: string, bytes: number) => T,
-): Promise<T> {
-  try {
-    const pieces = await whole.read().catch((error: unknown) => Promise.reject(explain(error) as Error));
-    return use(toText(pieces), whole.length);
-  } finally {
-    whole.release();
-    releaseTimeout();
-  }
-}
-
 async function* getBytes(
   message: IncomingMessage,
-  { explain, releaseTimeout }: Reading,
+  explain: (error: unknown) => unknown,
+  releaseTimeout: () => void,
 ): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of message) yield chunk as Buffer;

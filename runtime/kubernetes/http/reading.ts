@@ -5,45 +5,29 @@ import { AnswerTooLargeError } from './errors.ts';
 /** The process has one heap for all its connections. */
 const inFlight = new ByteBudget(bounds.inFlightBytes);
 
-/** An answer that is read in one piece. A large one waits for its share of the budget, and so does its sender. */
-export class Whole {
-  length = 0;
-  private readonly pieces: Buffer[] = [];
-  private share: Promise<() => void> | undefined;
-
-  constructor(
-    private readonly message: IncomingMessage,
-    private readonly maxBytes: number,
-    private readonly path: string,
-  ) {}
-
-  /** Uses events, because an iterator costs a small answer a tenth more. */
-  read(): Promise<readonly Buffer[]> {
-    return new Promise((resolve, reject) => {
-      this.message
-        .on('data', (piece: Buffer) => this.add(piece))
-        .once('end', () => resolve(this.pieces))
-        .once('error', reject);
-    });
-  }
-
-  release(): void {
-    void this.share?.then((giveBack) => giveBack());
-    this.share = undefined;
-  }
-
-  private add(piece: Buffer): void {
-    this.length += piece.length;
-    if (this.length > this.maxBytes) {
-      const head = Buffer.concat(this.pieces, bounds.headBytes).toString();
-      this.message.destroy(new AnswerTooLargeError(this.path, this.maxBytes, head));
-      return;
+/** Reads an answer in one piece. A large one waits for its share of the budget, which it keeps until `use` returns. */
+export async function readWhole<T>(
+  { message, bytes }: { readonly message: IncomingMessage; bytes(): AsyncIterable<Buffer> },
+  { path, maxBytes = bounds.answerBytes }: { readonly path: string; readonly maxBytes?: number | undefined },
+  use: (text: string, bytes: number) => T,
+): Promise<T> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let share: Promise<() => void> | undefined;
+  try {
+    for await (const piece of bytes()) {
+      length += piece.length;
+      if (length > maxBytes)
+        throw new AnswerTooLargeError(path, maxBytes, Buffer.concat(pieces, bounds.headBytes).toString());
+      pieces.push(piece);
+      if (length <= bounds.freeBytes || share !== undefined) continue;
+      share = inFlight.take(maxBytes);
+      // A timeout or an abort ends the wait, too.
+      await Promise.race([share, new Promise((resolve) => message.once('close', resolve))]);
     }
-    this.pieces.push(piece);
-    if (this.length <= bounds.freeBytes || this.share !== undefined) return;
-    this.message.pause();
-    this.share = inFlight.take(this.maxBytes);
-    void this.share.then(() => this.message.resume());
+    return use(toText(pieces), length);
+  } finally {
+    void share?.then((giveBack) => giveBack());
   }
 }
 
@@ -111,5 +95,5 @@ class Line {
   }
 }
 
-export const toText = (pieces: readonly Buffer[]): string =>
+const toText = (pieces: readonly Buffer[]): string =>
   (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))?.toString() ?? '';
