@@ -85,10 +85,11 @@ describe('workloads that are traced by their own labels', () => {
   });
 
   it('are not those that a Lumigo has instrumented, nor those that opted out', () => {
-    const { senders, show } = seeing();
+    const { senders, handler, show } = seeing();
     show({ [labels.autoTrace]: 'lumigo-operator.v1' });
     show({ [labels.autoTrace]: 'false' });
     expect([...senders.sources(everywhere)]).toEqual([]);
+    expect([...handler.known()]).toEqual([]);
   });
 
   it('are forgotten without the label or the workload, and if they do not count', () => {

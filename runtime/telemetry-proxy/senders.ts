@@ -36,9 +36,10 @@ export interface Labelled {
 export function toLabelled({ kind }: WorkloadKind, metadata: KubernetesObject['metadata']): Labelled | undefined {
   // A Deployment's ReplicaSets inherit its annotations and the label of its template, and send nothing under their own name.
   if (findOwner(kind, metadata) !== undefined) return undefined;
+  const [isInstrumented, optIn] = [ourLabel(metadata) !== undefined, optedIn(metadata)];
+  if (!isInstrumented && optIn === undefined) return undefined;
   const { namespace = '', uid } = metadata;
-  const name = `${namespace}/${kind}/${metadata.name}`;
-  return { namespace, uid, name, isInstrumented: ourLabel(metadata) !== undefined, optIn: optedIn(metadata) };
+  return { namespace, uid, name: `${namespace}/${kind}/${metadata.name}`, isInstrumented, optIn };
 }
 
 export const getPlace = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;
