@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getLiveHeap } from '../../bench/live-heap.ts';
 import { listWatch } from '../../runtime/kubernetes/watch/list-watch.ts';
 import type { Identity } from '../../runtime/kubernetes/watch/watch-position.ts';
 import { connectTo } from '../control-plane/connect.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
-/** Measures a list and watch of ConfigMaps in a separate process (node --expose-gc). The store keeps three strings of each object. */
+/** Measures a list and watch of ConfigMaps in a separate process. The store keeps three strings of each object. */
 export interface WatchMemory {
   readonly objects: number;
   /** Milliseconds from the start of the first list to its end. */
@@ -66,13 +67,11 @@ async function measure(): Promise<WatchMemory> {
   return { objects, syncedAfterMs, before, filled, relisted, storeAlone, rss };
 }
 
-/** Returns the heap without garbage. A second collection is needed after finalizers. */
+/** A second collection is needed after finalizers. */
 async function liveHeap(): Promise<number> {
-  for (let round = 0; round < 2; round += 1) {
-    globalThis.gc?.();
-    await sleep(20);
-  }
-  return process.memoryUsage().heapUsed;
+  getLiveHeap();
+  await sleep(20);
+  return getLiveHeap();
 }
 
 process.stdout.write(JSON.stringify(await measure()));

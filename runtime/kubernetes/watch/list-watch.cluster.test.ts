@@ -447,7 +447,7 @@ function crowd(namespace: string, index: number): StoredObject {
 async function measureMemory(namespace: string): Promise<WatchMemory> {
   const program = fileURLToPath(new URL('../../../sandbox/testing/watch-memory.ts', import.meta.url));
   const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import', 'tsx', program], {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], {
     env: { ...process.env, ...connection, API_NAMESPACE: namespace },
   });
   return JSON.parse(stdout) as WatchMemory;
