@@ -11,7 +11,7 @@ const waveOf: Readonly<Record<string, Wave>> = {
 };
 
 /** After a rename or a move, the node collectors start only when Pulumi has deleted the former installation, which it does last. */
-const awaited = (manifest: Manifest): Manifest => {
+const withoutAwait = (manifest: Manifest): Manifest => {
   if (manifest.kind !== 'DaemonSet') return manifest;
   const annotations = { ...manifest.metadata.annotations, 'pulumi.com/skipAwait': 'true' };
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
@@ -21,7 +21,7 @@ const awaited = (manifest: Manifest): Manifest => {
 export const getWaves = (
   manifests: readonly Manifest[],
 ): readonly { readonly name: Wave; readonly objs: Manifest[] }[] => {
-  const open = manifests.filter(({ kind }) => kind !== 'Secret').map(awaited);
+  const open = manifests.filter(({ kind }) => kind !== 'Secret').map(withoutAwait);
   return waves
     .map((name) => ({ name, objs: open.filter(({ kind }) => (waveOf[kind] ?? 'operator') === name) }))
     .filter(({ objs }) => objs.length > 0);
