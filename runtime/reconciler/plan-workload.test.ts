@@ -4,8 +4,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { ObservedWorkload } from './observed.ts';
 import { contestDelayMs, planWorkload } from './plan-workload.ts';
 
-const { deployment } = workloadKinds;
-const { job } = workloadKinds;
+const { deployment, job } = workloadKinds;
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const injectionStatus =
   'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
@@ -26,48 +25,45 @@ const plain: ObservedWorkload = {
   ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
 };
-const ours = { ...plain, label: 'lumigo-operator.v1.0.0', injectionStatus };
+const ours = { label: 'lumigo-operator.v1.0.0', injectionStatus };
 const injectedJob = { ...ours, kind: job };
-const kept = { ...ours, injectionStatus: `${injectionStatus} keep` };
-const optedIn = { ...plain, label: 'true' };
-const optedInAndDone = { ...ours, injectionStatus: `${injectionStatus} label=true` };
 const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, problem: 'quota' };
-const undone = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
+const write = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
+const writes = (repeats: number) => ({ write: { ...write, repeats } });
 const MINUTE = 60_000;
+const LONG = 11 * MINUTE;
 
-const cases: readonly [
-  title: string,
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  step: ReturnType<typeof planWorkload>['kind'],
-  more?: { readonly now?: number; readonly until?: number },
-][] = [
-  ['is injected where a Lumigo covers it', plain, active, 'change'],
-  ['is left where it is older than a Lumigo that leaves such alone', plain, newOnly, 'nothing'],
-  ['is injected where it is younger than that Lumigo', { ...plain, createdAt: '2026-02-01' }, newOnly, 'change'],
-  ['is left while it is being deleted', { ...plain, deleting: true }, active, 'nothing'],
-  ['is left where injection is switched off', plain, disabled, 'nothing'],
-  ['is left while the Lumigo is not active', plain, inactive, 'nothing'],
-  ['is left where no Lumigo is', plain, none, 'nothing'],
-  ['is left in a namespace that is never instrumented', plain, excluded, 'nothing'],
+/** The facts that differ from a workload without an injection and without labels, which is older than the `Lumigo`. */
+type Facts = Partial<ObservedWorkload>;
+type Step = ReturnType<typeof planWorkload>['kind'];
+
+const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: number; until?: number }][] = [
+  ['is injected where a Lumigo covers it', {}, active, 'change'],
+  ['is left where it is older than a Lumigo that leaves such alone', {}, newOnly, 'nothing'],
+  ['is injected where it is younger than that Lumigo', { createdAt: '2026-02-01' }, newOnly, 'change'],
+  ['is left while it is being deleted', { deleting: true }, active, 'nothing'],
+  ['is left where injection is switched off', {}, disabled, 'nothing'],
+  ['is left while the Lumigo is not active', {}, inactive, 'nothing'],
+  ['is left where no Lumigo is', {}, none, 'nothing'],
+  ['is left in a namespace that is never instrumented', {}, excluded, 'nothing'],
   ['is looked at where it is instrumented: the injection may be broken', ours, active, 'change'],
   ['keeps its injection while the Lumigo is not active', ours, inactive, 'nothing'],
   ['loses its injection where it is switched off', ours, disabled, 'change'],
   ['loses its injection when the Lumigo goes', ours, deleting, 'change'],
   ['keeps its injection in a namespace that is excluded by now', ours, excluded, 'nothing'],
-  ['opts out by its label', { ...plain, label: 'False' }, active, 'change'],
+  ['opts out by its label', { label: 'False' }, active, 'change'],
   ['opts out by its label where there is no Lumigo either', { ...ours, label: 'false' }, none, 'change'],
-  ['opts in by its label where there is no Lumigo', optedIn, none, 'change'],
-  ['is looked at again where it opted in and is instrumented', optedInAndDone, none, 'change'],
-  ['F3: loses its injection that a Lumigo has left behind', ours, none, 'change'],
-  ['keeps an injection that is to stay', kept, none, 'nothing'],
+  ['opts in by its label where there is no Lumigo', { label: 'true' }, none, 'change'],
   [
-    'F50: is looked at where the original operator has instrumented it: it asked for itself',
-    { ...ours, injectionStatus: undefined },
+    'is looked at again where it opted in',
+    { ...ours, injectionStatus: `${injectionStatus} label=true` },
     none,
     'change',
   ],
-  ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
+  ['loses its injection that a Lumigo has left behind [F3]', ours, none, 'change'],
+  ['keeps an injection that is to stay', { ...ours, injectionStatus: `${injectionStatus} keep` }, none, 'nothing'],
+  ["is looked at with the original operator's injection [F50]", { label: ours.label }, none, 'change'],
+  ['that is a Job is told of where it cannot be injected any more', { kind: job }, active, 'change'],
   [
     'that is an instrumented Job is read once, because its pods show if the injector runs',
     injectedJob,
@@ -77,52 +73,35 @@ const cases: readonly [
   ['that is an instrumented Job is not read again', { ...injectedJob, checkedUnder: active }, active, 'nothing'],
   [
     'nor under another policy, because it cannot change',
-    { ...injectedJob, judged: injectedJob.injectionStatus, checkedUnder: deleting },
+    { ...injectedJob, judged: injectionStatus, checkedUnder: deleting },
     active,
     'nothing',
   ],
   ['is done with once a check has found nothing to do', { ...ours, checkedUnder: active }, active, 'nothing'],
+  ['is not done with under another policy [F1]', { ...ours, checkedUnder: active }, changed, 'change'],
+  ['is not planned twice', { inFlight: { injectionStatus: undefined } }, active, 'wait'],
   [
-    'F1: is not done with under another policy than it was settled under',
-    { ...ours, checkedUnder: active },
-    changed,
-    'change',
-  ],
-  ['is not planned twice', { ...plain, inFlight: { injectionStatus: undefined } }, active, 'wait'],
-  [
-    'F1: that is being changed under another policy is planned once that has ended',
+    'is planned after its change under another policy has ended [F1]',
     { ...ours, inFlight: { injectionStatus } },
     changed,
     'wait',
   ],
-  ['that failed is given time', { ...plain, failure }, active, 'wait', { now: 4_999, until: 5_000 }],
-  ['that failed is tried again', { ...plain, failure }, active, 'change', { now: 5_000 }],
-  ['that failed is tried at once under another policy', { ...plain, failure }, changed, 'change', { now: 0 }],
-  ['is read at once after the first change by another writer', { ...plain, write: undone }, active, 'change'],
-  [
-    'waits a minute after another writer undid two changes [F4]',
-    { ...plain, write: { ...undone, repeats: 1 } },
-    active,
-    'wait',
-    { now: 3_000, until: 2_000 + MINUTE },
-  ],
-  [
-    'waits an hour after another writer undid three changes [F4]',
-    { ...plain, write: { ...undone, repeats: 2 } },
-    active,
-    'wait',
-    { now: 3_000, until: 2_000 + 60 * MINUTE },
-  ],
+  ['that failed is given time', { failure }, active, 'wait', { now: 4_999, until: 5_000 }],
+  ['that failed is tried again', { failure }, active, 'change', { now: 5_000 }],
+  ['that failed is tried at once under another policy', { failure }, changed, 'change', { now: 0 }],
+  ['is read at once after the first change by another writer', { write }, active, 'change'],
+  ['waits a minute after two of them [F4]', writes(1), active, 'wait', { now: 3_000, until: 2_000 + MINUTE }],
+  ['waits an hour after three of them [F4]', writes(2), active, 'wait', { now: 3_000, until: 2_000 + 60 * MINUTE }],
   [
     'that lived for ten minutes is changed at once',
-    { ...plain, write: { ...undone, touchedAt: 11 * MINUTE } },
+    { write: { ...write, touchedAt: LONG } },
     active,
     'change',
-    { now: 11 * MINUTE },
+    { now: LONG },
   ],
   [
     'is changed at once for another policy, even if another writer undid a change',
-    { ...plain, write: undone },
+    { write },
     changed,
     'change',
     { now: 3_000 },
@@ -130,19 +109,19 @@ const cases: readonly [
 ];
 
 describe('a workload', () => {
-  it.each(cases)('%s', (_title, workload, policy, expected, { now = 0, until } = {}) => {
-    const step = planWorkload(workload, policy, now);
-    expect(step).toMatchObject(until === undefined ? { kind: expected } : { kind: expected, until });
+  it.each(cases)('%s', (_title, facts, policy, kind, { now = 0, until } = {}) => {
+    const step = planWorkload({ ...plain, ...facts }, policy, now);
+    expect(step).toMatchObject(until === undefined ? { kind } : { kind, until });
     expect(step.reason).not.toBe('');
   });
 
   it('is written three times in ten minutes and five times a day at most [F4]', () => {
-    const writes: number[] = [];
+    const times: number[] = [];
     for (let at = 0, repeats = 0; at < 24 * 60 * MINUTE; repeats += 1) {
-      writes.push(at);
+      times.push(at);
       at += 1_000 + contestDelayMs(repeats);
     }
-    expect(writes.filter((at) => at < 10 * MINUTE)).toHaveLength(3);
-    expect(writes).toHaveLength(5);
+    expect(times.filter((at) => at < 10 * MINUTE)).toHaveLength(3);
+    expect(times).toHaveLength(5);
   });
 });
