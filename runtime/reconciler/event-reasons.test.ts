@@ -11,7 +11,7 @@ import {
   withMetadata,
 } from '../../sandbox/testing/injection.ts';
 import { labels, workloadKinds } from '../contract.ts';
-import type { Decision } from '../injection/decide.ts';
+import type { Decision, DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -39,8 +39,6 @@ const env = [{ name: 'A' }];
 const LARGE = 25_000;
 const NEARLY_LARGE = 3_310;
 
-const revert = (workload: Workload): Decision => decided(workload, { failed: failedIn(workload) });
-
 const ADDED = 'LumigoAddedInstrumentation';
 const UPDATED = 'LumigoUpdatedInstrumentation';
 const REMOVED = 'LumigoRemovedInstrumentation';
@@ -56,10 +54,10 @@ type Silent =
   | 'job-update'
   | 'job-finished'
   | 'opted-out'
-  | 'left-to-owner'
-  | 'left-behind'
   | 'excluded'
   | 'windows'
+  | 'left-to-owner'
+  | 'left-behind'
   | 'architecture'
   | 'no-lumigo'
   | 'disabled'
@@ -79,79 +77,49 @@ type Silent =
   | 'restored'
   | 'relabelled';
 
-type Row = readonly [reason: string, situation: string, decision: () => Decision];
+type Row = readonly [reason: string, situation: string, workload: Workload, more?: Partial<DecisionInput>];
+
+const injectedJob = instrumented(made({}, job));
+const injectedByOlder = written(decided(made(), { operation: 'CREATE', injector: older }));
+const injected = withEnv(instrumented(made({ env })), LARGE);
+const otherSettings = { policy: { ...active, tracing: { ...tracing, logs: true } } };
+const optedInWithLogs = made({ labels: { ...optIn, [labels.enableLogs]: 'true' } });
 
 const table: Readonly<Record<Exclude<Code, Silent>, readonly Row[]>> = {
   'too-large': [
-    [CANNOT_ADD, 'is too large', () => decided(withEnv(made({ env }), LARGE))],
-    [CANNOT_ADD, 'would be too large', () => decided(withEnv(made({ env }), NEARLY_LARGE))],
-    [
-      CANNOT_ADD,
-      'opts in and is too large',
-      () => decided(withEnv(made({ env, labels: optIn }), LARGE), { policy: none }),
-    ],
-    [CANNOT_UPDATE, 'is injected and too large to renew', () => decided(withEnv(instrumented(made({ env })), LARGE))],
-    [
-      CANNOT_REMOVE,
-      'is injected, opts out and is too large',
-      () => decided(withEnv(withLabels(instrumented(made({ env })), optOut), LARGE)),
-    ],
-    [
-      CANNOT_REMOVE,
-      'is injected, too large, and its Lumigo is deleted',
-      () => decided(withEnv(instrumented(made({ env })), LARGE), { policy: deleting }),
-    ],
+    [CANNOT_ADD, 'is too large', withEnv(made({ env }), LARGE)],
+    [CANNOT_ADD, 'would be too large', withEnv(made({ env }), NEARLY_LARGE)],
+    [CANNOT_ADD, 'opts in and is too large', withEnv(made({ env, labels: optIn }), LARGE), { policy: none }],
+    [CANNOT_UPDATE, 'is injected and too large to renew', injected],
+    [CANNOT_REMOVE, 'is injected, opts out and is too large', withLabels(injected, optOut)],
+    [CANNOT_REMOVE, 'is injected, too large, and its Lumigo is deleted', injected, { policy: deleting }],
   ],
   refused: [
-    [CANNOT_ADD, 'has a volume of the same name', () => decided(made(refusing))],
-    [
-      CANNOT_ADD,
-      'opts in without a Lumigo and has a volume of the same name',
-      () => decided(made({ ...refusing, labels: optIn }), { policy: none }),
-    ],
+    [CANNOT_ADD, 'has a volume of the same name', made(refusing)],
+    [CANNOT_ADD, 'opts in without a Lumigo and has it', made({ ...refusing, labels: optIn }), { policy: none }],
   ],
   'job-immutable': [
-    [CANNOT_ADD, 'is an existing Job', () => decided(made({}, job))],
-    [
-      CANNOT_ADD,
-      'is an existing Job that opts in without a Lumigo',
-      () => decided(made({ labels: optIn }, job), { policy: none }),
-    ],
+    [CANNOT_ADD, 'is an existing Job', made({}, job)],
+    [CANNOT_ADD, 'is an existing Job that opts in without a Lumigo', made({ labels: optIn }, job), { policy: none }],
   ],
   'job-immutable-removal': [
-    [
-      CANNOT_REMOVE,
-      'is an injected Job whose Lumigo is deleted',
-      () => decided(instrumented(made({}, job)), { policy: deleting }),
-    ],
-    [CANNOT_REMOVE, 'is an injected Job that opts out', () => decided(withLabels(instrumented(made({}, job)), optOut))],
+    [CANNOT_REMOVE, 'is an injected Job whose Lumigo is deleted', injectedJob, { policy: deleting }],
+    [CANNOT_REMOVE, 'is an injected Job that opts out', withLabels(injectedJob, optOut)],
   ],
   injected: [
-    [ADDED, 'is new', () => decided(made())],
-    [
-      UPDATED,
-      'is injected with other settings',
-      () => decided(instrumented(), { policy: { ...active, tracing: { ...tracing, logs: true } } }),
-    ],
-    [
-      UPDATED,
-      'is injected by an older version that is to be renewed',
-      () => decided(written(decided(made(), { operation: 'CREATE', injector: older })), { renew: true }),
-    ],
+    [ADDED, 'is new', made()],
+    [UPDATED, 'is injected with other settings', instrumented(), otherSettings],
+    [UPDATED, 'is injected by an older version that is to be renewed', injectedByOlder, { renew: true }],
   ],
   'opted-in': [
-    [ADDED, 'opts in without a Lumigo', () => decided(made({ labels: optIn }), { policy: none })],
-    [
-      UPDATED,
-      'is injected, and opts in with other settings after its Lumigo is deleted',
-      () => decided(instrumented(made({ labels: { ...optIn, [labels.enableLogs]: 'true' } })), { policy: deleting }),
-    ],
+    [ADDED, 'opts in without a Lumigo', made({ labels: optIn }), { policy: none }],
+    [UPDATED, 'opts in with other settings after its Lumigo', instrumented(optedInWithLogs), { policy: deleting }],
   ],
   removed: [
-    [REMOVED, 'is injected, and its Lumigo is deleted', () => decided(instrumented(), { policy: deleting })],
-    [REMOVED, 'is injected and opts out', () => decided(withLabels(instrumented(), optOut))],
-    [REMOVED, 'is left behind', () => decided(instrumented(), { policy: none })],
-    [REMOVED, 'is reverted', () => revert(instrumented())],
+    [REMOVED, 'is injected, and its Lumigo is deleted', instrumented(), { policy: deleting }],
+    [REMOVED, 'is injected and opts out', withLabels(instrumented(), optOut)],
+    [REMOVED, 'is left behind', instrumented(), { policy: none }],
+    [REMOVED, 'is reverted', instrumented(), { failed: failedIn(instrumented()) }],
   ],
 };
 
@@ -171,13 +139,10 @@ const getReasons = (decision: Decision): (string | undefined)[] => {
 };
 
 describe('a workload that', () => {
-  const rows = Object.entries(table).flatMap(([code, found]) => found.map((row) => [...row, code] as const));
-  it.each(rows.map(([reason, situation, decision, code]) => [situation, code, reason, decision] as const))(
-    '%s is decided as "%s" and gets %s [F78]',
-    (_situation, code, reason, decision) => {
-      const result = decision();
-      expect(result.code).toBe(code);
-      expect(getReasons(result)).toEqual([reason]);
-    },
-  );
+  const rows = Object.entries(table).flatMap(([code, found]) => found.map((row) => [row[1], code, ...row] as const));
+  it.each(rows)('%s is decided as "%s" and gets %s [F78]', (_situation, code, reason, _title, workload, more = {}) => {
+    const decision = decided(workload, more);
+    expect(decision.code).toBe(code);
+    expect(getReasons(decision)).toEqual([reason]);
+  });
 });
