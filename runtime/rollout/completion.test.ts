@@ -28,6 +28,9 @@ describe('the completion of a recorded status', () => {
 
 const steady = { observedGeneration: '1', replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
 
+const seen = { ...steady, observedGeneration: 1 };
+const deployment = (spec: object, status: object): Workload => workload('Deployment', spec, status);
+
 const slow = (minReadySeconds: number, terminationGracePeriodSeconds: number) => ({
   ...{ minReadySeconds, template: { spec: { terminationGracePeriodSeconds } } },
 });
@@ -42,10 +45,10 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
   ],
   [
     'a Deployment that runs and is paused',
-    workload('Deployment', { replicas: 2, paused: true }, { ...steady, observedGeneration: 1 }),
+    deployment({ replicas: 2, paused: true }, seen),
     { kind: 'complete', isPaused: true },
   ],
-  ['no replicas', workload('Deployment', { replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
+  ['no replicas', deployment({ replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
   ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods' }],
   ['one without nodes', workload('DaemonSet', {}, { observedGeneration: 1 }), { kind: 'no-pods', isEmpty: true }],
   ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods' }],
@@ -58,14 +61,14 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
   ],
   [
     'a status of other types',
-    workload('Deployment', { replicas: 'x' }, { replicas: [], conditions: 1 }),
+    deployment({ replicas: 'x' }, { replicas: [], conditions: 1 }),
     { kind: 'progressing', available: 0 },
   ],
   ['slow pods', workload('StatefulSet', slow(400, 630), {}), { kind: 'progressing', delayMs: 1_000_000 }],
-  ['pods that are slower than an hour', workload('Deployment', slow(0, 9_999), {}), { delayMs: 3_600_000 }],
+  ['pods that are slower than an hour', deployment(slow(0, 9_999), {}), { delayMs: 3_600_000 }],
   [
     'one pod of two that restarts after the rollout',
-    workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 1, availableReplicas: 1 }),
+    deployment({ replicas: 2 }, { ...seen, availableReplicas: 1 }),
     { kind: 'progressing', available: 1, isReplacing: false },
   ],
 ];
@@ -135,7 +138,9 @@ describe('the completion of an Argo Rollout', () => {
 });
 
 describe('the completion', () => {
-  it.each(written)('is known for %s', (_title, seen, expected) => expect(getCompletion(seen)).toMatchObject(expected));
+  it.each(written)('is known for %s', (_title, given, expected) =>
+    expect(getCompletion(given)).toMatchObject(expected),
+  );
 
   it('is progressing if the status has not seen the generation yet', () =>
     expect(getCompletion(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({
