@@ -40,14 +40,18 @@ const before = (agoMs: number, attempt = 1, mayHang = false): Observation => ({
 });
 const fact = (injector: InjectorHealth): Observation => ({ kind: 'time', injector });
 const time = fact('unknown');
+const noneYet = pods(undefined, false, false);
 const touched: Observation = { kind: 'touched' };
 
 const noPods: Completion = { kind: 'no-pods' };
+const paused: Completion = { kind: 'paused' };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
 const waited: WorkloadState = { ...queued, freed: 'waited' };
 const retry: WorkloadState = { ...queued, freed: 'retry' };
 const next: WorkloadState = { ...queued, isNext: true };
 const blocked: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 5 * minute };
+const rollingOut: WorkloadState = { ...blocked, reason: 'RollingOut' };
+const forUser: WorkloadState = { ...blocked, reason: 'WaitsForChange', wakeAt: Infinity };
 const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
 const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurrent: true, attempt: 0, wakeAt: 10_000 };
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
@@ -56,6 +60,7 @@ const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progre
 const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const local = { ...over, until: 1_000, isLocal: true };
+const lost: WorkloadState = { ...verified, look: { evidence: crash, at: 30_000 } };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, first: 'awaited', wakeAt: 10_000 };
@@ -63,6 +68,8 @@ const behind: WorkloadState = { ...first, first: 'late', wakeAt: 30_000 };
 const noTurn = { kind: 'untested', wakeAt: Infinity };
 const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
+const secondly: WorkloadState = { ...reverting, attempt: 2 };
+const revertedFor = (cause: string) => ({ kind: 'reverting', attempt: 1, evidence: { cause } });
 const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
 const missing = { ...reverted, evidence: noImage };
 const proven: Observation = { kind: 'proven' };
@@ -74,10 +81,12 @@ const hanging = evicting(reverted, 5_000);
 const waits = { ...due(complete), waits: 'WaitsForChange' } as Observation;
 const unhealthy = due(progressing(1, { isReplacing: false }));
 const still = status(progressing(0));
+const changed = status(progressing(0), 0, 'two');
 const refused = status(progressing(0, { refused: 'quota' }));
 const wake = (state: WorkloadState, wakeAt: number) => ({ ...state, wakeAt }) as WorkloadState;
 const look = (evidence: Evidence, at: number) => ({ look: { evidence, at } });
 const progress = (available: number, at: number) => ({ progress: { available, at } });
+const rolls = (available: number, at: number) => ({ ...rolling, ...progress(available, at), wakeAt: at + 20_000 });
 
 /** Times are in milliseconds. */
 type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: number, to: object, action?: Action];
@@ -85,15 +94,9 @@ type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: 
 const rows: readonly Row[] = [
   ['a healthy workload is queued', idle, due(complete), 0, queued],
   ['one that runs and is paused is blocked', idle, due({ ...complete, isPaused: true }), 0, blocked],
-  [
-    'so is one whose strategy waits',
-    idle,
-    due({ kind: 'paused', isRollingOut: true }),
-    0,
-    { ...blocked, reason: 'RollingOut' },
-  ],
-  ['a paused one is blocked', idle, due({ kind: 'paused' }), 0, { ...blocked, reason: 'Paused' }],
-  ['one in the middle of a rollout is blocked', idle, due(progressing(1)), 0, { ...blocked, reason: 'RollingOut' }],
+  ['so is one whose strategy waits', idle, due({ ...paused, isRollingOut: true }), 0, rollingOut],
+  ['a paused one is blocked', idle, due(paused), 0, { ...blocked, reason: 'Paused' }],
+  ['one in the middle of a rollout is blocked', idle, due(progressing(1)), 0, rollingOut],
   ['an unhealthy one is blocked', idle, unhealthy, 0, { ...blocked, reason: 'Unhealthy' }],
   ['one whose pods cannot judge waits for a verified injector [F67]', idle, due(noPods), 0, unverified],
   ['it waits while the injector fails [F67]', idle, due(noPods, 'failing'), 0, unverified],
@@ -105,13 +108,7 @@ const rows: readonly Row[] = [
   ['after that it is not blocked again', waited, due(noPods), 5 * minute, waited],
   ['unless the injector fails', waited, due(noPods, 'failing'), 0, unverified],
   ['a paused one does not care about the injector', blocked, fact('verified'), 0, blocked],
-  [
-    'one that waits for its user is not read again',
-    idle,
-    waits,
-    0,
-    { ...blocked, reason: 'WaitsForChange', wakeAt: Infinity },
-  ],
+  ['one that waits for its user is not read again', idle, waits, 0, forUser],
   ['the planner lets one go', queued, { kind: 'next' }, 0, next],
   ['it makes room where it cannot be written', next, { kind: 'failed' }, 0, queued],
   ['one that needs no change after all leaves the queue', next, { kind: 'clean' }, 0, idle],
@@ -126,32 +123,20 @@ const rows: readonly Row[] = [
   ['its pods are looked at', first, status(noPods), 10_000, wake(first, 30_000), 'look-at-pods'],
   ['again while they show nothing yet', wake(first, 30_000), pods(), 10_000, wake(first, 30_000)],
   ['until the deadline', first, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
-  [
-    'without pods, it is read on, but delays no other one',
-    wake(first, 30_000),
-    pods(undefined, false, false),
-    10_000,
-    behind,
-  ],
+  ['without pods, it is read on, but delays no other one', wake(first, 30_000), noneYet, 10_000, behind],
   ['this until the deadline as well', behind, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
   ['and a failure that shows then counts', behind, pods(crash), 30_000, look(crash, 30_000)],
   ['and not at all where the injector is verified', next, injected(noPods, { injector: 'verified' }), 0, untested],
   ['nor where another one was [F67]', next, injected(noPods, { injector: 'tried' }), 0, untested],
-  ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, untested],
+  ['one that its user has paused is left untested', next, injected(paused), 0, untested],
   ['an untested one that changes is read', untested, touched, 1_000, wake(untested, 11_000)],
   ['its pods are looked at', untested, status(noPods), 1_000, untested, 'look-at-pods'],
   ['a pod that got past the injector verifies it, for its namespace', untested, pods(undefined, true), 1_000, local],
   ['two looks revert it as well [F67]', doubted, pods(crash), 20_000, {}, 'revert'],
-  [
-    'once it has replicas it rolls [F67]',
-    untested,
-    still,
-    5_000,
-    { ...rolling, ...progress(0, 5_000), wakeAt: 25_000 },
-  ],
+  ['once it has replicas it rolls [F67]', untested, still, 5_000, rolls(0, 5_000)],
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, unready],
-  ['nor a paused one', idle, status({ kind: 'paused' }), 0, unready],
+  ['nor a paused one', idle, status(paused), 0, unready],
   ['it is read after a change', unready, touched, 1_000, wake(unready, 6_000)],
   ['and again', wake(unready, 6_000), time, 6_000, {}, 'read'],
   ['it is still not judged', wake(unready, 6_000), status(progressing(0)), hour, unready],
@@ -172,9 +157,9 @@ const rows: readonly Row[] = [
     { kind: 'rolling', template: 'two', ...progress(0, 30_000) },
   ],
   [
-    "after it was verified, another template is its user's own",
+    "a verified one's new template is its user's own",
     verified,
-    status(progressing(0), 0, 'two'),
+    changed,
     30_000,
     { ...over, template: 'two', until: 30_000 },
   ],
@@ -187,7 +172,7 @@ const rows: readonly Row[] = [
     rolling,
     status(complete, 2_000),
     12_000,
-    { ...verified, until: 12_000 + OVERDUE_MS, wakeAt: 12_000 + OVERDUE_MS },
+    wake({ ...verified, until: 12_000 + OVERDUE_MS }, 12_000 + OVERDUE_MS),
   ],
   [
     'a younger one soaks',
@@ -207,52 +192,25 @@ const rows: readonly Row[] = [
   ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
   ['but not after its end', soaking, touched, 9_000, soaking],
   [
-    'the soak begins again after a change',
+    'it begins again after a change',
     soaking,
     status(complete, 4_000),
     10_000,
-    { ...soaking, since: 4_000, wakeAt: 14_000 },
+    wake({ ...soaking, since: 4_000 }, 14_000),
   ],
   ['but not after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
-  [
-    'a pod that becomes available is progress',
-    looked,
-    status(progressing(1)),
-    25_000,
-    { ...rolling, ...progress(1, 25_000), wakeAt: 45_000 },
-  ],
-  ['a pause stops the clock, and delays no other', rolling, status({ kind: 'paused' }), 2 * hour, untested],
+  ['a pod that becomes available is progress', looked, status(progressing(1)), 25_000, rolls(1, 25_000)],
+  ['a pause stops the clock, and delays no other', rolling, status(paused), 2 * hour, untested],
   ['after the pause the clock begins anew', untested, still, 3 * hour, { kind: 'rolling', ...progress(0, 3 * hour) }],
   ['a rollout that makes no progress is looked at', rolling, still, 20_000, {}, 'look-at-pods'],
   ['not before the soak', rolling, still, 9_000, wake(rolling, 29_000)],
-  [
-    'no further pod for the deadline reverts',
-    rolling,
-    still,
-    300_000,
-    { kind: 'reverting', attempt: 1, evidence: { cause: 'NotReady' } },
-    'revert',
-  ],
+  ['no further pod for the deadline reverts', rolling, still, 300_000, revertedFor('NotReady'), 'revert'],
   ['the last look names its cause', looked, still, 300_000, wake(reverting, 300_000), 'revert'],
-  [
-    'or refused pods do',
-    rolling,
-    refused,
-    300_000,
-    { kind: 'reverting', evidence: { cause: 'PodsRefused' } },
-    'revert',
-  ],
-  ['it forgets what a pod showed, which would delay the others', looked, status({ kind: 'paused' }), 30_000, untested],
+  ['or refused pods do', rolling, refused, 300_000, revertedFor('PodsRefused'), 'revert'],
+  ['it forgets what a pod showed, which would delay the others', looked, status(paused), 30_000, untested],
   ['a verified one stays so without replicas', verified, status(noPods), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
-  ['and during a pause', verified, status({ kind: 'paused' }), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
-  [
-    'one in doubt is read again if its pods cannot be listed',
-    doubted,
-    status(noPods),
-    0,
-    wake(doubted, 20_000),
-    'look-at-pods',
-  ],
+  ['and during a pause', verified, status(paused), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
+  ['it is read again if its pods cannot be listed', doubted, status(noPods), 0, wake(doubted, 20_000), 'look-at-pods'],
   ['without replicas it is untested', rolling, status(noPods), 1_000, untested, 'look-at-pods'],
   [
     'a soak that is cut short is no progress, and stops the clock',
@@ -283,21 +241,14 @@ const rows: readonly Row[] = [
   ['a verified one that changes is read', verified, touched, 30_000, wake(verified, 10_000)],
   ['one that lost all pods is looked at', verified, still, 30_000, {}, 'look-at-pods'],
   ['one that lost a pod is not', verified, status(progressing(1)), 30_000, wake(verified, 50_000)],
-  [
-    'two looks revert it as well',
-    { ...verified, ...look(crash, 30_000) },
-    pods(crash),
-    50_000,
-    wake(reverting, 50_000),
-    'revert',
-  ],
+  ['two looks revert it as well', lost, pods(crash), 50_000, wake(reverting, 50_000), 'revert'],
   ['it is read for two minutes', verified, time, OVERDUE_MS, over],
   ['and not any more after that', over, touched, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   [
     'but not of another template, which is judged for itself',
-    { ...reverting, attempt: 2 },
-    status(progressing(0), 0, 'two'),
+    secondly,
+    changed,
     5_000,
     { kind: 'rolling', template: 'two', attempt: 1, ...progress(0, 5_000), wakeAt: 15_000 },
   ],
@@ -306,7 +257,7 @@ const rows: readonly Row[] = [
     reverting,
     due(progressing(0), 'unknown', 'two'),
     0,
-    { ...rolling, template: 'two' },
+    { kind: 'rolling', template: 'two' },
   ],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
   ['a removal whose answer was lost is written', reverting, before(0), 0, reverted],
@@ -316,25 +267,13 @@ const rows: readonly Row[] = [
   ['again while one is left', hanging, evicted(true), 5_000, wake(hanging, 15_000)],
   ['until none is left', hanging, evicted(false), 5_000, reverted],
   ['or for half an hour', hanging, evicted(true), 31 * minute, reverted],
-  [
-    'a new leader evicts what the earlier one left',
-    idle,
-    before(minute, 1, true),
-    0,
-    evicting(wake(found, 9 * minute), 0),
-  ],
+  ['a new leader evicts also', idle, before(minute, 1, true), 0, evicting(wake(found, 9 * minute), 0)],
   ['a forged annotation evicts no further pods', found, before(0, 1, true), 0, found],
   ['the evictions end also if the revert is forgotten', hanging, { kind: 'clean' }, 0, { ...hanging, then: idle }],
   ['a changed program is queued for after them', hanging, again(due(complete)), 1, { ...hanging, then: queued }],
   ['a status changes nothing about them', hanging, status(complete), 1, hanging],
   ['it is tried again after ten minutes', reverting, removed(), 0, reverted],
-  [
-    'after an hour the second time',
-    { ...reverting, attempt: 2 },
-    removed(),
-    0,
-    { ...reverted, attempt: 2, wakeAt: hour },
-  ],
+  ['after an hour the second time', secondly, removed(), 0, { ...reverted, attempt: 2, wakeAt: hour }],
   ['a Job keeps the injection, which counts as long', reverting, { kind: 'kept' }, 0, kept],
   ['and is not tried again', kept, time, 10 * minute, idle],
   ['only a failing one is kept', untested, { kind: 'kept' }, 0, untested],
@@ -343,13 +282,7 @@ const rows: readonly Row[] = [
   ['then it is queued', reverted, time, 10 * minute, { ...retry, attempt: 1 }],
   ['a changed program is tried at once', reverted, again(due(complete)), 1, retry],
   ['the same one is not, although another writer removes the record', reverted, due(complete), 1, reverted],
-  [
-    'also after its own rollout',
-    reverted,
-    again(due(progressing(1))),
-    0,
-    { ...blocked, reason: 'RollingOut', freed: 'retry' },
-  ],
+  ['also after its own rollout', reverted, again(due(progressing(1))), 0, { ...rollingOut, freed: 'retry' }],
   ['which stays a retry', { ...blocked, freed: 'retry' }, due(complete), 1, retry],
   ['a new leader knows a retry by its annotation', idle, again(due(complete)), 0, retry],
   ['the retry of a CronJob does not wait for another workload', reverted, again(due(noPods, 'failing')), 1, retry],
@@ -362,13 +295,7 @@ const rows: readonly Row[] = [
     10_000,
     { ...queued, freed: undefined },
   ],
-  [
-    'an injector that runs again frees another workload',
-    missing,
-    proven,
-    1,
-    { ...queued, attempt: 1, freed: undefined },
-  ],
+  ['an injector that runs again frees it', missing, proven, 1, { ...queued, attempt: 1, freed: undefined }],
   ['also after its evictions', evicting(missing, 0), proven, 1, evicting({ ...queued, attempt: 1 }, 0)],
   ['but not one whose program failed', reverted, proven, 1, reverted],
   ['and it forgets a Job', { ...kept, evidence: noImage }, proven, 1, idle],
