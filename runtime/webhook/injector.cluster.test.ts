@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotations, environment, labels, lumigo as contract, workloadKinds } from '../contract.ts';
+import { annotations, environment, injector, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
-import { getCollection } from '../../sandbox/manager/apply.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { apply, getCollection } from '../../sandbox/manager/apply.ts';
+import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
-let shop: string;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
-  shop = await traced('shop');
 });
 afterAll(() => operator?.stop());
 
@@ -26,6 +24,16 @@ async function traced(name: string): Promise<string> {
   await operator.testCluster.waitForWebhook(namespace);
   return namespace;
 }
+
+// The first one: the probe uses the namespaces in turn, and there is no other one yet.
+it('the probe of the webhook succeeds with a workload that is too large to be reviewed', async () => {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('large');
+  const app = { name: 'app', image: 'app:1', args: ['x'.repeat(600_000)] };
+  await testCluster.create(createWorkload(deployment, namespace, 'app', { pod: { containers: [app] } }));
+  await testCluster.activate(namespace);
+  await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True', reason: 'ProbeSucceeded' });
+});
 
 describe('a workload that is created after the Lumigo', () => {
   it.each(everyKind)('a %s is stored instrumented, with one event [D1]', async (_name, kind) => {
@@ -145,9 +153,7 @@ describe('a change by another webhook to the image of the injector', () => {
 
   it('stays at a creation, at an update of the program, and of its resources', async () => {
     const { testCluster } = operator;
-    const mirrored = await testCluster.namespace('mirrored');
-    await testCluster.activate(mirrored);
-    await testCluster.waitForWebhook(mirrored);
+    const mirrored = await traced('mirrored');
     endMirror = await mirrorImages(mirrored);
     const getInjector = async () =>
       (await testCluster.toTemplate(deployment, mirrored, 'app')).spec.initContainers?.find(
@@ -182,15 +188,125 @@ describe('a workload of a namespace without a Lumigo', () => {
   });
 });
 
-describe('a second Lumigo', () => {
-  it('is refused on creation, with the name of the first [D16]', async () => {
-    await expect(operator.testCluster.lumigo(shop, {}, 'second')).rejects.toThrow(
-      `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
+describe('what happens while the webhook is down', () => {
+  let [created, optedOut, rolledBack] = ['', '', ''];
+  beforeAll(async () => {
+    const { testCluster } = operator;
+    created = await testCluster.namespace('away');
+    await testCluster.activate(created);
+    optedOut = await testCluster.instrumented('caught-up');
+    rolledBack = await testCluster.namespace('rolled-back');
+    await testCluster.create(createWorkload(deployment, rolledBack, 'app'));
+    const value = await testCluster.toTemplate(deployment, rolledBack, 'app');
+    await testCluster.activate(rolledBack);
+    await testCluster.waitForInstrumented(deployment, rolledBack, 'app');
+    await operator.stopManager();
+    await nextSecond();
+    for (const [, kind] of mutableKinds) await testCluster.create(createWorkload(kind, created, `app-${kind.plural}`));
+    await testCluster.merge(deployment, optedOut, 'app', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
+    const operations = [{ op: 'replace' as const, path: '/spec/template', value }];
+    await testCluster.client.patch({ ...deployment, namespace: rolledBack, name: 'app' }, { kind: 'json', operations });
+    expect(await testCluster.isInstrumented(deployment, optedOut, 'app')).toBe(true);
+    expect(await testCluster.isInstrumented(deployment, rolledBack, 'app')).toBe(false);
+    await operator.startManager();
+  });
+
+  it('is a creation, which succeeds: the workload is instrumented once it is back [D12, D30]', async () => {
+    for (const [, kind] of mutableKinds)
+      await operator.testCluster.waitForInstrumented(kind, created, `app-${kind.plural}`);
+    await eventually(async () =>
+      expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutableKinds.length),
     );
   });
 
-  it('is refused as one that exists already if it has the name of the first', () =>
-    expect(operator.testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' }));
+  it('is an opt-out, which takes effect once it is back', () =>
+    operator.testCluster.waitForInstrumented(deployment, optedOut, 'app', false));
+
+  it('is a rollback to a template without the injection, which is injected again', () =>
+    operator.testCluster.waitForInstrumented(deployment, rolledBack, 'app'));
+});
+
+/** A tool's apply removes fields that it no longer names, unless another manager such as the reconciler owns them. */
+const applied = (manifest: Manifest) => apply(operator.cluster.client, manifest, 'a-tool');
+
+const container = (name: string, preload?: string) => ({
+  name,
+  image: 'app:1',
+  env: preload === undefined ? [] : [{ name: 'LD_PRELOAD', value: preload }],
+});
+
+describe.each(['reconciler', 'webhook'])('a tool that applies a workload instrumented by the %s', (who) => {
+  /** Applies before the webhook is registered, or after. */
+  const first = (manifest: Manifest) =>
+    who === 'webhook' ? applied(manifest) : operator.withoutWebhook(() => applied(manifest));
+
+  it('can remove a variable that the injection has extended, and a container', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('gitops');
+    await testCluster.activate(namespace);
+    const shop = (...containers: readonly object[]) =>
+      createWorkload(deployment, namespace, 'shop', { pod: { containers } });
+    const containers = async () => (await testCluster.toTemplate(deployment, namespace, 'shop')).spec.containers;
+    await first(shop(container('app', '/own.so'), container('sidecar')));
+    await testCluster.waitForInstrumented(deployment, namespace, 'shop');
+    await applied(shop(container('app'), container('sidecar')));
+    expect((await containers()).map(({ env }) => env?.find(({ name }) => name === 'LD_PRELOAD')?.value)).toEqual([
+      injector.preload,
+      injector.preload,
+    ]);
+    await applied(shop(container('renamed')));
+    expect((await containers()).map(({ name }) => name)).toEqual(['renamed']);
+  });
+
+  it('can end an opt-in by the label', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('lone');
+    await testCluster.secret(namespace);
+    const own = (value: string) =>
+      createWorkload(deployment, namespace, 'lone', {
+        labels: { [labels.autoTrace]: value },
+        pod: { containers: [container('app')] },
+      });
+    await first(own('true'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'lone');
+    await applied(own('false'));
+    await eventually(async () => expect(await testCluster.label(deployment, namespace, 'lone')).toBe('false'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'lone', false);
+  });
+});
+
+describe('an opt-in that a tool no longer names', () => {
+  it('ends if the tool has set the label last, and stays if the reconciler has', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('lone');
+    await testCluster.secret(namespace);
+    const own = (name: string, value?: string) =>
+      createWorkload(deployment, namespace, name, {
+        labels: value === undefined ? {} : { [labels.autoTrace]: value },
+        pod: { containers: [container('app')] },
+      });
+    await operator.withoutWebhook(async () => {
+      await applied(own('kept', 'true'));
+      await applied(own('set-again', 'true'));
+      await testCluster.waitForInstrumented(deployment, namespace, 'kept');
+      await testCluster.waitForInstrumented(deployment, namespace, 'set-again');
+    });
+    await applied(own('set-again', 'true'));
+    await applied(own('set-again'));
+    await applied(own('kept'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'set-again', false);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'kept')).toBe(true);
+  });
+});
+
+describe('a second Lumigo', () => {
+  it('is refused on creation, also under the name of the first [D16]', async () => {
+    const shop = await traced('shop');
+    await expect(operator.testCluster.lumigo(shop, {}, 'second')).rejects.toThrow(
+      `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
+    );
+    await expect(operator.testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' });
+  });
 
   it('is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
     const { testCluster, cluster, refuseChanges } = operator;
@@ -204,11 +320,8 @@ describe('a second Lumigo', () => {
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeDefined();
     // The webhook learns of the deletion a moment later, and refuses until then.
     await eventually(() => testCluster.lumigo(namespace, {}, 'second'));
-    await eventually(async () => {
-      const { status } = await testCluster.readLumigo(namespace, 'second');
-      expect(status?.conditions?.find(({ type }) => type === 'Active')).toMatchObject({ status: 'True' });
-      await expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found');
-    });
+    await testCluster.waitForActive(namespace, 'second');
+    await eventually(() => expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found'));
     await relent();
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace, 'second')).metadata.uid).not.toBe(uid);
@@ -218,10 +331,10 @@ describe('a second Lumigo', () => {
 const getWarnings = async (manifest: Manifest) =>
   (await operator.testCluster.client.create(getCollection(manifest), manifest)).warnings.join('\n');
 
-// The last test deletes the Lumigo.
 describe('no write of a user is refused because of the injection [F22]', () => {
   it('if the object is too large for a decision, which an event reports [F20]', async () => {
     const { testCluster } = operator;
+    const shop = await traced('shop');
     const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
     expect(await getWarnings(createWorkload(deployment, shop, 'large', { env }))).toContain('size limit');
     expect(await testCluster.isInstrumented(deployment, shop, 'large')).toBe(false);
@@ -259,6 +372,7 @@ describe('no write of a user is refused because of the injection [F22]', () => {
 
   it('if a record is forged, which does not prevent the removal of the injection [F29]', async () => {
     const { testCluster } = operator;
+    const shop = await traced('shop');
     await testCluster.create(createWorkload(deployment, shop, 'forged'));
     const { metadata } = await testCluster.toTemplate(deployment, shop, 'forged');
     const name = 'operator.lumigo.io/injection';
