@@ -59,7 +59,7 @@ export const permissions = {
     ),
     needed(
       'to write conditions and the list of instrumented workloads',
-      'reconciler/credential',
+      'reconciler/lifecycle',
       rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
     ),
     ...neededOn(

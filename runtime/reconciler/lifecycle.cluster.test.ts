@@ -3,14 +3,18 @@ import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
-import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
+import { eventually, nextSecond, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { changed, decided, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { podMode } from '../../sandbox/testing/pod-policy.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Workload } from '../api/objects.ts';
-import { workloadKinds, type WorkloadKind } from '../contract.ts';
+import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
@@ -120,10 +124,7 @@ describe('workloads that exist before the Lumigo', () => {
     await testCluster.waitForInstrumented(deployment, namespace, 'web');
     await testCluster.waitForInstrumented(deployment, namespace, 'back', false);
     const relabel = (tier: string) =>
-      testCluster.client.patch(
-        { ...deployment, namespace, name: 'web' },
-        { kind: 'merge', body: { metadata: { labels: { tier } } } },
-      );
+      testCluster.merge(deployment, namespace, 'web', { metadata: { labels: { tier } } });
     await relabel('other');
     await testCluster.waitForInstrumented(deployment, namespace, 'web', false);
     expect(await testCluster.toTemplate(deployment, namespace, 'web')).toEqual(before);
@@ -170,13 +171,7 @@ describe('deleting a Lumigo', () => {
     const namespace = await testCluster.instrumented('inactive');
     await testCluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
     await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'gone' } } } });
-    await eventually(async () => {
-      const { status } = await testCluster.readLumigo(namespace);
-      expect(status?.conditions?.find(({ type }) => type === 'Active')).toMatchObject({
-        status: 'False',
-        reason: 'SecretNotFound',
-      });
-    });
+    await testCluster.waitForCondition(namespace, 'Active', { status: 'False', reason: 'SecretNotFound' });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     await testCluster.deleteLumigo(namespace);
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
@@ -228,6 +223,151 @@ describe('the status', () => {
     // Two status intervals are enough for any write.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await testCluster.readLumigo(namespace)).toEqual(before);
+  });
+});
+
+describe('the Secret of a Lumigo', () => {
+  it('has a reason for each problem, and prevents injections until it is valid', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('secrets');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    await testCluster.lumigo(namespace);
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
+    await testCluster.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'lumigo-credentials' },
+      stringData: { other: 'x' },
+    });
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretKeyNotFound' });
+    await testCluster.secret(namespace, `${validToken}\n`);
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'TokenMalformed' });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await testCluster.create(createWorkload(deployment, namespace, 'while-inactive'));
+    expect(await testCluster.isInstrumented(deployment, namespace, 'while-inactive')).toBe(false);
+    await testCluster.secret(namespace);
+    await testCluster.waitForCondition(namespace, 'Active', { reason: 'Ready' });
+    await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    await testCluster.waitForInstrumented(deployment, namespace, 'while-inactive');
+    const status = JSON.stringify((await testCluster.readLumigo(namespace)).status);
+    expect(status).not.toContain(validToken);
+  });
+});
+
+it('the oldest Lumigo is in effect, then the next, and the others say why not [D15, D16]', async () => {
+  const { testCluster, withoutWebhook } = operator;
+  const namespace = await testCluster.instrumented('heir');
+  const before = await testCluster.get(deployment, namespace, 'app');
+  const isUnchanged = async () => {
+    const { metadata, ...rest } = await testCluster.get(deployment, namespace, 'app');
+    expect(toTemplate({ metadata, ...rest })).toEqual(toTemplate(before));
+    expect(metadata.labels).toEqual(before.metadata.labels);
+    return metadata.generation;
+  };
+  for (const name of ['younger', 'youngest']) {
+    await nextSecond();
+    await withoutWebhook(() => testCluster.lumigo(namespace, {}, name));
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'DuplicateLumigo' }, name);
+  }
+  await testCluster.deleteLumigo(namespace, 'youngest');
+  await testCluster.waitForCondition(namespace, 'Active', { reason: 'Ready' });
+  expect(await isUnchanged()).toBe(before.metadata.generation);
+  await testCluster.deleteLumigo(namespace);
+  await testCluster.waitForActive(namespace, 'younger');
+  await isUnchanged();
+});
+
+describe('an excluded namespace', () => {
+  it('has a Lumigo that says so, whose deletion removes earlier injections and changes nothing else', async () => {
+    const { testCluster } = operator;
+    const injected = withMetadata(changed(decided(made({ labels: optIn }))), { namespace: 'kube-public' });
+    await testCluster.create(injected as unknown as Manifest);
+    await testCluster.create(createWorkload(deployment, 'kube-public', 'plain', { labels: optIn }));
+    const before = await testCluster.get(deployment, 'kube-public', 'plain');
+    await testCluster.secret('kube-public');
+    await testCluster.lumigo('kube-public');
+    await testCluster.waitForCondition('kube-public', 'Error', { reason: 'NamespaceExcluded' });
+    expect(await testCluster.isInstrumented(deployment, 'kube-public', 'app')).toBe(true);
+    await testCluster.deleteLumigo('kube-public');
+    expect(await testCluster.isInstrumented(deployment, 'kube-public', 'app')).toBe(false);
+    const { generation } = (await testCluster.get(deployment, 'kube-public', 'plain')).metadata;
+    expect(generation).toBe(before.metadata.generation);
+  });
+});
+
+describe('a workload that the API server refuses to change', () => {
+  it('causes one event and retries, and delays no neighbour and no deletion forever [D11]', async () => {
+    const { testCluster, refuseChanges } = operator;
+    const namespace = await testCluster.namespace('refused');
+    await testCluster.create(createWorkload(deployment, namespace, 'stubborn', { labels: { stubborn: 'yes' } }));
+    await testCluster.create(createWorkload(deployment, namespace, 'willing'));
+    const relent = await refuseChanges(namespace, { stubborn: 'yes' });
+    await testCluster.activate(namespace);
+    await testCluster.waitForInstrumented(deployment, namespace, 'willing');
+    await eventually(async () =>
+      expect(await testCluster.reasons(namespace, 'stubborn')).toEqual(['LumigoCannotAddInstrumentation']),
+    );
+    await relent();
+    await testCluster.waitForInstrumented(deployment, namespace, 'stubborn');
+    const again = await refuseChanges(namespace, { stubborn: 'yes' });
+    await testCluster.deleteLumigo(namespace);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'willing')).toBe(false);
+    expect(await testCluster.label(deployment, namespace, 'stubborn')).toMatch(/^lumigo-operator/);
+    expect(await testCluster.reasons(namespace, 'stubborn')).toContain('LumigoCannotRemoveInstrumentation');
+    await again();
+    await testCluster.merge(deployment, namespace, 'stubborn', {
+      metadata: { labels: { [labels.autoTrace]: 'false' } },
+    });
+  });
+});
+
+describe('without the setting for Pod mode', () => {
+  it('there is no policy for pods, and a Lumigo says what it needs', async () => {
+    const { testCluster, installation } = operator;
+    expect(JSON.stringify(installation.manifests)).not.toContain('pod-policy');
+    const namespace = await testCluster.namespace('plain');
+    await testCluster.secret(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'shop'));
+    await testCluster.lumigo(namespace, podMode);
+    await testCluster.waitForCondition(namespace, 'Error', { status: 'True', reason: 'PodModeOff' });
+    await testCluster.waitForCondition(namespace, 'Active', { status: 'False' });
+    expect(await testCluster.isInstrumented(deployment, namespace, 'shop')).toBe(false);
+    await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
+    await testCluster.waitForInstrumented(deployment, namespace, 'shop');
+  });
+});
+
+const optIn = { [labels.autoTrace]: 'true' };
+const done = (change: string): string => `Lumigo${change}Instrumentation`;
+
+describe('a workload gets the events of what was tried [F78]', () => {
+  const waitForReasons = (namespace: string, ...expected: readonly string[]) =>
+    eventually(async () => expect(await operator.testCluster.reasons(namespace, 'app')).toEqual(expected.map(done)));
+
+  it('if it opts in without a Lumigo and cannot be injected', async () => {
+    const namespace = await operator.testCluster.namespace('reasons');
+    const options = { labels: optIn, pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
+    await operator.testCluster.create(createWorkload(deployment, namespace, 'app', options));
+    await waitForReasons(namespace, 'CannotAdd');
+  });
+
+  it('if it is an injected Job when its Lumigo is deleted', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.namespace('reasons');
+    await testCluster.activate(namespace);
+    await testCluster.waitForWebhook(namespace);
+    await testCluster.create(createWorkload(job, namespace, 'app'));
+    await waitForReasons(namespace, 'Added');
+    await testCluster.deleteLumigo(namespace);
+    await waitForReasons(namespace, 'Added', 'CannotRemove');
+  });
+
+  it('if it is injected when the API server refuses other settings', async () => {
+    const { testCluster } = operator;
+    const namespace = await testCluster.instrumented('reasons');
+    await operator.refuseChanges(namespace, { app: 'app' });
+    await testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await waitForReasons(namespace, 'Added', 'CannotUpdate');
   });
 });
 
