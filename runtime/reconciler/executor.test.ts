@@ -48,74 +48,54 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rol
     for (const open of gates.splice(0)) open();
     await settle();
   };
-  return { executor, log, stop, settle, letGo };
+  const plan = async (count: number, more: Pick<WorkloadChange, 'task'> = {}, namespace = 'shop'): Promise<void> => {
+    const changes = names(count).map((name) => change(name, policy, more));
+    executor.plan(namespace, changes);
+    await settle();
+  };
+  return { executor, log, stop, plan, letGo };
 }
 
 describe('the executor', () => {
   it('reads many workloads from one list and few one by one, each once', async () => {
     const many = executorOver(names(12), { places: 20 });
-    many.executor.plan(
-      'shop',
-      names(12).map((name) => change(name)),
-    );
-    await many.settle();
+    await many.plan(12);
     expect(many.log).toMatchObject({ listed: 1, fresh: 12, changed: names(12) });
     const few = executorOver(names(2));
-    few.executor.plan(
-      'shop',
-      names(2).map((name) => change(name)),
-    );
-    await few.settle();
+    await few.plan(2);
     expect(few.log).toMatchObject({ listed: 0, fresh: 0, changed: names(2) });
   });
 
   it('reads workloads one by one if there is no room for their page [F66]', async () => {
-    const { executor, log, settle, letGo } = executorOver(names(9), { bytes: 3_000_000 });
-    for (const namespace of ['shop', 'bar'])
-      executor.plan(
-        namespace,
-        names(9).map((name) => change(name)),
-      );
-    await settle();
+    const { log, plan, letGo } = executorOver(names(9), { bytes: 3_000_000 });
+    await Promise.all([plan(9), plan(9, {}, 'bar')]);
     for (let turns = 0; turns < 6; turns += 1) await letGo();
     expect(log).toMatchObject({ listed: 2, fresh: 9 });
     expect(log.changed).toHaveLength(18);
   });
 
   it('never has more in progress than the limit, and continues as places become free', async () => {
-    const { executor, log, settle, letGo } = executorOver(names(6));
-    executor.plan(
-      'shop',
-      names(6).map((name) => change(name)),
-    );
-    await settle();
+    const { log, plan, letGo } = executorOver(names(6));
+    await plan(6);
     expect(log.changed).toHaveLength(4);
     await letGo();
     expect(log.changed).toHaveLength(6);
   });
 
-  it('paces removals, and no injection or revert whose pods are judged', async () => {
-    const madeBeforeRest = async (more: Pick<WorkloadChange, 'task'>): Promise<number> => {
-      const { executor, log, settle, letGo } = executorOver(names(2), { places: 1, rolloutSettleSeconds: 60 });
-      executor.plan(
-        'shop',
-        names(2).map((name) => change(name, policy, more)),
-      );
-      await settle();
-      await letGo();
-      return log.changed.length;
-    };
-    expect(await madeBeforeRest({})).toBe(1);
-    expect([await madeBeforeRest({ task: 'inject' }), await madeBeforeRest({ task: 'revert' })]).toEqual([2, 2]);
+  it.each([
+    ['paces removals', {}, 1],
+    ['paces no injection, because its pods are judged', { task: 'inject' }, 2],
+    ['paces no revert, because its pods are judged', { task: 'revert' }, 2],
+  ] as const)('%s', async (_title, more, expected) => {
+    const { log, plan, letGo } = executorOver(names(2), { places: 1, rolloutSettleSeconds: 60 });
+    await plan(2, more);
+    await letGo();
+    expect(log.changed).toHaveLength(expected);
   });
 
   it('applies the latest plan: another policy, and nothing that is no longer planned [F1]', async () => {
-    const { executor, log, settle, letGo } = executorOver(names(7));
-    executor.plan(
-      'shop',
-      names(7).map((name) => change(name)),
-    );
-    await settle();
+    const { executor, log, plan, letGo } = executorOver(names(7));
+    await plan(7);
     const other: NamespacePolicy = { ...policy, remove: false };
     executor.plan('shop', [change('app-5', other)]);
     await letGo();
@@ -125,12 +105,8 @@ describe('the executor', () => {
   });
 
   it('starts nothing after the end of its term [F2]', async () => {
-    const { executor, log, stop, settle, letGo } = executorOver(names(7));
-    executor.plan(
-      'shop',
-      names(7).map((name) => change(name)),
-    );
-    await settle();
+    const { log, stop, plan, letGo } = executorOver(names(7));
+    await plan(7);
     stop.abort();
     await letGo();
     expect(log.changed).toHaveLength(4);
