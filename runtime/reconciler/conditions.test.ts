@@ -6,46 +6,24 @@ import { noProgress } from './plan-workloads.ts';
 import { findDifference, getStatus, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
-  metadata: { generation: 2 },
-  problem: undefined,
-  progress: noProgress,
-  summary: noRollout,
-  received: noTelemetry,
-  report: undefined,
-  instrumented: [],
-  secretVersion: undefined,
-  webhook: undefined,
-  telemetry: undefined,
-  token: {},
-  needed: [],
-  podPolicy: undefined,
-  now: '2026-11-20T10:00:00Z',
+  ...{ metadata: { generation: 2 }, problem: undefined, progress: noProgress, summary: noRollout },
+  ...{ received: noTelemetry, report: undefined, instrumented: [], secretVersion: undefined, webhook: undefined },
+  ...{ telemetry: undefined, token: {}, needed: [], podPolicy: undefined, now: '2026-11-20T10:00:00Z' },
 };
 const later = '2026-11-20T11:00:00Z';
+const noted = (progress: Partial<StatusInput['progress']>) =>
+  findCondition(getStatus({ ...input, progress: { ...noProgress, ...progress } }, undefined), 'Active');
 const findCondition = (status: ReturnType<typeof getStatus>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
   it('always has Ready, Active and Error, with reasons and the observed generation', () => {
     const status = getStatus(input, undefined);
+    const told = { lastTransitionTime: input.now, observedGeneration: 2 };
     expect(status.conditions).toEqual([
       expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 2 }),
-      {
-        type: 'Active',
-        status: 'True',
-        reason: 'Ready',
-        message: 'Lumigo is ready',
-        lastTransitionTime: input.now,
-        observedGeneration: 2,
-      },
-      {
-        type: 'Error',
-        status: 'False',
-        reason: 'NoError',
-        message: '',
-        lastTransitionTime: input.now,
-        observedGeneration: 2,
-      },
+      { type: 'Active', status: 'True', reason: 'Ready', message: 'Lumigo is ready', ...told },
+      { type: 'Error', status: 'False', reason: 'NoError', message: '', ...told },
     ]);
     expect(status.observedGeneration).toBe(2);
   });
@@ -93,34 +71,26 @@ describe('the status of a Lumigo', () => {
     expect(getStatus({ ...input, now: later }, before).conditions).toEqual(before.conditions);
   });
 
-  it('shows progress in words', () => {
-    expect(
-      findCondition(getStatus({ ...input, progress: { ...input.progress, pending: 1 } }, undefined), 'Active')?.message,
-    ).toBe('Lumigo is ready. 1 workload waits for a change');
-    expect(
-      findCondition(
-        getStatus({ ...input, progress: { ...input.progress, pending: 120, failed: 2 } }, undefined),
-        'Active',
-      )?.message,
-    ).toBe(
-      'Lumigo is ready. 120 workloads wait for a change. 2 workloads could not be changed and will be retried (see their events)',
-    );
-  });
-
-  it('counts the workloads that exceed the size limit [F20]', () => {
-    const status = getStatus({ ...input, progress: { ...input.progress, tooLarge: 2 } }, undefined);
-    expect(findCondition(status, 'Active')).toMatchObject({
-      status: 'True',
-      message: 'Lumigo is ready. 2 workloads exceed the size limit and will not be changed (see their events)',
-    });
-  });
-
-  it("counts the workloads with another version's injection, which no upgrade renews by itself", () => {
-    const status = getStatus({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
-    expect(findCondition(status, 'Active')?.message).toBe(
-      'Lumigo is ready. 1 workload has an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
-    );
-  });
+  it.each<[string, Partial<StatusInput['progress']>, string]>([
+    ['shows a pending workload', { pending: 1 }, '1 workload waits for a change'],
+    [
+      'shows pending and failed workloads',
+      { pending: 120, failed: 2 },
+      '120 workloads wait for a change. 2 workloads could not be changed and will be retried (see their events)',
+    ],
+    [
+      'counts the workloads that exceed the size limit [F20]',
+      { tooLarge: 2 },
+      '2 workloads exceed the size limit and will not be changed (see their events)',
+    ],
+    [
+      "counts the workloads with another version's injection, which no upgrade renews by itself",
+      { older: 1 },
+      '1 workload has an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
+    ],
+  ])('%s', (_title, progress, said) =>
+    expect(noted(progress)).toMatchObject({ status: 'True', message: `Lumigo is ready. ${said}` }),
+  );
 
   it('is equal for equal input, so that nothing is written without a cause [D21]', () => {
     const status = getStatus(input, undefined);
@@ -133,19 +103,11 @@ describe('the status of a Lumigo', () => {
   });
 
   it('reports if the webhook is reached once that is known', () => {
-    expect(findCondition(getStatus(input, undefined), 'WebhookReachable')).toBeUndefined();
-    expect(
-      findCondition(
-        getStatus({ ...input, webhook: { reachable: true, reason: 'ProbeSucceeded', message: '' } }, undefined),
-        'WebhookReachable',
-      )?.status,
-    ).toBe('True');
+    const after = (webhook: StatusInput['webhook']) =>
+      findCondition(getStatus({ ...input, webhook }, undefined), 'WebhookReachable');
+    expect(after(undefined)).toBeUndefined();
+    expect(after({ reachable: true, reason: 'ProbeSucceeded', message: '' })?.status).toBe('True');
     const problem = { reason: 'ProbeTimedOut', message: 'no answer' } as const;
-    expect(
-      findCondition(getStatus({ ...input, webhook: { reachable: false, ...problem } }, undefined), 'WebhookReachable'),
-    ).toMatchObject({
-      status: 'False',
-      ...problem,
-    });
+    expect(after({ reachable: false, ...problem })).toMatchObject({ status: 'False', ...problem });
   });
 });
