@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
 import { getPolicy } from '../injection/policy.ts';
-import type { LumigoResource } from '../api/lumigo.ts';
+import type { LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 
@@ -65,6 +65,11 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
 
 const plan = (seen: ObservedNamespace, ms = 0) => planNamespace(seen, { ms, iso: '2026-11-22T00:00:00Z' });
 const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.kind);
+/** Returns the status that is written first, or an empty one. */
+const getStatus = (seen: ObservedNamespace, ms = 0): LumigoStatus => {
+  const [first] = plan(seen, ms).lumigoes;
+  return first?.kind === 'write-status' ? first.status : {};
+};
 const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
 
 describe('a Lumigo', () => {
@@ -124,8 +129,7 @@ describe('a Lumigo', () => {
   });
 
   it('has its status written once, also if an earlier definition drops a part of it', () => {
-    const [first] = plan(observed([known(lumigo())])).lumigoes;
-    const status = first?.kind === 'write-status' ? first.status : {};
+    const status = getStatus(observed([known(lumigo())]));
     const { secretVersion: _dropped, ...kept } = status;
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
     expect(actions(observed([known(lumigo({}, kept), { dropsSecretVersion: true })]))).toEqual([]);
@@ -137,8 +141,7 @@ describe('a Lumigo', () => {
     [100, 10_000],
   ])('with %d namespaces in progress updates its counts every %d ms: ten a second in all', (underWay, ms) => {
     const seen = { ...observed([known(lumigo())], [workload('a'), workload('b'), workload('c')]), underWay };
-    const [first] = plan(seen).lumigoes;
-    const status = first?.kind === 'write-status' ? first.status : {};
+    const status = getStatus(seen);
     const told = { ...seen, lumigoes: [known(lumigo({}, status), { statusAt: 5_000 })] };
     const later = {
       ...told,
@@ -152,8 +155,7 @@ describe('a Lumigo', () => {
   it('has no status written because a user changed a workload, unless its injection fails [D23]', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
     const { policy } = seen;
-    const [first] = plan({ ...seen, workloads: [instrumented('a', { checkedUnder: policy })] }).lumigoes;
-    const status = first?.kind === 'write-status' ? first.status : {};
+    const status = getStatus({ ...seen, workloads: [instrumented('a', { checkedUnder: policy })] });
     const told = [known(lumigo({}, status), { listed: [entry('a')], listedAt: 1_000 })];
     const after = (facts: Partial<ObservedWorkload>) =>
       actions({ ...seen, lumigoes: told, workloads: [instrumented('a', facts)] }, 60_000);
@@ -165,8 +167,7 @@ describe('a Lumigo', () => {
 
   it('has its status written at most once a second, also if another writer overwrites it [F71]', () => {
     const seen = observed([known(lumigo())]);
-    const [first] = plan(seen).lumigoes;
-    const said = first?.kind === 'write-status' ? first.status : {};
+    const said = getStatus(seen);
     const other = { ...said, conditions: (said.conditions ?? []).map((each) => ({ ...each, reason: 'Other' })) };
     const written = known(lumigo({}, other), { statusAt: 5_000 });
     expect(plan(observed([written]), 5_001)).toMatchObject({ lumigoes: [], wakeAt: 6_000 });
@@ -174,8 +175,7 @@ describe('a Lumigo', () => {
   });
 
   it("waits longer each time before it overwrites another writer's status, up to 5 minutes [F71]", () => {
-    const [first] = plan(observed([known(lumigo())])).lumigoes;
-    const said = first?.kind === 'write-status' ? first.status : {};
+    const said = getStatus(observed([known(lumigo())]));
     const other = { ...said, instrumentedResourcesCount: 7 };
     const waits = [0, 1, 2, 20].map((repeats) => {
       const contested = known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats });
@@ -206,9 +206,8 @@ describe('a Lumigo', () => {
       ...{ isCurrent: true, attempt: 0, wakeAt: Infinity },
     };
     const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state })] };
-    const [first] = plan(there, 2_000).lumigoes;
-    expect(first).toMatchObject({ kind: 'write-status', withList: false });
-    const status = first?.kind === 'write-status' ? first.status : {};
+    expect(plan(there, 2_000).lumigoes).toMatchObject([{ kind: 'write-status', withList: false }]);
+    const status = getStatus(there, 2_000);
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
     expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
     expect(plan(later, 11_000).lumigoes).toMatchObject([
@@ -260,8 +259,7 @@ describe('the workloads of a namespace', () => {
     const there = [last, ...names.map((_, index) => instrumented(names[(index * 7) % 1_000] ?? ''))];
     const seen = observed([known(lumigo({}, ready))]);
     const settled = there.map((each) => ({ ...each, checkedUnder: seen.policy }));
-    const [action] = plan({ ...seen, workloads: settled }).lumigoes;
-    const status = action?.kind === 'write-status' ? action.status : {};
+    const status = getStatus({ ...seen, workloads: settled });
     expect(status.instrumentedResourcesCount).toBe(1_001);
     expect(status.instrumentedResources?.map(({ name }) => name)).toEqual(names);
     const ending = [known(lumigo(going), { listed: names.map(entry) })];
