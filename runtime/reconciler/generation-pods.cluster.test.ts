@@ -1,20 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { getLiveHeap } from '../../bench/live-heap.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { instrumented } from '../../sandbox/testing/injection.ts';
+import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { pods, workloadKinds, type WorkloadKind } from '../contract.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import { uninstrument } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
+import { LumigoStore } from '../lumigo/lumigo-store.ts';
+import { PodCounts, type PodsSeen } from '../pod-mode/pod-counts.ts';
 import { createReconcilerApi } from './api.ts';
 import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 
@@ -167,6 +175,15 @@ describe('the pods that are looked at', () => {
   });
 });
 
+/** Returns how much the memory grew until a request. A page and its text have up to 8 MiB. */
+async function measure<T>(work: () => Promise<T>): Promise<{ readonly found: T; readonly bytes: number }> {
+  const used = [getLiveHeap()];
+  onPage = () => used.push(getLiveHeap());
+  const found = await work();
+  onPage = () => undefined;
+  return { found, bytes: Math.max(...used) - Math.min(...used) };
+}
+
 describe('a look at what a tenant made large', () => {
   it('keeps neither the owners nor the long status of a pod [F66]', async () => {
     const namespace = await testCluster.namespace('large');
@@ -185,14 +202,46 @@ describe('a look at what a tenant made large', () => {
       );
       await testCluster.setStatus({ ...pods, namespace, name }, { containerStatuses });
     });
-    const used = [getLiveHeap()];
-    onPage = () => used.push(getLiveHeap());
-    const found = await podsOfGeneration(agent, client);
-    onPage = () => undefined;
-    // A page and its text have up to 8 MiB.
-    expect(Math.max(...used) - Math.min(...used)).toBeLessThan(12e6);
+    const { found, bytes } = await measure(() => podsOfGeneration(agent, client));
+    expect(bytes).toBeLessThan(12e6);
     expect(found).toHaveLength(20);
     expect(JSON.stringify(found).length).toBeLessThan(10_000);
+  });
+
+  it('counts pods in Pod mode without their annotations and long owners in memory [F66]', async () => {
+    const namespace = await testCluster.namespace('counted');
+    const long = 'x'.repeat(250_000);
+    const indexes = Array.from({ length: 40 }, (_, index) => index);
+    await forEachConcurrent(4, indexes, async (index) => {
+      const pod = getPod(namespace, `pod-${index}`);
+      const owner = { apiVersion: 'v1', kind: 'StatefulSet', controller: true, name: long, uid: `${long}${index}` };
+      await testCluster.create({
+        ...pod,
+        metadata: { ...pod.metadata, annotations: { long }, ownerReferences: [owner] },
+      });
+    });
+    const lumigo = getLumigo(namespace, podMode) as unknown as LumigoResource;
+    const time = { reason: 'Ready', message: '', lastTransitionTime: '2026-11-28T20:00:00Z' } as const;
+    const lumigoes = new LumigoStore([]);
+    lumigoes.upsert({
+      ...{ ...lumigo, metadata: { ...lumigo.metadata, uid: 'a', resourceVersion: '1' } },
+      status: { conditions: [{ type: 'Active', status: 'True', ...time }] },
+    });
+    const config = { ...runtimeConfig(parseSettings({}), 'Manifests'), podName: 'a' };
+    const { found, bytes } = await measure(async () => {
+      const stop = new AbortController();
+      let onSeen: (namespace: string, seen: PodsSeen | undefined) => void = () => undefined;
+      const first = new Promise<PodsSeen | undefined>((resolve) => (onSeen = (_namespace, seen) => resolve(seen)));
+      const logger = pino({ level: 'silent' });
+      const counts = new PodCounts({ transport, lumigoes, synced: Promise.resolve(), onSeen, logger, config });
+      const running = counts.run({ signal: stop.signal, fence: () => undefined, previousRenewTime: undefined });
+      const seen = await first;
+      stop.abort();
+      await running;
+      return seen;
+    });
+    expect(bytes).toBeLessThan(16e6);
+    expect(found).toMatchObject({ injected: 0, restart: [] });
   });
 
   it('ends after 1,000 ReplicaSets with the labels of a Deployment', async () => {
