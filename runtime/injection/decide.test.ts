@@ -13,7 +13,7 @@ import {
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { labels, workloadKinds } from '../contract.ts';
+import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { remove } from './remove.ts';
 import { getInjectionStatus } from './injection-status.ts';
@@ -36,9 +36,10 @@ const withImage = (workload: Workload, image: string): Workload => {
 };
 
 const labelled = (value: string) => ({ labels: { [labels.autoTrace]: value } });
-const owned = (kind: string, apiVersion = 'apps/v1') => ({
-  ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true, uid: 'u' }],
-});
+const owned = (own: WorkloadKind, kind: string, apiVersion = 'apps/v1'): Workload => {
+  const ownerReferences = [{ apiVersion, kind, name: 'owner', controller: true, uid: 'u' }];
+  return withMetadata(made({}, own), { ownerReferences });
+};
 
 describe('the decision about a workload', () => {
   it('is an injection for a new one, with an event [D1]', () => {
@@ -54,6 +55,8 @@ describe('the decision about a workload', () => {
   const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
   const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
   const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
+  const argo = owned(replicaSet, 'Rollout', 'argoproj.io/v1alpha1');
+  const other = owned(replicaSet, 'Rollout', 'example.com/v1');
   const windows = { pod: { os: { name: 'windows' } } };
   const s390x = { pod: { nodeSelector: { 'kubernetes.io/arch': 's390x' } } };
 
@@ -62,30 +65,12 @@ describe('the decision about a workload', () => {
     ['D3: the update of a Job', made({}, job), { operation: 'UPDATE' }, 'job-update', /cannot change/],
     ['D3: what is being deleted', withMetadata(made(), { deletionTimestamp: now }), {}, 'deleting', /being deleted/],
     ['D19: an opted-out workload', made(labelled('false')), {}, 'opted-out', optOutMessage],
-    [
-      'D18: a ReplicaSet of a Deployment',
-      withMetadata(made({}, replicaSet), owned('Deployment')),
-      {},
-      'left-to-owner',
-      /the Deployment 'owner'/,
-    ],
-    [
-      'a Job of a CronJob',
-      withMetadata(made({}, job), owned('CronJob', 'batch/v1')),
-      {},
-      'left-to-owner',
-      /the CronJob 'owner'/,
-    ],
-    [
-      'F55: a ReplicaSet of an Argo Rollout',
-      withMetadata(made({}, replicaSet), owned('Rollout', 'argoproj.io/v1alpha1')),
-      {},
-      'left-to-owner',
-      /the Rollout 'owner'/,
-    ],
+    ['D18: a ReplicaSet of a Deployment', owned(replicaSet, 'Deployment'), {}, 'left-to-owner', /Deployment 'owner'/],
+    ['a Job of a CronJob', owned(job, 'CronJob', 'batch/v1'), {}, 'left-to-owner', /the CronJob 'owner'/],
+    ['F55: a ReplicaSet of an Argo Rollout', argo, {}, 'left-to-owner', /the Rollout 'owner'/],
     [
       'a ReplicaSet of any other controller, which may compare templates',
-      withMetadata(made({}, replicaSet), owned('Rollout', 'example.com/v1')),
+      other,
       {},
       'left-to-owner',
       /the Rollout 'owner'/,
@@ -106,7 +91,7 @@ describe('the decision about a workload', () => {
   });
 
   it('a Job of something else is injected like any other', () => {
-    expect(judge(withMetadata(made({}, job), owned('Workflow')))).toMatchObject({ kind: 'inject' });
+    expect(judge(owned(job, 'Workflow'))).toMatchObject({ kind: 'inject' });
   });
 
   it('skips a malformed object [D50]', () => {
@@ -253,30 +238,17 @@ describe('reconciling', () => {
 
 describe('pods that cannot be injected into', () => {
   const elsewhere = [{ name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+  const mounts = [{ name: 'v', mountPath: '/opt/lumigo/config' }];
+  const own = { name: 'lumigo-injector' };
+  const resources = { limits: { 'ephemeral-storage': '100M' } };
   const app = (more: object) => ({ pod: { containers: [{ name: 'app', image: 'a', ...more }] } });
 
   it.each<readonly [string, WorkloadOptions, RegExp]>([
     ['D6: LD_PRELOAD from elsewhere', { env: elsewhere }, /LD_PRELOAD uses valueFrom/],
-    [
-      'a mount below the injector',
-      app({ volumeMounts: [{ name: 'v', mountPath: '/opt/lumigo/config' }] }),
-      /mounted at \/opt\/lumigo\/config/,
-    ],
-    [
-      'a volume of the same name',
-      { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } },
-      /already has a volume named 'lumigo-injector'/,
-    ],
-    [
-      'a container of the same name',
-      { pod: { initContainers: [{ name: 'lumigo-injector', image: 'a' }] } },
-      /already has a container named/,
-    ],
-    [
-      'no room on the disk',
-      app({ resources: { limits: { 'ephemeral-storage': '100M' } } }),
-      /ephemeral-storage limits \(100M in total\)/,
-    ],
+    ['a mount below the injector', app({ volumeMounts: mounts }), /mounted at \/opt\/lumigo\/config/],
+    ['a volume of the same name', { pod: { volumes: [own] } }, /already has a volume named 'lumigo-injector'/],
+    ['a container of the same name', { pod: { initContainers: [own] } }, /already has a container named/],
+    ['no room on the disk', app({ resources }), /ephemeral-storage limits \(100M in total\)/],
   ])('reports the reason: %s', (_case, options, message) => {
     const decision = judge(made(options));
     expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
