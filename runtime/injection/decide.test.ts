@@ -13,11 +13,12 @@ import {
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { labels, workloadKinds, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
-import { remove } from './remove.ts';
+import { remove, uninstrument } from './remove.ts';
 import { getInjectionStatus } from './injection-status.ts';
-import type { NamespacePolicy } from './types.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
+import type { LabelSelector } from '../api/label-selector.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
@@ -28,6 +29,9 @@ const { replicaSet, job } = workloadKinds;
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
   decided(workload, { operation: 'CREATE', by: 'webhook', ...more });
 const instrumented = (workload = made(), by = injector) => byNew(workload, { injector: by, now: early });
+
+const none: NamespacePolicy = { kind: 'none' };
+const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
 
 const withImage = (workload: Workload, image: string): Workload => {
   const template = toTemplate(workload) as PodTemplate;
@@ -54,7 +58,6 @@ describe('the decision about a workload', () => {
   const noLumigo = "No Lumigo configuration for the 'shop' namespace; resource will not be mutated";
   const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
   const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
-  const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
   const argo = owned(replicaSet, 'Rollout', 'argoproj.io/v1alpha1');
   const other = owned(replicaSet, 'Rollout', 'example.com/v1');
   const windows = { pod: { os: { name: 'windows' } } };
@@ -79,8 +82,8 @@ describe('the decision about a workload', () => {
     ['a pod of another architecture', made(s390x), {}, 'architecture', /another architecture/],
     ['what is in an excluded namespace', made(), { policy: { kind: 'excluded' } }, 'excluded', /never instrumented/],
     ['what is in Pod mode', made(), { policy: podsPolicy(tracing) }, 'pod-mode', /injects pods/],
-    ['no Lumigo', made(), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
-    ['no Lumigo, another label', made(labelled('yes')), { policy: { kind: 'none' } }, 'no-lumigo', noLumigo],
+    ['no Lumigo', made(), { policy: none }, 'no-lumigo', noLumigo],
+    ['no Lumigo, another label', made(labelled('yes')), { policy: none }, 'no-lumigo', noLumigo],
     ['injection switched off', made(), { policy: disabled }, 'disabled', /disabled in the 'shop' namespace/],
     ['an inactive Lumigo', made(), { policy: inactive }, 'inactive', /not active \(SecretNotFound\)/],
     ['a Lumigo being deleted', made(), { policy: deleting }, 'lumigo-deleting', /being deleted/],
@@ -121,18 +124,18 @@ describe('opting out and in', () => {
       ...{ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'mine', [labels.tokenKey]: 'k' },
       ...{ [labels.enableTraces]: 'false', [labels.enableLogs]: 'true' },
     };
-    const decision = judge(made({ labels: own }), { policy: { kind: 'none' } });
+    const decision = judge(made({ labels: own }), { policy: none });
     expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in' });
     expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({
       tracing: { secretName: 'mine', secretKey: 'k', traces: false, logs: true },
       userLabel: 'True',
     });
-    expect(decided(changed(decision), { policy: { kind: 'none' } })).toMatchObject({ code: 'up-to-date' });
+    expect(decided(changed(decision), { policy: none })).toMatchObject({ code: 'up-to-date' });
   });
 
   it('empty labels of an opted-in workload select the defaults', () => {
     const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: '', [labels.tokenSecret]: '' };
-    const { metadata } = changed(judge(made({ labels: own }), { policy: { kind: 'none' } }));
+    const { metadata } = changed(judge(made({ labels: own }), { policy: none }));
     expect(getInjectionStatus(metadata)?.tracing).toMatchObject({
       secretName: 'lumigo-credentials',
       secretKey: 'token',
@@ -142,7 +145,7 @@ describe('opting out and in', () => {
   it('a Lumigo takes precedence over the labels, which count again after its deletion', () => {
     const under = instrumented(made({ labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine' } }));
     expect(getInjectionStatus(under.metadata)?.tracing.secretName).toBe(tracing.secretName);
-    const decision = decided(under, { policy: { kind: 'deleting', lumigo: 'l', remove: true } });
+    const decision = decided(under, { policy: deleting });
     expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in', tried: 'update' });
     expect(getInjectionStatus(changed(decision).metadata)?.tracing.secretName).toBe('mine');
   });
@@ -263,5 +266,137 @@ describe('pods that cannot be injected into', () => {
     const decision = judge(made({ pod: { containers } }));
     expect(decision).toMatchObject({ kind: 'inject', skipped: [expect.stringContaining("container 'odd'")] });
     expect(toTemplate(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
+  });
+});
+
+const activeThat = (remove: boolean): NamespacePolicy => ({ ...active, remove });
+const keeping = (remove: boolean, options: WorkloadOptions = {}) =>
+  byNew(made(options), { policy: activeThat(remove) });
+
+describe('the decision if an injection stays after its Lumigo is deleted', () => {
+  it('is in its injection status from the start', () => {
+    expect(getInjectionStatus(keeping(true).metadata)?.keep).toBeUndefined();
+    expect(getInjectionStatus(keeping(false).metadata)?.keep).toBe(true);
+    expect(keeping(false).metadata.annotations?.[annotations.instrumentation]).toMatch(/ logs=false keep$/);
+  });
+
+  it.each([true, false])(
+    'changes with the Lumigo, in the metadata alone and without an event (remove: %s)',
+    (remove) => {
+      const before = keeping(!remove);
+      const decision = decided(before, { policy: activeThat(remove) });
+      expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'relabelled' });
+      expect(toTemplate(changed(decision))).toBe(toTemplate(before));
+      expect(changed(decision)).toEqual({ ...before, metadata: keeping(remove).metadata });
+      expect(decided(changed(decision), { policy: activeThat(remove) }).code).toBe('up-to-date');
+    },
+  );
+
+  it('is not stored without a label or an injection status', () => {
+    const policy: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: false };
+    for (const lost of [{ labels: {} }, { annotations: {} }])
+      expect(decided(withMetadata(keeping(true), lost), { policy })).toMatchObject({ kind: 'none' });
+  });
+
+  it.each(['deleting', 'disabled'] as const)('is stored once while the Lumigo is %s', (state) => {
+    const before = keeping(true, { labels: { [labels.autoTrace]: 'x' } });
+    const policy: NamespacePolicy = { kind: state, lumigo: 'lumigo', remove: false };
+    const decision = decided(before, { policy });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'kept' });
+    expect(toTemplate(changed(decision))).toBe(toTemplate(before));
+    const status = getInjectionStatus(before.metadata);
+    expect(getInjectionStatus(changed(decision).metadata)).toEqual({ ...status, keep: true });
+    expect(decided(changed(decision), { policy })).toMatchObject({ kind: 'none' });
+    expect(decided(before, { policy, operation: 'UPDATE', old: before })).toMatchObject({ kind: 'none' });
+  });
+});
+
+describe('an injection without a Lumigo', () => {
+  it('is removed, with the reason', () => {
+    const decision = decided(keeping(true), { policy: none });
+    expect(decision).toMatchObject({ kind: 'remove' });
+    expect(decision.message).toContain("There is no Lumigo resource in the 'shop' namespace any more");
+    expect(changed(decision)).toEqual(made());
+  });
+
+  it.each<readonly [string, Workload, Partial<DecisionInput>]>([
+    ['its injection status says so', keeping(false), {}],
+    ['a user changes it: that is the reconciler’s to do', keeping(true), { operation: 'UPDATE' }],
+    [
+      'there is no injection status: the original operator left none',
+      withMetadata(keeping(true), { annotations: {} }),
+      {},
+    ],
+    ['nothing of ours is in it', made(), {}],
+    [
+      'it is a Job, of which the end of its Lumigo has told',
+      { ...keeping(true), apiVersion: 'batch/v1', kind: 'Job' },
+      {},
+    ],
+  ])('stays if %s', (_case, workload, more) => {
+    expect(decided(workload, { policy: none, ...more })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
+  });
+
+  it('stays while its workload opts in, and is removed afterwards', () => {
+    const own = { labels: { [labels.autoTrace]: 'true' } };
+    const asking = byNew(made(own), { policy: none });
+    expect(decided(asking, { policy: none })).toMatchObject({ kind: 'none', code: 'up-to-date' });
+    const ceased = withMetadata(asking, { labels: {} });
+    expect(decided(ceased, { policy: none })).toMatchObject({ kind: 'remove' });
+  });
+});
+
+describe("an injection that sends to another installation's telemetry proxy [F10]", () => {
+  const moved: InjectorSettings = { ...injector, endpoint: 'http://elsewhere' };
+
+  it('is not changed, and the decision names it', () => {
+    const before = keeping(true);
+    expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere: 'http://proxy' });
+    expect(decided(before, { injector: moved, policy: activeThat(false) })).toMatchObject({
+      ...{ code: 'relabelled', tried: 'nothing', elsewhere: 'http://proxy' },
+    });
+    expect(decided(before)).not.toHaveProperty('elsewhere');
+    expect(decided(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');
+  });
+
+  it('is recognized by its variables if there is no record', () => {
+    const before = keeping(true);
+    const text = JSON.stringify(before).replace(/"operator\.lumigo\.io\/injection":"(\\.|[^"\\])*",?/, '');
+    expect(text).not.toContain('operator.lumigo.io/injection');
+    expect(decided(JSON.parse(text) as Workload, { injector: moved })).toMatchObject({ elsewhere: 'http://proxy' });
+  });
+});
+
+const under = (selector: LabelSelector) => ({ policy: { ...active, selector } });
+const web = { matchLabels: { tier: 'web' } };
+const selected = made({ labels: { tier: 'web' } });
+const notSelected = { kind: 'none', tried: 'nothing', code: 'not-selected' };
+
+describe('the selector of a Lumigo', () => {
+  it.each(['CREATE', 'UPDATE', 'RECONCILE'] as const)('narrows the injection in a review of %s', (operation) => {
+    expect(decided(selected, { ...under(web), operation }).kind).toBe('inject');
+    expect(decided(made(), { ...under(web), operation })).toMatchObject(notSelected);
+  });
+
+  it('removes the injection from a workload that it no longer selects, exactly', () => {
+    const injected = byNew(selected);
+    const removed = decided(injected, under({ matchLabels: { tier: 'back' } }));
+    expect(removed).toMatchObject({ kind: 'remove', tried: 'remove' });
+    expect(changed(removed)).toEqual(selected);
+    const relabelled = withMetadata(injected, { labels: { ...injected.metadata.labels, tier: 'back' } });
+    expect(changed(decided(relabelled, under(web)))).toEqual(uninstrument(relabelled));
+  });
+
+  it("reads the user's own labels, so that the operator's label never moves a workload out or in", () => {
+    const byLabel = under({ matchLabels: { [labels.autoTrace]: 'true' } });
+    const injected = byNew(made({ labels: { [labels.autoTrace]: 'true' } }), byLabel);
+    expect(decided(injected, byLabel).code).toBe('up-to-date');
+    const unlabelled = under({ matchExpressions: [{ key: labels.autoTrace, operator: 'DoesNotExist' }] });
+    expect(decided(byNew(made(), unlabelled), unlabelled).code).toBe('up-to-date');
+  });
+
+  it('does not win over an opt-out', () => {
+    const out = made({ labels: { tier: 'web', [labels.autoTrace]: 'false' } });
+    expect(decided(out, under(web)).code).toBe('opted-out');
   });
 });
