@@ -4,9 +4,8 @@ import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
-import { settings, tracing } from '../../sandbox/testing/injection.ts';
+import { active, injected as injectedBy, settings } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloads } from '../contract.ts';
-import { inject } from '../injection/inject.ts';
 import { isInjected, remove } from '../injection/remove.ts';
 import { parseInjectionStatus } from '../injection/injection-status.ts';
 import type { PodTemplate } from '../api/objects.ts';
@@ -15,23 +14,12 @@ import { reviewWorkload } from './injector.ts';
 import { readReview } from './read-review.ts';
 import { reviewType, writeReview } from './review.ts';
 
-const active: NamespacePolicy = {
-  ...{ kind: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
-  tracing,
-};
 const context = (policy: NamespacePolicy) => ({
-  injector: settings,
-  ownUser: 'us',
-  policy: () => policy,
-  report: () => undefined,
-  now: () => '',
+  ...{ injector: settings, ownUser: 'us', policy: () => policy, report: () => undefined, now: () => '' },
 });
 const policies = fc.constantFrom(active, { kind: 'none' } as const);
 
-const injected = (template: PodTemplate): PodTemplate => {
-  const result = inject(template, settings);
-  return result.refused === undefined ? result.template : template;
-};
+const injected = (template: PodTemplate): PodTemplate => injectedBy(template) ?? template;
 const templates = fc.tuple(podTemplate(), fc.boolean()).map(([template, is]) => (is ? injected(template) : template));
 
 const label = fc.constantFrom({}, { [labels.autoTrace]: 'true' }, { [labels.autoTrace]: 'false' });
@@ -65,37 +53,29 @@ function answered(bytes: Uint8Array | string, policy: NamespacePolicy = active) 
 }
 const getReview = (request: unknown) => JSON.stringify({ ...reviewType, request });
 
+const law = <T>(title: string, property: fc.IProperty<T>) => it(title, () => fc.assert(property, fuzz), fuzzTimeoutMs);
+
 describe('fuzz: a review', () => {
-  it(
+  law(
     'is answered or refused with a sentence, for any bytes and any JSON',
-    () =>
-      fc.assert(
-        fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(getReview)), (bytes) => {
-          const reviewed = answered(bytes);
-          const { allowed = true, message } = 'status' in reviewed ? { message: reviewed.message } : reviewed.answer;
-          expect(allowed).toBe(true);
-          expect(message).toMatch(/\w+ \w+/);
-        }),
-        fuzz,
-      ),
-    fuzzTimeoutMs,
+    fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(getReview)), (bytes) => {
+      const reviewed = answered(bytes);
+      const { allowed = true, message } = 'status' in reviewed ? { message: reviewed.message } : reviewed.answer;
+      expect(allowed).toBe(true);
+      expect(message).toMatch(/\w+ \w+/);
+    }),
   );
 
-  it(
+  law(
     'is allowed for any object, and its patch can be applied',
-    () =>
-      fc.assert(
-        fc.property(requests, policies, (request, policy) => {
-          const reviewed = answered(getReview(request), policy);
-          if (!('answer' in reviewed)) throw new Error('it was not reviewed');
-          const { answer, uid } = reviewed;
-          expect(answer.allowed).toBe(true);
-          expect(JSON.parse(writeReview(uid, answer))).toMatchObject({ response: { uid: 'u' } });
-          if (answer.patch !== undefined) applyStrictly(request.object, answer.patch);
-        }),
-        fuzz,
-      ),
-    fuzzTimeoutMs,
+    fc.property(requests, policies, (request, policy) => {
+      const reviewed = answered(getReview(request), policy);
+      if (!('answer' in reviewed)) throw new Error('it was not reviewed');
+      const { answer, uid } = reviewed;
+      expect(answer.allowed).toBe(true);
+      expect(JSON.parse(writeReview(uid, answer))).toMatchObject({ response: { uid: 'u' } });
+      if (answer.patch !== undefined) applyStrictly(request.object, answer.patch);
+    }),
   );
 
   it('ends no process, at the maximum depth and width of a body', () => {
@@ -130,43 +110,23 @@ describe('fuzz: the annotations of an object', () => {
     damaged(record).map((each) => JSON.stringify(each) ?? ''),
   );
 
-  it(
+  law(
     'lead to a removal that ends and leaves no injection, whatever the record says',
-    () =>
-      fc.assert(
-        fc.property(templates, texts, (template, text) => {
-          const whole = injected(template);
-          const metadata = {
-            ...whole.metadata,
-            annotations: { ...whole.metadata?.annotations, [annotations.injection]: text },
-          };
-          const clean = remove({ ...whole, metadata });
-          expect(isInjected(clean)).toBe(false);
-          expect(remove(clean)).toEqual(clean);
-        }),
-        fuzz,
-      ),
-    fuzzTimeoutMs,
+    fc.property(templates, texts, (template, text) => {
+      const whole = injected(template);
+      const own = { ...whole.metadata?.annotations, [annotations.injection]: text };
+      const clean = remove({ ...whole, metadata: { ...whole.metadata, annotations: own } });
+      expect(isInjected(clean)).toBe(false);
+      expect(remove(clean)).toEqual(clean);
+    }),
   );
 
-  it(
+  const nearly = /^added \S{1,5} by webhook; secret=\S{1,5}\/\S{1,5} traces=true logs=false label=.{0,9}$/;
+  law(
     'have a valid injection status or none',
-    () =>
-      fc.assert(
-        fc.property(
-          fc.oneof(
-            fc.string(),
-            fc.stringMatching(
-              /^added \S{1,5} by webhook; secret=\S{1,5}\/\S{1,5} traces=true logs=false label=.{0,9}$/,
-            ),
-          ),
-          (text) => {
-            const injectionStatus = parseInjectionStatus(text);
-            if (injectionStatus?.userLabel !== undefined) expect(injectionStatus.userLabel).toMatch(/^[-\w.]*$/);
-          },
-        ),
-        fuzz,
-      ),
-    fuzzTimeoutMs,
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(nearly)), (text) => {
+      const injectionStatus = parseInjectionStatus(text);
+      if (injectionStatus?.userLabel !== undefined) expect(injectionStatus.userLabel).toMatch(/^[-\w.]*$/);
+    }),
   );
 });
