@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { getKstatus, type Kstatus } from '../../sandbox/testing/kstatus.ts';
+import { getKstatus } from '../../sandbox/testing/kstatus.ts';
 import type { Condition, Problem } from '../api/lumigo.ts';
 import { getReadyConditions, getWaitMs } from './conditions-ready.ts';
 
@@ -39,49 +39,33 @@ function judge({ conditions = [accepted, reached], known = [], isDeleted = false
 const refused = untimed('TokenAccepted', 'False', 'TokenRefused');
 const unreached = untimed('WebhookReachable', 'False', 'ProbeFailed');
 
+const late = { conditions: [reached] };
+const at = (second: string) => reconciling(`2026-11-20T10:00:${second}Z`);
+
 describe('the condition Ready', () => {
-  it.each<[string, Case, string, string | undefined, Kstatus]>([
-    ['everything works', {}, 'True Ready', undefined, 'Current'],
-    ['the Secret is missing', { problem: problem('SecretNotFound') }, 'False SecretNotFound', undefined, 'InProgress'],
-    ['the token is malformed', { problem: problem('TokenMalformed') }, 'False TokenMalformed', 'Stalled', 'Failed'],
-    ['another one is older', { problem: problem('DuplicateLumigo') }, 'False DuplicateLumigo', 'Stalled', 'Failed'],
-    ['the token is refused', { conditions: [refused, reached] }, 'False TokenRefused', 'Stalled', 'Failed'],
-    ['the webhook is not reached', { conditions: [accepted, unreached] }, 'False ProbeFailed', undefined, 'InProgress'],
-    ['nothing is checked yet', { conditions: [] }, 'Unknown Checking', 'Reconciling', 'InProgress'],
-    ['a result is missing', { conditions: [reached] }, 'Unknown Checking', 'Reconciling', 'InProgress'],
+  it.each<[string, Case, string]>([
+    ['everything works', {}, 'True Ready, so Current'],
+    ['the Secret is missing', { problem: problem('SecretNotFound') }, 'False SecretNotFound, so InProgress'],
+    ['the token is malformed', { problem: problem('TokenMalformed') }, 'False TokenMalformed, Stalled, so Failed'],
+    ['another one is older', { problem: problem('DuplicateLumigo') }, 'False DuplicateLumigo, Stalled, so Failed'],
+    ['the token is refused', { conditions: [refused, reached] }, 'False TokenRefused, Stalled, so Failed'],
+    ['the webhook is not reached', { conditions: [accepted, unreached] }, 'False ProbeFailed, so InProgress'],
+    ['nothing is checked yet', { conditions: [] }, 'Unknown Checking, Reconciling, so InProgress'],
+    ['a result is missing', { conditions: [reached] }, 'Unknown Checking, Reconciling, so InProgress'],
     [
       'a result is of an earlier spec, which was refused',
       { conditions: [{ ...refused, observedGeneration: 1 }, reached] },
-      'Unknown Checking',
-      'Reconciling',
-      'InProgress',
+      'Unknown Checking, Reconciling, so InProgress',
     ],
-    [
-      'a new spec is checked',
-      { conditions: [reached], known: [wasReadyBefore] },
-      'True Ready',
-      'Reconciling',
-      'InProgress',
-    ],
-    ['a check was lost later', { conditions: [reached], known: [wasReady] }, 'True Ready', undefined, 'Current'],
-    [
-      'no result comes for 29 s',
-      { conditions: [reached], known: [reconciling('2026-11-20T10:00:01Z')] },
-      'Unknown Checking',
-      'Reconciling',
-      'InProgress',
-    ],
-    [
-      'no result comes for 30 s',
-      { conditions: [reached], known: [reconciling('2026-11-20T10:00:00Z')] },
-      'True Ready',
-      undefined,
-      'Current',
-    ],
-  ])('if %s', (_case, given, ready, other, kstatus) => {
-    const { all, kstatus: seen } = judge(given);
-    const [first, second] = all;
-    expect([`${first?.status} ${first?.reason}`, second?.type, seen]).toEqual([ready, other, kstatus]);
+    ['a new spec is checked', { ...late, known: [wasReadyBefore] }, 'True Ready, Reconciling, so InProgress'],
+    ['a check was lost later', { ...late, known: [wasReady] }, 'True Ready, so Current'],
+    ['no result comes for 29 s', { ...late, known: [at('01')] }, 'Unknown Checking, Reconciling, so InProgress'],
+    ['no result comes for 30 s', { ...late, known: [at('00')] }, 'True Ready, so Current'],
+  ])('if %s', (_case, given, expected) => {
+    const { all, kstatus } = judge(given);
+    const [first, ...others] = all;
+    const seen = [`${first?.status} ${first?.reason}`, ...others.map(({ type }) => type)].join(', ');
+    expect(`${seen}, so ${kstatus}`).toBe(expected);
   });
 
   it('is False for a resource that is being deleted, whatever else holds', () => {
@@ -90,15 +74,15 @@ describe('the condition Ready', () => {
   });
 
   it('keeps the earlier generation while a new spec is checked, so `kubectl wait` waits', () => {
-    const { all } = judge({ conditions: [reached], known: [wasReadyBefore] });
+    const { all } = judge({ ...late, known: [wasReadyBefore] });
     expect(all.map(({ observedGeneration }) => observedGeneration)).toEqual([1, 2]);
   });
 
   it('names the results that it does not have', () => {
     const { all } = judge({ conditions: [] });
     expect(all[1]?.message).toBe("Waiting for Lumigo's answer about the token and a probe of the webhook");
-    const late = judge({ conditions: [reached], known: [wasReady] });
-    expect(late.all[0]?.message).toContain("There is no result yet of Lumigo's answer about the token");
+    const lost = judge({ ...late, known: [wasReady] });
+    expect(lost.all[0]?.message).toContain("There is no result yet of Lumigo's answer about the token");
   });
 
   it('waits for results until a known time', () => {
