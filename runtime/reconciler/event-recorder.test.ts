@@ -29,27 +29,20 @@ function getEvents(report: (recorder: EventRecorder) => void): QueuedEvent[] {
 const countEvents = (report: (recorder: EventRecorder) => void): number => getEvents(report).length;
 
 it.each([
-  [
-    'reports a change after the last reports of an earlier leader',
-    { change: 'added', at: '2026-06-01T10:00:00.001Z' },
-    1,
-  ],
-  ['skips a change that an earlier leader has reported [F11]', { change: 'added', at: '2026-06-01T09:59:59.999Z' }, 0],
-  ['skips an adopted injection', { change: 'adopted', at: '2026-06-01T10:00:00.001Z' }, 0],
-] as const)('%s', (_what, content, reports) => {
-  expect(countEvents((recorder) => recorder.withInjectionStatus(withInjectionStatus(content), policy))).toBe(reports);
+  ['reports a change after the last reports of an earlier leader', 'added', '2026-06-01T10:00:00.001Z', 1],
+  ['skips a change that an earlier leader has reported [F11]', 'added', '2026-06-01T09:59:59.999Z', 0],
+  ['skips an adopted injection', 'adopted', '2026-06-01T10:00:00.001Z', 0],
+] as const)('%s', (_what, change, at, reports) => {
+  expect(countEvents((recorder) => recorder.withInjectionStatus(withInjectionStatus({ change, at }), policy))).toBe(
+    reports,
+  );
 });
 
 const bare: Metadata = { namespace: 'shop', name: 'cart', uid: 'u' };
 const observed = (metadata: Metadata) => observeWorkload(workloadKinds.deployment, metadata);
 const revert = { at: since, cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it exits' } as const;
-const reverting = {
-  kind: 'reverting',
-  evidence: { cause: 'Crash', message: 'x' },
-  template: 'one',
-  attempt: 1,
-  wakeAt: 0,
-} as const;
+const evidence = { cause: 'Crash', message: 'x' } as const;
+const reverting = { kind: 'reverting', evidence, template: 'one', attempt: 1, wakeAt: 0 } as const;
 
 it.each([
   ['reports a revert that no leader has reported, such as after a crash', since, 1],
@@ -63,14 +56,8 @@ it('reports a revert after its write, and not before', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), state: reverting };
   const after = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: withRevert(bare, revert) };
   const written = { ...({ kind: 'written', change: 'removed' } as const), workload: after };
-  const decision = {
-    kind: 'remove',
-    tried: 'remove',
-    code: 'removed',
-    cause: 'reverted',
-    message: '',
-    workload: after,
-  } as const;
+  const removal = { kind: 'remove', tried: 'remove', code: 'removed', cause: 'reverted', message: '' } as const;
+  const decision = { ...removal, workload: after };
   const failed = { kind: 'failed', change: 'removed', problem: 'no', isRefused: true } as const;
   const messages = (result: ChangeResult, now: ObservedWorkload) =>
     getEvents((recorder) => recorder.result(now, before, policy, result)).map(({ message }) => message);
@@ -84,19 +71,12 @@ it('reports that another writer removes only the label or annotation', () => {
   const before = withInjectionStatus({ change: 'added', at: since });
   const after = { ...before, write: { policy, at: 2, touchedAt: undefined, repeats: 1 } };
   const workload = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: bare };
-  const written = {
-    ...({ kind: 'written', change: 'none' } as const),
-    workload,
-    decision: corrected(workload, 'kept'),
-  };
+  const decision = corrected(workload, 'kept');
+  const written = { ...({ kind: 'written', change: 'none' } as const), workload, decision };
   const report = (now: ObservedWorkload) => getEvents((recorder) => recorder.result(now, before, policy, written));
   expect(report(before)).toEqual([]);
-  expect(report(after)).toMatchObject([
-    {
-      reason: 'LumigoInstrumentationContested',
-      message: expect.stringContaining('The label and annotation of the operator were added again.') as unknown,
-    },
-  ]);
+  const message = expect.stringContaining('The label and annotation of the operator were added again.') as unknown;
+  expect(report(after)).toMatchObject([{ reason: 'LumigoInstrumentationContested', message }]);
 });
 
 it.each([
@@ -125,48 +105,36 @@ describe('a change that cannot be made', () => {
   const tooLarge = (tried: 'update' | 'remove') => blocked(tried, 'too-large', shown);
   const fine = none('up-to-date', shown);
 
+  /** A look under a policy, which sees or changes something. */
+  const look = (under: NamespacePolicy, decision: typeof fine) => ({ under, decision });
+
   /** A term that begins with a policy and an old workload. Each step is a change in the watch, or a look. */
-  function countInTerm(policy: NamespacePolicy, steps: readonly (Metadata | [NamespacePolicy, typeof fine])[]): number {
+  function countInTerm(policy: NamespacePolicy, steps: readonly (Metadata | ReturnType<typeof look>)[]): number {
     const store = new WorkloadStore(() => 0);
     const known = () => store.get(workloadKinds.deployment, 'shop', 'cart') as ObservedWorkload;
     store.upsert(workloadKinds.deployment, old);
     return countEvents((recorder) => {
       store.update(known(), recorder.begin(known(), policy, activeAt));
       for (const step of steps)
-        if (Array.isArray(step)) {
-          const [under, decision] = step;
+        if ('under' in step) {
+          const { under, decision } = step as ReturnType<typeof look>;
           const before = known();
           const result = { kind: 'left', workload: shown, decision } as const;
           const facts = getFacts({ before, policy: under, result, isCurrent: true, now: 0, random: 0 });
           recorder.result(store.update(before, facts) ?? before, before, under, result);
-        } else store.upsert(workloadKinds.deployment, step);
+        } else store.upsert(workloadKinds.deployment, step as Metadata);
     });
   }
 
   const other = { ...active };
+  const tries = [look(active, tooLarge('update')), look(active, tooLarge('remove'))];
   it.each<readonly [string, number, NamespacePolicy, Parameters<typeof countInTerm>[1]]>([
-    ['is reported when an old Lumigo becomes active', 1, waiting, [[active, tooSmall]]],
-    ['is reported when a user changes an old workload', 1, active, [[active, fine], later, [active, tooSmall]]],
-    ['is reported when a user changes it before the first look', 1, active, [later, [active, tooSmall]]],
-    [
-      'is reported when the Lumigo changes',
-      1,
-      active,
-      [
-        [active, tooSmall],
-        [other, tooSmall],
-      ],
-    ],
-    [
-      'is reported when another change is tried',
-      1,
-      active,
-      [
-        [active, tooLarge('update')],
-        [active, tooLarge('remove')],
-      ],
-    ],
-    ['is no news for a new leader', 0, active, [[active, tooSmall]]],
-    ['is no news after another change of the workload', 0, active, [[active, tooSmall], later, [active, tooSmall]]],
+    ['is reported when an old Lumigo becomes active', 1, waiting, [look(active, tooSmall)]],
+    ['is reported when a user changes an old workload', 1, active, [look(active, fine), later, look(active, tooSmall)]],
+    ['is reported when a user changes it before the first look', 1, active, [later, look(active, tooSmall)]],
+    ['is reported when the Lumigo changes', 1, active, [look(active, tooSmall), look(other, tooSmall)]],
+    ['is reported when another change is tried', 1, active, tries],
+    ['is no news for a new leader', 0, active, [look(active, tooSmall)]],
+    ['is no news after another change', 0, active, [look(active, tooSmall), later, look(active, tooSmall)]],
   ])('%s', (_what, events, policy, steps) => expect(countInTerm(policy, steps)).toBe(events));
 });
