@@ -17,46 +17,39 @@ const policyWith = (tracing: { readonly traces: boolean; readonly logs: boolean 
 });
 const active = policyWith({ traces: true, logs: false });
 
-const verified = { kind: 'verified' } as WorkloadState;
+const neither = policyWith({ traces: false, logs: false });
+const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
+const none: NamespacePolicy = { kind: 'none' };
+
+const [queued, rolling, verified] = (['queued', 'rolling', 'verified'] as const).map(
+  (kind) => ({ kind }) as WorkloadState,
+);
 const nothingYet: Telemetry = { kind: 'NothingYet' };
+const sinceNow: Telemetry = { kind: 'NothingYet', since: now.iso };
+const { cronJob, deployment, job, replicaSet } = workloadKinds;
 
 function workload(name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload {
   const metadata = { namespace: 'shop', name, uid: name, labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
-  return { ...observeWorkload(workloadKinds.deployment, metadata), ...more };
+  return { ...observeWorkload(deployment, metadata), ...more };
 }
 
 describe('telemetryAfter()', () => {
   const received: Telemetry = { kind: 'Received', since: earlier };
   const since: Telemetry = { kind: 'NothingYet', since: earlier };
   it.each<[string, Partial<ObservedWorkload>, NamespacePolicy, Telemetry | undefined]>([
-    ['nothing yet before its pods run', { state: { kind: 'queued' } as WorkloadState }, active, nothingYet],
-    ['nothing since its pods run', { state: verified }, active, { kind: 'NothingYet', since: now.iso }],
-    ['no time for a CronJob', { kind: workloadKinds.cronJob, state: verified }, active, nothingYet],
-    ['no time for a Job', { kind: workloadKinds.job, state: verified }, active, nothingYet],
-    [
-      'the time also for a ReplicaSet',
-      { kind: workloadKinds.replicaSet, state: verified },
-      active,
-      { kind: 'NothingYet', since: now.iso },
-    ],
+    ['nothing yet before its pods run', { state: queued }, active, nothingYet],
+    ['nothing since its pods run', { state: verified }, active, sinceNow],
+    ['no time for a CronJob', { kind: cronJob, state: verified }, active, nothingYet],
+    ['no time for a Job', { kind: job, state: verified }, active, nothingYet],
+    ['the time also for a ReplicaSet', { kind: replicaSet, state: verified }, active, sinceNow],
     ['the same time while they run', { state: verified, telemetry: since }, active, since],
-    [
-      'the same time in a later rollout',
-      { state: { kind: 'rolling' } as WorkloadState, telemetry: since },
-      active,
-      since,
-    ],
+    ['the same time in a later rollout', { state: rolling, telemetry: since }, active, since],
     ['the first time once received', { state: verified, telemetry: received }, active, received],
     ['nothing without the injection', { label: undefined, telemetry: received }, active, undefined],
     ['nothing for another proxy', { elsewhere: 'http://other', state: verified }, active, undefined],
-    ['nothing without traces and logs', { state: verified }, policyWith({ traces: false, logs: false }), undefined],
-    [
-      'what is known during a removal',
-      { telemetry: received },
-      { kind: 'deleting', lumigo: 'l', remove: true },
-      received,
-    ],
-    ['nothing after a removal', { label: undefined, telemetry: since }, { kind: 'none' }, undefined],
+    ['nothing without traces and logs', { state: verified }, neither, undefined],
+    ['what is known during a removal', { telemetry: received }, deleting, received],
+    ['nothing after a removal', { label: undefined, telemetry: since }, none, undefined],
   ])('tells %s', (_case, more, policy, expected) => {
     expect(telemetryAfter(workload('cart', more), policy, new Set(), now)).toEqual(expected);
   });
