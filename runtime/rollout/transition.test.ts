@@ -86,6 +86,10 @@ const refused = status(progressing(0, { refused: 'quota' }));
 const wake = (state: WorkloadState, wakeAt: number) => ({ ...state, wakeAt }) as WorkloadState;
 const look = (evidence: Evidence, at: number) => ({ look: { evidence, at } });
 const progress = (available: number, at: number) => ({ progress: { available, at } });
+const anew = (at: number) => ({ kind: 'rolling', template: 'two', ...progress(0, at) });
+const lookedAt = (evidence: Evidence, at: number) => ({ ...rolling, ...look(evidence, at), wakeAt: at + 20_000 });
+const soakingSince = (since: number) => ({ ...soaking, since, wakeAt: since + 10_000 });
+const verifiedAt = (at: number) => ({ ...verified, until: at + OVERDUE_MS, wakeAt: at + OVERDUE_MS });
 const rolls = (available: number, at: number) => ({ ...rolling, ...progress(available, at), wakeAt: at + 20_000 });
 
 /** Times are in milliseconds. */
@@ -149,13 +153,7 @@ const rows: readonly Row[] = [
   ['a verified one is queued for it', verified, due(complete), 0, queued],
   ['so is one whose pods cannot show how it fares', untested, due(complete), 0, queued],
   ['but not between two looks', doubted, due(complete), 0, doubted],
-  [
-    'another pod template is judged anew',
-    looked,
-    status(complete, 0, 'two'),
-    30_000,
-    { kind: 'rolling', template: 'two', ...progress(0, 30_000) },
-  ],
+  ['another pod template is judged anew', looked, status(complete, 0, 'two'), 30_000, anew(30_000)],
   [
     "a verified one's new template is its user's own",
     verified,
@@ -167,22 +165,10 @@ const rows: readonly Row[] = [
   ['not before', rolling, time, 9_999, rolling],
   ['a change puts the read off', wake(rolling, 20_000), touched, 12_000, wake(rolling, 22_000)],
   ['but for half of the deadline at most', wake(rolling, 151_000), touched, 150_500, wake(rolling, 151_000)],
+  ['a status complete for the soak verifies', rolling, status(complete, 2_000), 12_000, verifiedAt(12_000)],
+  ['a younger one soaks', rolling, status(complete, 9_000), 12_000, { ...soakingSince(9_000), ...progress(2, 9_000) }],
   [
-    'a status complete for the soak verifies',
-    rolling,
-    status(complete, 2_000),
-    12_000,
-    wake({ ...verified, until: 12_000 + OVERDUE_MS }, 12_000 + OVERDUE_MS),
-  ],
-  [
-    'a younger one soaks',
-    rolling,
-    status(complete, 9_000),
-    12_000,
-    { ...soaking, since: 9_000, ...progress(2, 9_000), wakeAt: 19_000 },
-  ],
-  [
-    'one that was complete before counts from the write on',
+    'one complete before counts from the write on',
     { ...rolling, ...progress(0, 9_000) },
     status(complete, 1),
     12_000,
@@ -191,13 +177,7 @@ const rows: readonly Row[] = [
   ['the soak ends', soaking, status(complete), 10_000, { kind: 'verified' }],
   ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
   ['but not after its end', soaking, touched, 9_000, soaking],
-  [
-    'it begins again after a change',
-    soaking,
-    status(complete, 4_000),
-    10_000,
-    wake({ ...soaking, since: 4_000 }, 14_000),
-  ],
+  ['it begins again after a change', soaking, status(complete, 4_000), 10_000, soakingSince(4_000)],
   ['but not after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
   ['a pod that becomes available is progress', looked, status(progressing(1)), 25_000, rolls(1, 25_000)],
   ['a pause stops the clock, and delays no other', rolling, status(paused), 2 * hour, untested],
@@ -223,13 +203,7 @@ const rows: readonly Row[] = [
   ['one look convicts nothing [F64]', rolling, pods(crash), 20_000, wake(looked, 40_000)],
   ['nor does a second look too early [F64]', looked, pods(crash), 39_999, wake(looked, 40_000)],
   ['a second look that agrees reverts', looked, pods(crash), 40_000, wake(reverting, 40_000), 'revert'],
-  [
-    'another cause begins anew',
-    looked,
-    pods(noImage),
-    40_000,
-    { ...rolling, ...look(noImage, 40_000), wakeAt: 60_000 },
-  ],
+  ['another cause begins anew', looked, pods(noImage), 40_000, lookedAt(noImage, 40_000)],
   ['a pod that did not get that far shows nothing', untested, pods(), 1_000, untested],
   ['nor does one of a workload that rolls', rolling, pods(undefined, true), 20_000, rolling],
   ['one that is being reverted is reverted', reverting, status(complete), 0, reverting],
@@ -250,7 +224,7 @@ const rows: readonly Row[] = [
     secondly,
     changed,
     5_000,
-    { kind: 'rolling', template: 'two', attempt: 1, ...progress(0, 5_000), wakeAt: 15_000 },
+    { ...anew(5_000), attempt: 1, wakeAt: 15_000 },
   ],
   [
     'also if it is due for a change',
