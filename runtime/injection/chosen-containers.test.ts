@@ -1,19 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { activePolicy } from '../../sandbox/testing/injection.ts';
+import { decided as decide, injector } from '../../sandbox/testing/injection.ts';
 import { annotations, environment } from '../contract.ts';
 import { knownSidecars } from './chosen-containers.ts';
-import { decide } from './decide.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
-const injector: InjectorSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes', sidecars: knownSidecars },
-};
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const policy = activePolicy(tracing);
 const { injectContainers: only, excludeContainers: not } = annotations;
 
 function workload(own: Record<string, string>, pods: Record<string, string>): Workload {
@@ -25,9 +18,9 @@ function workload(own: Record<string, string>, pods: Record<string, string>): Wo
 }
 
 const decided = (seen: Workload, more: Partial<InjectorSettings> = {}, old?: Workload) =>
-  decide({
-    ...{ workload: seen, operation: old === undefined ? 'RECONCILE' : 'UPDATE', ...(old && { old }) },
-    ...{ policy, injector: { ...injector, ...more }, now: '2026-11-22T10:00:00.000Z', by: 'controller' },
+  decide(seen, {
+    ...(old && { operation: 'UPDATE', old }),
+    injector: { ...injector, sidecars: knownSidecars, ...more },
   });
 
 function injected(seen: Workload, more: Partial<InjectorSettings> = {}, old?: Workload): Workload {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { injected as injectedBy, settings } from '../../sandbox/testing/injection.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, workloads } from '../contract.ts';
@@ -10,21 +11,7 @@ import { workloadPatch } from './patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import type { InjectionSettings } from './types.ts';
 import { toTemplate, withTemplate } from './workload.ts';
-
-const settings: InjectionSettings = {
-  version: '1.0.0',
-  image: 'lumigo-autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: ['registry'],
-  endpoint: 'http://proxy.lumigo-system.svc.cluster.local',
-  platform: 'kubernetes',
-  secretName: 'lumigo-credentials',
-  secretKey: 'token',
-  traces: true,
-  logs: false,
-};
 
 /** A fixed seed makes failures reproducible. */
 const SEED = 20_261_120;
@@ -69,9 +56,8 @@ describe('the laws, as the API server sees them', () => {
         await cluster.client.patch(ref, guarded(before.metadata.resourceVersion ?? '', workloadPatch(before, after)));
         const injected = await testCluster.get(kind, namespace, ref.name);
         expect(toTemplate(injected)).toEqual(result.template);
-        const again = inject(toTemplate(injected) ?? result.template, settings);
-        if (again.refused !== undefined) throw new Error(again.refused);
-        expect(workloadPatch(injected, withTemplate(injected, again.template))).toEqual([]);
+        const again = injectedInto(toTemplate(injected) ?? result.template);
+        expect(workloadPatch(injected, withTemplate(injected, again))).toEqual([]);
         const back = withTemplate(injected, remove(result.template));
         await cluster.client.patch(
           ref,
@@ -90,8 +76,7 @@ describe('the laws, as the API server sees them', () => {
       .slice(0, COUNT / 5)
       .entries()) {
       const plain = named(`job-${index}`, template, kind);
-      const result = inject(template, settings);
-      if (result.refused !== undefined) continue;
+      if (injectedBy(template) === undefined) continue;
       injections += 1;
       const dryRun = async (job: Workload) => {
         const collection = { ...kind, namespace };
@@ -100,10 +85,8 @@ describe('the laws, as the API server sees them', () => {
       };
       const stored = await dryRun(plain);
       if (stored === undefined) throw new Error('no template');
-      const wanted = inject(stored, settings);
-      if (wanted.refused !== undefined) throw new Error(wanted.refused);
       const patched = withTemplate(plain, injectedInto(toTemplate(plain) ?? stored));
-      expect(ownParts(await dryRun(patched))).toEqual(ownParts(wanted.template));
+      expect(ownParts(await dryRun(patched))).toEqual(ownParts(injectedInto(stored)));
     }
     expect(injections).toBeGreaterThan(COUNT / 5 / 3);
   });
@@ -131,10 +114,10 @@ describe('the laws, as the API server sees them', () => {
       const into = await ready('privileged');
       const seen = new Set<string>();
       for (const template of samples('Always')) {
-        const result = inject(template, settings);
-        if (result.refused !== undefined) continue;
+        const injected = injectedBy(template);
+        if (injected === undefined) continue;
         const before = await dryRun(into, template);
-        expect(await dryRun(into, result.template)).toBe(before);
+        expect(await dryRun(into, injected)).toBe(before);
         seen.add(before);
       }
       expect([...seen].toSorted()).toEqual(['BestEffort', 'Burstable', 'Guaranteed']);
@@ -145,9 +128,9 @@ describe('the laws, as the API server sees them', () => {
       let accepted = 0;
       for (const template of samples('Always').flatMap((each) => [each, harden(each)])) {
         const before = await dryRun(into, template).catch(violation);
-        const result = inject(template, settings);
-        if (result.refused !== undefined) continue;
-        const after = await dryRun(into, result.template).catch(violation);
+        const injected = injectedBy(template);
+        if (injected === undefined) continue;
+        const after = await dryRun(into, injected).catch(violation);
         expect(after).toBe(before);
         if (before !== 'violates') accepted += 1;
       }
@@ -162,9 +145,9 @@ function violation(error: unknown): string {
 }
 
 function injectedInto(template: PodTemplate): PodTemplate {
-  const result = inject(template, settings);
-  if (result.refused !== undefined) throw new Error(result.refused);
-  return result.template;
+  const injected = injectedBy(template);
+  if (injected === undefined) throw new Error('it cannot be injected');
+  return injected;
 }
 
 /** The API server adds a label with its uid to every Job. */

@@ -1,20 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { older as injector } from '../../sandbox/testing/injection.ts';
+import { decided, older, tracing } from '../../sandbox/testing/injection.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
-import { decide } from './decide.ts';
 import { remove, uninstrument } from './remove.ts';
 import { parseInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from './types.ts';
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const policy: NamespacePolicy = {
-  ...{ kind: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
-  tracing,
-};
 const judge = (workload: unknown) =>
-  decide({ workload: workload as Workload, operation: 'CREATE', policy, injector, now: '', by: 'webhook' });
+  decided(workload as Workload, { operation: 'CREATE', injector: older, by: 'webhook' });
 
 function beside(kind: WorkloadKind, fields: object): object {
   const made = createWorkload(kind, 'shop', 'app') as unknown as { spec: { jobTemplate?: { spec: object } } };
