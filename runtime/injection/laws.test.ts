@@ -205,7 +205,7 @@ describe('the laws of whole workloads', () => {
   });
   const created = (each: Workload) => decided(frozen(each), { operation: 'CREATE', by: 'webhook' });
 
-  it('the patch makes exactly what was decided, and keeps unknown fields [D2]', () => {
+  it('the patch makes exactly what was decided, keeps unknown fields, and needs no other one [D2]', () => {
     fc.assert(
       fc.property(workload, (each) => {
         const decision = created(each);
@@ -218,17 +218,7 @@ describe('the laws of whole workloads', () => {
         expect(applyStrictly(each, patch)).toEqual(decision.workload);
         const back = workloadPatch(decision.workload, uninstrument(decision.workload));
         expect(applyStrictly(decision.workload, back)).toEqual(each);
-      }),
-      RUNS,
-    );
-  });
-
-  it('without a change there is no patch', () => {
-    fc.assert(
-      fc.property(workload, (each) => {
-        const decision = created(each);
-        expect(workloadPatch(each, structuredClone(each))).toEqual([]);
-        fc.pre(decision.kind === 'inject' && each.kind !== 'Job');
+        if (each.kind === 'Job') return;
         const again = decided(decision.workload, { now: '2027-01-01T00:00:00.000Z' });
         expect(again).toMatchObject({ kind: 'none', code: 'up-to-date' });
       }),
