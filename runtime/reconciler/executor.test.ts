@@ -10,7 +10,11 @@ import { observeWorkload } from './workload-store.ts';
 
 const { deployment: kind } = workloadKinds;
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
-const change = (name: string, under = policy, more: Pick<WorkloadChange, 'task'> = {}): WorkloadChange => ({
+const change = (
+  name: string,
+  under: NamespacePolicy = policy,
+  more: Pick<WorkloadChange, 'task'> = {},
+): WorkloadChange => ({
   ...more,
   workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),
   policy: under,
