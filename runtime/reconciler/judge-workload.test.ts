@@ -1,36 +1,23 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { changed, decided, injector, made } from '../../sandbox/testing/injection.ts';
-import { workloadKinds } from '../contract.ts';
+import { annotations, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
+import type { Evidence } from '../rollout/evidence.ts';
+import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import { classifyWorkload } from './observations.ts';
+import { classifyWorkload, judgedBefore } from './observations.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
-import { WorkloadStore } from './workload-store.ts';
+import { observeWorkload, WorkloadStore } from './workload-store.ts';
 
-const running = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
-
-function toJudge() {
+const { deployment } = workloadKinds;
+const config = { version: '2.0.0', rolloutSoakSeconds: 0, rolloutDeadlineSeconds: 300, rolloutLookSeconds: 20 };
+function termOf(more: object = {}) {
   const store = new WorkloadStore(() => 0);
-  const config = {
-    version: '2.0.0',
-    rolloutStrategy: 'immediate',
-    rolloutSoakSeconds: 10,
-    rolloutDeadlineSeconds: 300,
-    rolloutLookSeconds: 20,
-  };
-  const term = { store, config, signal: new AbortController().signal } as unknown as ReconcilerContext;
-  const rollouts = new Rollouts(term);
-  const judge = new WorkloadJudge(term, rollouts);
-  const see = async (workload: Workload): Promise<string | undefined> => {
-    const known = store.upsert(workloadKinds.deployment, workload.metadata)?.workload;
-    if (known === undefined) throw new Error('it has an owner');
-    rollouts.touch(known);
-    await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
-    return store.latest(known)?.state?.kind;
-  };
-  return { see, store };
+  const { signal } = new AbortController();
+  const term = { store, config: { ...config, ...more }, signal } as unknown as ReconcilerContext;
+  return { store, term, rollouts: new Rollouts(term) };
 }
 
 it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
@@ -43,20 +30,65 @@ it('takes an injection with the image of another webhook for current, in its nam
   expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
 });
 
-describe('without judgement (rollout.strategy: immediate)', () => {
-  const injected = changed(decided(made()));
-  const workload = { ...injected, spec: { ...(injected['spec'] as object), replicas: 1 } };
-  const version = (resourceVersion: string, status: object): Workload => ({
-    ...{ ...workload, status },
-    metadata: { ...workload.metadata, uid: 'u', resourceVersion },
-  });
+it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {
+  const { store, term, rollouts } = termOf({ rolloutStrategy: 'immediate' });
+  const judge = new WorkloadJudge(term, rollouts);
+  const plain = changed(decided(made()));
+  const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
+  const see = async (resourceVersion: string, status: object, { metadata, ...rest } = injected) => {
+    const workload = { ...rest, status, metadata: { ...metadata, uid: 'u', resourceVersion } };
+    const known = store.upsert(deployment, workload.metadata)?.workload;
+    if (known === undefined) throw new Error('it has an owner');
+    rollouts.touch(known);
+    await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
+    return store.latest(known)?.state?.kind;
+  };
+  expect(await see('1', {})).toBe('unready');
+  expect(await see('2', { replicas: 1, updatedReplicas: 1, availableReplicas: 1 })).toBe('verified');
+  expect(await see('3', {})).toBe('verified');
+  expect(store.in('shop')).toMatchObject([{ state: { wakeAt: Infinity } }]);
+  expect(await see('4', {}, made())).toBeUndefined();
+});
 
-  it('knows when the pods of a workload run, from when telemetry is expected', async () => {
-    const { see, store } = toJudge();
-    expect(await see(version('1', {}))).toBe('unready');
-    expect(await see(version('2', running))).toBe('verified');
-    expect(await see(version('3', {}))).toBe('verified');
-    expect(store.in('shop')).toMatchObject([{ state: { wakeAt: Infinity } }]);
-    expect(await see({ ...made(), metadata: { ...made().metadata, uid: 'u', resourceVersion: '4' } })).toBeUndefined();
-  });
+it('leaves 20 s between two looks at failing pods, even without a soak', () => {
+  expect(termOf().rollouts.observe('shop').settings).toMatchObject({ soakMs: 0, lookMs: 20_000 });
+});
+
+const risk = { rank: 0, pods: 2 } as const;
+const evidence: Evidence = { cause: 'InjectorImage', message: 'there is no image' };
+const reverted: WorkloadState = { kind: 'reverted', evidence, risk, attempt: 1, wakeAt: Infinity };
+const probation = { progress: { available: 2, at: -20_000 }, template: 'one', attempt: 0, wakeAt: 0 };
+const complete = { kind: 'complete', available: 2 } as const;
+const reading = { completion: complete, template: 'one', isCurrent: true, risk, injector: 'failing' } as const;
+const runs: Observation = { kind: 'status', unchangedSince: -20_000, ...reading };
+
+it.each([
+  ['frees the workloads whose injector failed, if it was a retry', { freed: 'retry', isCurrent: true }, 'queued'],
+  ['changes nothing about them if it was no retry', { isCurrent: true }, 'reverted'],
+  ['changes nothing about them if it has an older injector', { freed: 'retry', isCurrent: false }, 'reverted'],
+] as const)('a workload that is verified %s', (_title, more, expected) => {
+  const { store, rollouts } = termOf();
+  const create = (name: string, namespace: string, state: WorkloadState) => {
+    const seen = store.upsert(deployment, { name, namespace, uid: name, resourceVersion: '1' })?.workload;
+    return seen === undefined ? undefined : store.update(seen, { state });
+  };
+  const tried = create('tried', 'shop', { kind: 'soaking', since: -20_000, ...probation, ...more });
+  create('other', 'shop', reverted);
+  create('stranger', 'elsewhere', reverted);
+  if (tried !== undefined) rollouts.see(tried, runs);
+  const states = [...store.in('shop'), ...store.in('elsewhere')].map(({ state }) => state?.kind);
+  expect(states).toEqual(['verified', expected, 'reverted']);
+});
+
+const text = 'added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false';
+const NOW = Date.parse('2026-11-20T10:20:00Z');
+
+it.each([
+  ['an old Job', workloadKinds.job, text, NOW + 3_600_000, { judged: text }],
+  ['a recent Job, because its pods may show how the injector fares', workloadKinds.job, text, NOW, {}],
+  ['an old Deployment, because it can change', deployment, text, NOW + 3_600_000, {}],
+] as const)('a new leader decides if it reads the injection of %s', (_what, kind, status, now, expected) => {
+  const own = { [annotations.instrumentation]: status };
+  const workload = observeWorkload(kind, { namespace: 'shop', name: 'a', annotations: own });
+  expect(judgedBefore(workload, now)).toEqual(expected);
 });
