@@ -30,6 +30,7 @@ afterAll(async () => {
   await proxy?.close();
 });
 
+const retry = (value: string | null = '1') => ({ metadata: { annotations: { [annotations.retry]: value } } });
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 
 describe('a rollout', () => {
@@ -72,7 +73,7 @@ describe('a rollout', () => {
     expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(1);
     await stage.merge('b', { spec: { paused: true } });
     stage.become('ready', 'a');
-    await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.merge('a', retry());
     await stage.waitForInstrumented('a');
     expect(await stage.getRevert('a')).toBeUndefined();
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
@@ -88,7 +89,7 @@ describe('a rollout', () => {
     for (const name of names) await stage.waitForReverted(name, 'InjectorImage');
     stage.become('ready', ...names);
     await stage.stays();
-    await stage.merge('c', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.merge('c', retry());
     await stage.waitForInstrumented(...names);
     await stage.waitForCondition({ status: 'True', reason: 'Complete' });
   });
@@ -129,9 +130,6 @@ describe('a rollout', () => {
       'InjectorImage',
     ]);
     expect((await stage.getRevert('b'))?.evidence).toContain('the last words');
-    await operator.killManager();
-    await operator.startManager();
-    await stage.stays('a');
   });
 
   it('judges an injection of an earlier leader before a further change', async () => {
@@ -313,11 +311,11 @@ describe('a rollout', () => {
     const stage = await stages.make(operator, 'left', deployments('a', 'b'));
     await stage.activate();
     await stage.waitForCondition({ reason: 'LeftForNow' });
-    await stage.merge('b', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.merge('b', retry());
     await stage.stays();
-    await stage.merge('b', { metadata: { annotations: { [annotations.retry]: null } } });
+    await stage.merge('b', retry(null));
     await restart('manual');
-    await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.merge('a', retry());
     await stage.waitForInstrumented('a');
     await stage.stays('a');
   });
