@@ -13,11 +13,7 @@ const lumigo = (metadata: object, spec: object = { lumigoToken: { secretRef } })
 
 describe('a Lumigo in memory', () => {
   it('has no foreign labels, annotations or managed fields, and notices their presence [F66]', () => {
-    const foreign = {
-      labels: { a: long },
-      annotations: { b: long },
-      managedFields: [{ c: long }],
-    };
+    const foreign = { labels: { a: long }, annotations: { b: long }, managedFields: [{ c: long }] };
     const kept = essentialLumigo(lumigo(foreign));
     expect(JSON.stringify(kept).length).toBeLessThan(600);
     expect(kept.metadata.labelsDigest).not.toBe(essentialLumigo(lumigo({})).metadata.labelsDigest);

@@ -7,9 +7,7 @@ const condition = (
   type: string,
   status: Condition['status'],
   lastTransitionTime = '2026-11-22T10:00:00Z',
-): Condition => ({
-  ...{ type, status, lastTransitionTime, reason: 'Because', message: 'of this' },
-});
+): Condition => ({ ...{ type, status, lastTransitionTime, reason: 'Because', message: 'of this' } });
 const lumigo = (...conditions: Condition[]): LumigoResource => ({
   ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo', status: { conditions } },
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1' },

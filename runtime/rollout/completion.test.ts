@@ -84,14 +84,7 @@ const blueGreen = (activeSelector: string, more: object = {}) => ({
 
 /** The status of an Argo Rollout (1.8) of three pods. `blueGreen` counts available pods of the active ReplicaSet only. */
 const argo = (phase: string, [replicas, updatedReplicas, running]: readonly number[], more: object = {}) => ({
-  ...{
-    phase,
-    replicas,
-    updatedReplicas,
-    availableReplicas: running,
-    readyReplicas: running,
-    HPAReplicas: replicas,
-  },
+  ...{ phase, replicas, updatedReplicas, availableReplicas: running, readyReplicas: running, HPAReplicas: replicas },
   ...{ currentPodHash: 'new', stableRS: phase === 'Healthy' ? 'new' : 'old', observedGeneration: '1' },
   ...{ blueGreen: {}, canary: {}, conditions: [available, progressing], ...more },
 });

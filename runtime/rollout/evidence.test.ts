@@ -81,9 +81,7 @@ const noImage = pod({
   status: { initContainerStatuses: [{ name: 'lumigo-injector', ...waiting('ImagePullBackOff') }] },
 });
 const killed = pod({
-  status: {
-    initContainerStatuses: [{ name: 'lumigo-injector', lastState: { terminated: { exitCode: 137 } } }],
-  },
+  status: { initContainerStatuses: [{ name: 'lumigo-injector', lastState: { terminated: { exitCode: 137 } } }] },
 });
 const crashes = pod({ status: { containerStatuses: [crashing('app')] } });
 const ready = pod({ isReady: true, status: { containerStatuses: [{ name: 'app', restartCount: 2 }] } });
