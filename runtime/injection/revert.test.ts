@@ -1,23 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  active,
+  activePolicy,
   changed,
   decided as decide,
   failedIn,
   injected,
-  older as injector,
+  instrumented,
+  made,
+  older,
+  podsPolicy,
   tracing,
-  activePolicy,
+  withMetadata,
 } from '../../sandbox/testing/injection.ts';
+import { forgedTexts } from '../../sandbox/testing/forgeries.ts';
 import { annotations, labels } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { revertKey } from './decide-revert.ts';
+import { isInjected, uninstrument } from './remove.ts';
 import { parseRevert, findRevert, withRevert } from './revert.ts';
 import { isReverted, getInjectionStatus, injectionStatusText, removeInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 import { MAX_ANNOTATION_BYTES, whyInvalid } from './validity.ts';
 
+const injector = older;
 const at = '2026-11-22T10:00:00.000Z';
 const template = (more: object = {}): PodTemplate => ({
   spec: { containers: [{ name: 'app', image: 'app:1', command: ['run'], ...more }] },
@@ -65,12 +74,12 @@ describe('the record of a revert', () => {
 });
 
 describe('an injection whose pods failed', () => {
-  const instrumented = changed(decided(workload()));
-  const failed = failedIn(instrumented);
+  const before = changed(decided(workload()));
+  const failed = failedIn(before);
 
   it('is removed with a record of the revert', () => {
-    const { at } = getInjectionStatus(instrumented.metadata) ?? {};
-    const removed = changed(decided(instrumented, { failed }));
+    const { at } = getInjectionStatus(before.metadata) ?? {};
+    const removed = changed(decided(before, { failed }));
     expect(findRevert(removed.metadata)).toEqual({ at, cause: 'Crash', attempt: 1, key, evidence: 'it crashed' });
     expect(removed['spec']).toEqual(workload()['spec']);
   });
@@ -167,5 +176,158 @@ describe('the webhook', () => {
   it('keeps an existing injection while the injector fails', () => {
     const sent = { ...known('failing'), operation: 'UPDATE' as const, old: changed(decided(workload())) };
     expect(decided(workload(), sent).code).toBe('restored');
+  });
+});
+
+const none: NamespacePolicy = { kind: 'none' };
+const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
+const text = ({ metadata }: Workload) => metadata.annotations?.[annotations.instrumentation];
+const withText = (workload: Workload, value: string | undefined): Workload => {
+  const { [annotations.instrumentation]: _text, ...rest } = workload.metadata.annotations ?? {};
+  const own = value === undefined ? rest : { ...rest, [annotations.instrumentation]: value };
+  return withMetadata(workload, { annotations: own });
+};
+const version = (tag: string, own: Readonly<Record<string, string>> = {}) =>
+  made({ labels: own, pod: { containers: [{ name: 'app', image: `app:${tag}` }] } });
+
+/** Replaces the pod template and all annotations by those of an earlier revision, and no label. */
+const undo = (workload: Workload, { metadata, ...earlier }: Workload): Workload => ({
+  ...withTemplate(workload, toTemplate({ metadata, ...earlier } as Workload) as PodTemplate),
+  metadata: { ...workload.metadata, annotations: metadata.annotations ?? {} },
+});
+
+function sent(old: Workload, workload: Workload, more: Partial<DecisionInput> = {}): Workload {
+  const decision = decide(workload, { operation: 'UPDATE', by: 'webhook', old, ...more });
+  return decision.kind === 'none' ? workload : decision.workload;
+}
+
+function takenBack(workload: Workload): Workload {
+  return changed(decide(workload, { failed: { ...failedIn(workload), attempt: 3 } }));
+}
+
+describe('after `kubectl rollout undo`', () => {
+  it('an opt-in by label stays, and the new pods are injected', () => {
+    const before = instrumented(version('2', { [labels.autoTrace]: 'true' }), { policy: none });
+    const after = sent(before, undo(before, version('1')), { policy: none });
+    expect(isInjected(toTemplate(after) as PodTemplate)).toBe(true);
+    expect(getInjectionStatus(after.metadata)?.userLabel).toBe('true');
+    expect(uninstrument(after)).toEqual(version('1', { [labels.autoTrace]: 'true' }));
+  });
+
+  it.each<readonly [string, NamespacePolicy]>([
+    ['whose Lumigo is deleted', none],
+    ['whose Lumigo is disabled', { kind: 'disabled', lumigo: 'l', remove: false }],
+    ['whose Lumigo is inactive', inactive],
+  ])('a kept injection %s stays kept', (_which, policy) => {
+    const earlier = instrumented(version('1'));
+    const before = instrumented(version('2'), { policy: { ...active, remove: false } });
+    const after = sent(before, undo(before, earlier), { policy });
+    expect(getInjectionStatus(after.metadata)?.keep).toBe(true);
+    expect(toTemplate(after)).toEqual(toTemplate(earlier));
+    expect(decide(after, { policy }).kind).toBe('none');
+  });
+
+  it.each([
+    ['the injected revision and its annotations', (before: Workload, failing: Workload) => undo(before, failing)],
+    [
+      'only the injected template, as of a StatefulSet',
+      (before: Workload, failing: Workload) => withTemplate(before, toTemplate(failing) as PodTemplate),
+    ],
+  ])('a revert stands although a user brings back %s', (_what, bringBack) => {
+    const failing = instrumented(version('1'));
+    const before = takenBack(failing);
+    const decision = decide(bringBack(before, failing), { operation: 'UPDATE', by: 'webhook', old: before });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'reverted' });
+    expect(decision.message).toContain('it crashed');
+    expect(changed(decision)).toEqual(before);
+    expect(findRevert(changed(decision).metadata)?.attempt).toBe(3);
+  });
+
+  it.each<readonly [string, NamespacePolicy]>([
+    ['is deleted', none],
+    ['disables injection', { kind: 'disabled', lumigo: 'l', remove: true }],
+    ['is not active', inactive],
+    ['is being deleted', { kind: 'deleting', lumigo: 'l', remove: true }],
+    ['injects pods', podsPolicy(tracing)],
+  ])('no injected template comes back if the Lumigo %s', (_which, policy) => {
+    const [old, earlier] = [version('2'), instrumented(version('1'))];
+    for (const undone of [undo(old, earlier), withTemplate(old, toTemplate(earlier) as PodTemplate)])
+      expect(sent(old, undone, { policy })).toEqual(version('1'));
+  });
+
+  it('an excluded namespace keeps any template, and so does one without the record of this operator', () => {
+    const [old, injected] = [version('2'), instrumented(version('1'))];
+    const foreign = JSON.parse(
+      JSON.stringify(injected).replaceAll('operator.lumigo.io/injection', 'other'),
+    ) as Workload;
+    expect(sent(old, injected, { policy: { kind: 'excluded' } })).toEqual(injected);
+    expect(sent(old, foreign, { policy: none })).toEqual(foreign);
+  });
+
+  it('another injected program is a new attempt without a record of the revert', () => {
+    const earlier = instrumented(version('1'));
+    const before = takenBack(instrumented(version('2')));
+    const after = sent(before, undo(before, earlier));
+    expect(isInjected(toTemplate(after) as PodTemplate)).toBe(true);
+    expect([findRevert(after.metadata), after.metadata.labels?.[labels.rollout]]).toEqual([undefined, undefined]);
+  });
+
+  it('a workload that the webhook missed loses the label of its revert', () => {
+    const failing = instrumented(version('1'));
+    const after = changed(decide(undo(takenBack(failing), failing)));
+    expect(after.metadata.labels).toEqual(failing.metadata.labels);
+    expect(uninstrument(undo(takenBack(failing), failing))).toEqual(version('1'));
+  });
+
+  it('no new injection comes back while the injector fails', () => {
+    const more = { report: { health: 'failing', why: 'it crashed' } } as const;
+    const old = version('1');
+    expect(sent(old, undo(old, instrumented(old)), more)).toEqual(old);
+    const injected = instrumented(old);
+    expect(sent(injected, undo(injected, injected), more)).toEqual(injected);
+  });
+});
+
+describe('the annotation of the operator', () => {
+  const texts = fc.option(fc.constantFrom(...forgedTexts), { nil: undefined });
+  const states = fc.constantFrom(
+    instrumented(version('1')),
+    instrumented(version('1'), { injector: older }),
+    instrumented(version('1'), { policy: { ...active, remove: false } }),
+    instrumented(version('1', { [labels.autoTrace]: 'true' }), { policy: none }),
+    takenBack(instrumented(version('1'))),
+  );
+  const policies = fc.constantFrom<NamespacePolicy>(...[active, none, inactive], {
+    kind: 'disabled',
+    lumigo: 'l',
+    remove: true,
+  });
+
+  it('has no effect if an update changes it together with the pods', () => {
+    fc.assert(
+      fc.property(states, states, policies, texts, (old, next, policy, value) => {
+        const template = toTemplate(next) as PodTemplate;
+        for (const pods of [template, toTemplate(version('2')) as PodTemplate]) {
+          const usual = sent(old, withTemplate(old, pods), { policy });
+          expect(sent(old, withText(withTemplate(old, pods), value), { policy })).toEqual(usual);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each<readonly [string, Workload, Workload, NamespacePolicy]>([
+    ['the operator never wrote it', made(), withText(made(), forgedTexts[0]), none],
+    ['the namespace is excluded', instrumented(), withText(instrumented(), undefined), { kind: 'excluded' }],
+    ['nothing changes it', instrumented(), instrumented(), none],
+  ])('is not restored if %s', (_case, old, workload, policy) => {
+    expect(decide(workload, { operation: 'UPDATE', old, policy }).kind).toBe('none');
+  });
+
+  it('is not restored if the annotations would become too large', () => {
+    const old = instrumented();
+    const full = withMetadata(withText(old, undefined), { annotations: { note: 'x'.repeat(256 * 1024 - 100) } });
+    expect(decide(full, { operation: 'UPDATE', old, policy: none }).kind).toBe('none');
+    expect(text(old)).toBeDefined();
   });
 });
