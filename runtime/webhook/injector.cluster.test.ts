@@ -188,7 +188,7 @@ describe('a workload of a namespace without a Lumigo', () => {
   });
 });
 
-describe('what happens while the webhook is down', () => {
+describe('a change while the webhook is down', () => {
   let [created, optedOut, rolledBack] = ['', '', ''];
   beforeAll(async () => {
     const { testCluster } = operator;
@@ -211,7 +211,7 @@ describe('what happens while the webhook is down', () => {
     await operator.startManager();
   });
 
-  it('is a creation, which succeeds: the workload is instrumented once it is back [D12, D30]', async () => {
+  it('creates workloads, which are instrumented once it is back [D12, D30]', async () => {
     for (const [, kind] of mutableKinds)
       await operator.testCluster.waitForInstrumented(kind, created, `app-${kind.plural}`);
     await eventually(async () =>
@@ -219,10 +219,10 @@ describe('what happens while the webhook is down', () => {
     );
   });
 
-  it('is an opt-out, which takes effect once it is back', () =>
+  it('opts out, which takes effect once it is back', () =>
     operator.testCluster.waitForInstrumented(deployment, optedOut, 'app', false));
 
-  it('is a rollback to a template without the injection, which is injected again', () =>
+  it('rolls back to a template without the injection, which is injected again', () =>
     operator.testCluster.waitForInstrumented(deployment, rolledBack, 'app'));
 });
 
