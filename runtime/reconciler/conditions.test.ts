@@ -11,14 +11,16 @@ const input: StatusInput = {
   ...{ telemetry: undefined, token: {}, needed: [], podPolicy: undefined, now: '2026-11-20T10:00:00Z' },
 };
 const later = '2026-11-20T11:00:00Z';
+const statusOf = (more: Partial<StatusInput>, before?: ReturnType<typeof getStatus>) =>
+  getStatus({ ...input, ...more }, before);
 const noted = (progress: Partial<StatusInput['progress']>) =>
-  findCondition(getStatus({ ...input, progress: { ...noProgress, ...progress } }, undefined), 'Active');
+  findCondition(statusOf({ progress: { ...noProgress, ...progress } }), 'Active');
 const findCondition = (status: ReturnType<typeof getStatus>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
   it('always has Ready, Active and Error, with reasons and the observed generation', () => {
-    const status = getStatus(input, undefined);
+    const status = statusOf({});
     const told = { lastTransitionTime: input.now, observedGeneration: 2 };
     expect(status.conditions).toEqual([
       expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 2 }),
@@ -31,16 +33,16 @@ describe('the status of a Lumigo', () => {
   it('has no token, also not one in place of the key of a Secret', () => {
     const token = `t_${'a1'.repeat(10)}f`;
     const { problem } = credentialIn({ data: {}, version: '7' }, { namespace: 'shop', name: 'lumigo', key: token });
-    const status = getStatus({ ...input, problem }, undefined);
+    const status = statusOf({ problem });
     expect(findCondition(status, 'Error')?.message).toContain("Secret 'shop/lumigo' has no key 't_…'");
     expect(JSON.stringify(status)).not.toContain(token);
   });
 
   it('keeps the time of a condition until its status changes', () => {
-    const ready = getStatus(input, undefined);
-    const still = getStatus({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
+    const ready = statusOf({});
+    const still = statusOf({ progress: { ...input.progress, pending: 3 }, now: later }, ready);
     expect(findCondition(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
-    const broken = getStatus({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
+    const broken = statusOf({ problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
     expect(findCondition(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
     expect(findCondition(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
   });
@@ -49,7 +51,7 @@ describe('the status of a Lumigo', () => {
     const type = 'TokenAccepted';
     const problem = { reason: 'TokenRefused', message: 'it is' } as const;
     const saying = (token: StatusInput['token'], before: ReturnType<typeof getStatus> | undefined) =>
-      getStatus({ ...input, token: { generation: 2, ...token }, now: later }, before);
+      statusOf({ token: { generation: 2, ...token }, now: later }, before);
     expect(findCondition(saying({}, undefined), type)).toBeUndefined();
     const wrong = saying({ accepted: problem }, undefined);
     expect(findCondition(wrong, type)).toMatchObject({ status: 'False', ...problem });
@@ -58,17 +60,17 @@ describe('the status of a Lumigo', () => {
   });
 
   it('has TokenAccepted of the spec that the result is about, and none without a token', () => {
-    const before = getStatus({ ...input, token: { generation: 2, accepted: 'working' } }, undefined);
+    const before = statusOf({ token: { generation: 2, accepted: 'working' } });
     const changed = { ...input, metadata: { generation: 3 }, token: { generation: 2, accepted: 'working' } } as const;
     expect(findCondition(getStatus(changed, before), 'TokenAccepted')).toMatchObject({ observedGeneration: 2 });
     const problem = { reason: 'SecretNotFound', message: 'gone' } as const;
-    expect(findCondition(getStatus({ ...input, problem }, before), 'TokenAccepted')).toBeUndefined();
+    expect(findCondition(statusOf({ problem }, before), 'TokenAccepted')).toBeUndefined();
   });
 
   it('keeps what an earlier leader saw until there is a new result', () => {
     const webhook = { reachable: true, reason: 'ProbeSucceeded', message: '' } as const;
-    const before = getStatus({ ...input, webhook, telemetry: 'working' }, undefined);
-    expect(getStatus({ ...input, now: later }, before).conditions).toEqual(before.conditions);
+    const before = statusOf({ webhook, telemetry: 'working' });
+    expect(statusOf({ now: later }, before).conditions).toEqual(before.conditions);
   });
 
   it.each<[string, Partial<StatusInput['progress']>, string]>([
@@ -93,9 +95,8 @@ describe('the status of a Lumigo', () => {
   );
 
   it('is equal for equal input, so that nothing is written without a cause [D21]', () => {
-    const status = getStatus(input, undefined);
-    const after = (more: Partial<StatusInput>) =>
-      findDifference(status, getStatus({ ...input, ...more, now: later }, status));
+    const status = statusOf({});
+    const after = (more: Partial<StatusInput>) => findDifference(status, statusOf({ ...more, now: later }, status));
     expect(after({})).toBeUndefined();
     expect(after({ progress: { ...input.progress, pending: 1 } })).toBe('text');
     expect(after({ problem: { reason: 'SecretNotFound', message: 'gone' } })).toBe('state');
@@ -103,8 +104,7 @@ describe('the status of a Lumigo', () => {
   });
 
   it('reports if the webhook is reached once that is known', () => {
-    const after = (webhook: StatusInput['webhook']) =>
-      findCondition(getStatus({ ...input, webhook }, undefined), 'WebhookReachable');
+    const after = (webhook: StatusInput['webhook']) => findCondition(statusOf({ webhook }), 'WebhookReachable');
     expect(after(undefined)).toBeUndefined();
     expect(after({ reachable: true, reason: 'ProbeSucceeded', message: '' })?.status).toBe('True');
     const problem = { reason: 'ProbeTimedOut', message: 'no answer' } as const;
