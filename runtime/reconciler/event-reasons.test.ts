@@ -46,36 +46,13 @@ const CANNOT_ADD = 'LumigoCannotAddInstrumentation';
 const CANNOT_UPDATE = 'LumigoCannotUpdateInstrumentation';
 const CANNOT_REMOVE = 'LumigoCannotRemoveInstrumentation';
 
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 /** Nothing is tried with these, as the tests of the decision show, so they have no event. */
 type Silent =
-  | 'deleting'
-  | 'other-kind'
-  | 'no-template'
-  | 'job-update'
-  | 'job-finished'
-  | 'opted-out'
-  | 'excluded'
-  | 'windows'
-  | 'left-to-owner'
-  | 'left-behind'
-  | 'architecture'
-  | 'no-lumigo'
-  | 'disabled'
-  | 'inactive'
-  | 'lumigo-deleting'
-  | 'pod-mode'
-  | 'mirror-pod'
-  | 'no-pod-mode'
-  | 'not-selected'
-  | 'existing-left'
-  | 'up-to-date'
-  | 'reverted'
-  | 'forgotten'
-  | 'injector-failing'
-  | 'injector-unverified'
-  | 'kept'
-  | 'restored'
-  | 'relabelled';
+  | Words<'deleting other-kind no-template job-update job-finished opted-out excluded windows left-to-owner'>
+  | Words<'left-behind architecture no-lumigo disabled inactive lumigo-deleting pod-mode mirror-pod'>
+  | Words<'no-pod-mode not-selected existing-left up-to-date reverted forgotten injector-failing'>
+  | Words<'injector-unverified kept restored relabelled'>;
 
 type Row = readonly [reason: string, situation: string, workload: Workload, more?: Partial<DecisionInput>];
 
