@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -11,6 +11,7 @@ import { reviewWorkload } from './injector.ts';
 import type { Answer } from './review.ts';
 
 const review = (request: object) => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+const created = (uid: string, object?: unknown) => JSON.stringify(review({ uid, operation: 'CREATE', object }));
 const log: Record<string, unknown>[] = [];
 let answer: () => Answer = () => ({ allowed: true, code: 200, message: 'fine' });
 let server: Server;
@@ -35,19 +36,10 @@ afterAll(() => {
   server.close();
 });
 
-function post(body: string, path: string = paths.inject): Promise<{ status: number; body: never }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) as never }),
-      );
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
+async function post(body: string, path: string = paths.inject): Promise<{ status: number; body: never }> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body });
+  return { status: response.status, body: (await response.json()) as never };
 }
 
 function begin(length: number): Socket {
@@ -60,7 +52,7 @@ describe('the webhook application', () => {
   it('answers a review under its uid, with the patch encoded', async () => {
     const patch = [{ op: 'add', path: '/x', value: 1 } as const];
     answer = () => ({ allowed: true, code: 200, message: 'injected', patch, warnings: ['note'] });
-    expect(await post(JSON.stringify(review({ uid: 'u1', operation: 'CREATE' })))).toEqual({
+    expect(await post(created('u1'))).toEqual({
       status: 200,
       body: {
         apiVersion: 'admission.k8s.io/v1',
@@ -94,7 +86,7 @@ describe('the webhook application', () => {
     async (notable, level) => {
       log.length = 0;
       answer = () => ({ allowed: true, code: 200, message: 'because', ...(notable && { notable }) });
-      await post(JSON.stringify(review({ uid: 'u3', operation: 'CREATE' })));
+      await post(created('u3'));
       const fields = { webhook: '/v1alpha1/inject', code: 200, reason: 'because', UID: 'u3', allowed: true };
       expect(log).toMatchObject([{ level, msg: 'wrote response', ...fields, ...(notable && { workload: notable }) }]);
     },
@@ -104,7 +96,7 @@ describe('the webhook application', () => {
     log.length = 0;
     const long = 'x'.repeat(50_000);
     answer = () => ({ allowed: true, code: 200, message: long, notable: `Deployment kube-system/${long}` });
-    for (let sent = 0; sent < 110; sent += 1) await post(JSON.stringify(review({ uid: long, operation: 'CREATE' })));
+    for (let sent = 0; sent < 110; sent += 1) await post(created(long));
     const levels = log.map(({ level }) => level);
     // The test before logged one.
     expect(levels).toEqual([...Array<number>(99).fill(30), ...Array<number>(11).fill(20)]);
@@ -115,7 +107,7 @@ describe('the webhook application', () => {
     answer = () => {
       throw new Error('a bug');
     };
-    const { status, body } = await post(JSON.stringify(review({ uid: 'u3', operation: 'CREATE' })));
+    const { status, body } = await post(created('u3'));
     expect(status).toBe(200);
     expect(body).toMatchObject({ response: { uid: 'u3', allowed: true, status: { code: 500 } } });
     expect(JSON.stringify(body)).toContain('a bug');
@@ -140,7 +132,7 @@ describe('the webhook application', () => {
     expect((await post('{}', '/elsewhere')).status).toBe(404);
   });
 
-  const large = (object: unknown) => JSON.stringify(review({ uid: 'u-1', operation: 'CREATE', object }));
+  const large = (object: unknown) => created('u-1', object);
 
   it('accepts a review of a megabyte', async () => {
     answer = () => ({ allowed: true, code: 200, message: 'large' });
@@ -181,7 +173,7 @@ describe('the webhook application', () => {
     socket.destroy();
     await once(socket, 'close');
     answer = () => ({ allowed: true, code: 200, message: 'alive' });
-    expect((await post(JSON.stringify(review({ uid: 'after', operation: 'CREATE' })))).body).toMatchObject({
+    expect((await post(created('after'))).body).toMatchObject({
       response: { status: { message: 'alive' } },
     });
   });
