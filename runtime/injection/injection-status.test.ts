@@ -100,11 +100,10 @@ describe('the injection status', () => {
     expect(removeInjectionStatus({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
   });
 
-  it.each(['false', 'False', 'FALSE'])('the label %s opts out [D19]', (value) => {
-    expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(true);
-  });
-
-  it.each(['true', '', 'no', 'falsely'])('the label %j does not opt out [D19]', (value) => {
-    expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(false);
+  it.each([
+    ...['false', 'False', 'FALSE'].map((value) => [value, true] as const),
+    ...['true', '', 'no', 'falsely'].map((value) => [value, false] as const),
+  ])('the label %j opts out: %s [D19]', (value, expected) => {
+    expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(expected);
   });
 });
