@@ -38,6 +38,7 @@ const image = '/spec/template/spec/containers/0/image';
 const nextImage = { kind: 'json', operations: [{ op: 'replace', path: image, value: 'app:2' }] } as const;
 
 let operator: OperatorBench;
+let testCluster: OperatorBench['testCluster'];
 let later: Manager | undefined;
 /** `shop` and `gone` are instrumented, a later release removes from `gone`, and `outside` stays clean. */
 let shop: string;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   await bundle(program, laterRelease);
   // An upgrade installs the guard of its own release, which knows the variable.
   operator = await startOperator({ controllerManager: false, settings: { guard: 'Off' } });
-  const { testCluster } = operator;
+  ({ testCluster } = operator);
   [shop, gone, outside] = [
     await testCluster.namespace('shop'),
     await testCluster.namespace('gone'),
@@ -72,7 +73,7 @@ async function startLater(more: Changes = {}): Promise<void> {
   later = await startManager(cluster, installation, { name: 'later', program, webhookPort, config });
 }
 
-const getReasons = (name: string) => operator.testCluster.reasons(shop, name);
+const getReasons = (name: string) => testCluster.reasons(shop, name);
 
 const waitForEvents = (reasons: readonly string[]) =>
   eventually(async () => {
@@ -83,19 +84,17 @@ const waitForEvents = (reasons: readonly string[]) =>
 const seen = (injectionStatuses = 0) =>
   Promise.all(
     all.map(async ([kind, name]) => {
-      const { generation = 0 } = (await operator.testCluster.get(kind, shop, name)).metadata;
-      const template = await operator.testCluster.toTemplate(kind, shop, name);
+      const { generation = 0 } = (await testCluster.get(kind, shop, name)).metadata;
+      const template = await testCluster.toTemplate(kind, shop, name);
       return { name, template, generation: kind === deployment ? generation - injectionStatuses : generation };
     }),
   );
 
 const valueIn = async (kind: WorkloadKind, name: string, from = shop) =>
-  (await operator.testCluster.toTemplate(kind, from, name)).spec.containers[0]?.env?.findLast(
-    (each) => each.name === variable,
-  )?.value;
+  (await testCluster.toTemplate(kind, from, name)).spec.containers[0]?.env?.findLast((each) => each.name === variable)
+    ?.value;
 
 async function lookedAt(keep: true | undefined): Promise<void> {
-  const { testCluster } = operator;
   const injection = { removeLumigoFromResourcesOnDeletion: keep !== true };
   await testCluster.changeLumigo(shop, { spec: { tracing: { injection } } });
   await eventually(async () => {
@@ -108,7 +107,6 @@ async function lookedAt(keep: true | undefined): Promise<void> {
 }
 
 async function expectClean(namespace: string): Promise<void> {
-  const { testCluster } = operator;
   for (const [kind, name] of all)
     expect([name, await testCluster.toTemplate(kind, namespace, name)]).toEqual([
       name,
@@ -124,7 +122,6 @@ describe('a release that injects one variable more [F13]', () => {
     await lookedAt(true);
     expect(await seen(1)).toEqual(before);
     await waitForEvents(['LumigoAddedInstrumentation']);
-    const { testCluster } = operator;
     // In 'shop' the CronJob is new to this leader, and the webhook may wait until it is judged.
     const fresh = await testCluster.namespace('fresh');
     await testCluster.activate(fresh);
@@ -134,7 +131,6 @@ describe('a release that injects one variable more [F13]', () => {
   });
 
   it('keeps what a tool applies again [F23]', async () => {
-    const { testCluster } = operator;
     const before = await seen();
     for (const [kind, name] of all) {
       // A controller may write the status between the two requests.
@@ -149,7 +145,6 @@ describe('a release that injects one variable more [F13]', () => {
   });
 
   it('renews what its user changes', async () => {
-    const { testCluster } = operator;
     for (const name of changed) {
       await testCluster.client.patch({ ...deployment, namespace: shop, name }, nextImage);
       expect(await valueIn(deployment, name)).toBe('ours');
@@ -158,7 +153,7 @@ describe('a release that injects one variable more [F13]', () => {
   });
 
   it('removes the earlier injection exactly', async () => {
-    await operator.testCluster.deleteLumigo(gone);
+    await testCluster.deleteLumigo(gone);
     await eventually(() => expectClean(gone));
   });
 
@@ -178,7 +173,6 @@ describe('the release before, after a rollback [F13]', () => {
     await operator.startManager();
     await lookedAt(undefined);
     expect(await seen(1)).toEqual(before);
-    const { testCluster } = operator;
     await testCluster.deleteLumigo(shop);
     for (const name of changed) await testCluster.client.patch({ ...deployment, namespace: outside, name }, nextImage);
     await eventually(() => expectClean(shop));

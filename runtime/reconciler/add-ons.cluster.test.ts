@@ -13,6 +13,7 @@ import type { Workload } from '../api/objects.ts';
 
 /** Argo's own definition is absent at first. The tests depend on each other, in this order. */
 let operator: OperatorBench;
+let testCluster: OperatorBench['testCluster'];
 let namespace: string;
 beforeAll(async () => {
   operator = await startOperator({
@@ -20,8 +21,9 @@ beforeAll(async () => {
     controllerManager: false,
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
-  namespace = await operator.testCluster.namespace('argo');
-  await operator.testCluster.activate(namespace);
+  ({ testCluster } = operator);
+  namespace = await testCluster.namespace('argo');
+  await testCluster.activate(namespace);
 });
 afterAll(() => operator?.stop());
 
@@ -42,13 +44,11 @@ function getRollout(name: string, spec: object = {}) {
 }
 
 async function setStatus(name: string, status: object): Promise<void> {
-  const { testCluster } = operator;
   const { generation } = (await testCluster.get(rollouts, namespace, name)).metadata;
   await testCluster.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
 }
 
 async function startCrashing(name: string, hash: string): Promise<void> {
-  const { testCluster } = operator;
   const { metadata, spec } = await testCluster.toTemplate(rollouts, namespace, name);
   const pod = await testCluster.create({
     ...{ apiVersion: 'v1', kind: 'Pod', spec: { ...spec, automountServiceAccountToken: false } },
@@ -70,7 +70,6 @@ const complaints = (): string[] =>
 
 describe('without Argo Rollouts', () => {
   it('nothing fails, and no error is logged', async () => {
-    const { testCluster } = operator;
     await testCluster.create(createWorkload(workloadKinds.deployment, namespace, 'own'));
     await testCluster.waitForInstrumented(workloadKinds.deployment, namespace, 'own');
     const preview = await command('preview', '-n', namespace);
@@ -86,7 +85,6 @@ describe('with Argo Rollouts', () => {
   });
 
   it('a new Rollout is instrumented by the webhook, and its ReplicaSets follow it', async () => {
-    const { testCluster } = operator;
     await eventually(() => testCluster.create(getRollout('created')));
     await testCluster.waitForInstrumented(rollouts, namespace, 'created');
     const { metadata, ...rest } = createWorkload(workloadKinds.replicaSet, namespace, 'created-abc');
@@ -97,7 +95,6 @@ describe('with Argo Rollouts', () => {
   });
 
   it('one that the webhook has missed is instrumented within seconds, with an event', async () => {
-    const { testCluster } = operator;
     await operator.withoutWebhook(() => testCluster.create(getRollout('missed')));
     await eventually(async () => expect(await testCluster.isInstrumented(rollouts, namespace, 'missed')).toBe(true), {
       timeoutMs: 10_000,
@@ -108,7 +105,6 @@ describe('with Argo Rollouts', () => {
   });
 
   it('one that takes its template from a Deployment is skipped, and the Deployment is not', async () => {
-    const { testCluster } = operator;
     const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own' };
     const { spec, ...rest } = getRollout('referring', { workloadRef: ref });
     const { template: _template, selector: _selector, ...own } = spec as { template?: unknown; selector?: unknown };
@@ -120,7 +116,6 @@ describe('with Argo Rollouts', () => {
   });
 
   it('one that pauses at a step of its own strategy delays no other', async () => {
-    const { testCluster } = operator;
     await testCluster.deleteLumigo(namespace);
     for (const name of ['running', 'second']) {
       await testCluster.create(getRollout(name, { replicas: 2 }));
@@ -134,7 +129,6 @@ describe('with Argo Rollouts', () => {
   });
 
   it('one whose pods fail is reverted, exactly [F58]', async () => {
-    const { testCluster } = operator;
     await startCrashing('second', 'r1');
     const status = { currentPodHash: 'r1', updatedReplicas: 1, availableReplicas: 0 };
     await setStatus('second', { ...status, replicas: 1, readyReplicas: 0 });
@@ -145,7 +139,7 @@ describe('with Argo Rollouts', () => {
   });
 
   it('nothing is left after uninstallation, and the end of the definition logs no error', async () => {
-    const { testCluster, cluster } = operator;
+    const { cluster } = operator;
     expect(await command('uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
     for (const name of ['created', 'missed', 'running']) {
       const { metadata, spec } = (await testCluster.get(rollouts, namespace, name)) as Workload & { spec: unknown };

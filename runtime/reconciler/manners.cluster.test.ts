@@ -15,10 +15,12 @@ const settings = { rollout: { strategy: 'immediate', concurrent: 4, concurrentPe
 
 let sink: OtlpSink;
 let operator: OperatorBench;
+let testCluster: OperatorBench['testCluster'];
 beforeAll(async () => {
   // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
   sink = await OtlpSink.start();
   operator = await startOperator({ settings, audit: true, controllerManager: false, config: { endpoint: sink.url } });
+  ({ testCluster } = operator);
 });
 afterAll(async () => {
   await operator?.stop();
@@ -31,7 +33,6 @@ const ownRequests = () => operatorRequests(operator.cluster, operator.installati
 
 describe('bulk changes', () => {
   it('have the pace of the settings, show their progress, and delay no other namespace [D28]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('paced');
     const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
     await Promise.all(names.map((name) => testCluster.create(createWorkload(deployment, namespace, name))));
@@ -65,7 +66,6 @@ describe('bulk changes', () => {
 
 describe('towards the API server', () => {
   it('an idle operator sends almost no requests and writes only its Lease [D20, D21]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('idle');
     await eventually(async () =>
       expect((await testCluster.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
@@ -101,7 +101,6 @@ describe('towards the API server', () => {
   });
 
   it('it backs off if another writer removes only its annotation', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('annotated');
     const without = { metadata: { annotations: { [annotations.instrumentation]: null } } };
     for (const end = Date.now() + 4_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 100)))
@@ -121,7 +120,6 @@ describe('towards the API server', () => {
   });
 
   it('it stops with a deleted Lumigo: no write after the finalizer, and no error [D27]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('done');
     await testCluster.activate(namespace);
     await testCluster.deleteLumigo(namespace);
@@ -143,7 +141,6 @@ describe('towards a tool that applies server-side without force', () => {
   const preloading = (value: string) => ({ env: [{ name: 'LD_PRELOAD', value }] });
 
   it.each(mutableKinds)('the operator takes no field of a %s', async (_name, kind) => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('applied');
     const made = (preload: string) => createWorkload(kind, namespace, 'app', preloading(preload));
     await apply(made('/own.so'));
@@ -160,7 +157,6 @@ describe('towards a tool that applies server-side without force', () => {
   });
 
   it('an opt-out can be applied over the label of the operator', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('opted');
     await apply(createWorkload(deployment, namespace, 'app'));
     await testCluster.activate(namespace);
