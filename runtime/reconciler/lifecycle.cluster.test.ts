@@ -18,10 +18,12 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
+let testCluster: OperatorBench['testCluster'];
 beforeAll(async () => {
   // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
   sink = await OtlpSink.start();
   operator = await startOperator({ config: { endpoint: sink.url } });
+  ({ testCluster } = operator);
 });
 afterAll(async () => {
   await operator?.stop();
@@ -36,7 +38,7 @@ const reviews = (): Promise<number> => operator.metric('lumigo_operator_admissio
 const waitForOwned = (namespace: string, kind: WorkloadKind, owner: string, count: number): Promise<void> =>
   eventually(
     async () => {
-      const found = await listAll(operator.testCluster.client, { ...kind, namespace });
+      const found = await listAll(testCluster.client, { ...kind, namespace });
       const owned = found.filter(({ metadata: { ownerReferences = [] } }) =>
         ownerReferences.some(({ name, controller }) => name === owner && controller === true),
       );
@@ -47,30 +49,30 @@ const waitForOwned = (namespace: string, kind: WorkloadKind, owner: string, coun
 
 describe('the reviews in a namespace without a Lumigo', () => {
   it("asks the webhook once for a Deployment's rollout [F74]", async () => {
-    const namespace = await operator.testCluster.namespace('shop');
-    await operator.testCluster.create(createWorkload(deployment, namespace, 'app'));
+    const namespace = await testCluster.namespace('shop');
+    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await waitForOwned(namespace, replicaSet, 'app', 1);
     // If the controller writes a status meanwhile, the API server repeats the review of the change.
     await eventually(async () => {
-      const { status } = await operator.testCluster.get(deployment, namespace, 'app');
+      const { status } = await testCluster.get(deployment, namespace, 'app');
       expect(JSON.stringify(status)).toContain('NewReplicaSetAvailable');
     });
     const before = await reviews();
     const template = { metadata: { annotations: { restartedAt: 'now' } } };
-    await operator.testCluster.merge(deployment, namespace, 'app', { spec: { template } });
+    await testCluster.merge(deployment, namespace, 'app', { spec: { template } });
     await waitForOwned(namespace, replicaSet, 'app', 2);
     expect((await reviews()) - before).toBe(1);
   });
 
   it("does not ask the webhook for a CronJob's run [F74]", async () => {
-    const namespace = await operator.testCluster.namespace('shop');
+    const namespace = await testCluster.namespace('shop');
     const { spec, ...rest } = createWorkload(cronJob, namespace, 'report');
     const schedule = { schedule: '* * * * *', concurrencyPolicy: 'Forbid' };
-    await operator.testCluster.create({ ...rest, spec: { ...(spec as object), ...schedule } });
+    await testCluster.create({ ...rest, spec: { ...(spec as object), ...schedule } });
     const before = await reviews();
     // The controller makes up for a missed run at once.
     const lastScheduleTime = new Date(Date.now() - 90_000).toISOString();
-    await operator.testCluster.setStatus({ ...cronJob, namespace, name: 'report' }, { lastScheduleTime });
+    await testCluster.setStatus({ ...cronJob, namespace, name: 'report' }, { lastScheduleTime });
     await waitForOwned(namespace, job, 'report', 1);
     expect((await reviews()) - before).toBe(0);
   });
@@ -84,7 +86,6 @@ const toOriginal = (workload: Workload) => ({
 
 describe('workloads that exist before the Lumigo', () => {
   it('are instrumented, listed and reported, and restored to the byte', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('before');
     const env = [
       { name: 'LD_PRELOAD', value: '/mine.so' },
@@ -114,7 +115,6 @@ describe('workloads that exist before the Lumigo', () => {
   });
 
   it('a workload is instrumented while the selector selects it, and restored when its labels or the selector change', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('selected');
     const selecting = (tier: string) => injection({ selector: { matchLabels: { tier } } });
     for (const tier of ['web', 'back'])
@@ -136,7 +136,6 @@ describe('workloads that exist before the Lumigo', () => {
   });
 
   it('are not changed if the Lumigo says so, and newer ones are', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('existing');
     await testCluster.create(createWorkload(deployment, namespace, 'old'));
     await testCluster.activate(namespace, injection({ injectLumigoIntoExistingResourcesOnCreation: false }));
@@ -149,7 +148,6 @@ describe('workloads that exist before the Lumigo', () => {
 
 describe('deleting a Lumigo', () => {
   it('keeps each workload instrumented if it says so', async () => {
-    const { testCluster } = operator;
     // The webhook waits while the first CronJob or Job of a namespace is judged, so each kind has its own.
     const create = async (kind: WorkloadKind) => {
       const namespace = await testCluster.namespace('keeps');
@@ -167,7 +165,6 @@ describe('deleting a Lumigo', () => {
   });
 
   it('removes injections although the Lumigo lost its Secret and is no longer active [D13, D39]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('inactive');
     await testCluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
     await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'gone' } } } });
@@ -180,12 +177,11 @@ describe('deleting a Lumigo', () => {
 
 describe('changing a Lumigo', () => {
   const variable = async (namespace: string, name: string) => {
-    const { spec } = await operator.testCluster.toTemplate(deployment, namespace, 'app');
+    const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
     return spec.containers[0]?.env?.find((each) => each.name === name);
   };
 
   it('applies another Secret and other flags to instrumented workloads [D14]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('changes');
     await testCluster.secret(namespace, undefined, 'other');
     await testCluster.changeLumigo(namespace, {
@@ -209,7 +205,6 @@ describe('changing a Lumigo', () => {
 
 describe('the status', () => {
   it('is not rewritten by a rollout, and an idle Lumigo is not written at all [D21, D23]', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('quiet');
     await eventually(async () =>
       expect((await testCluster.readLumigo(namespace)).status).toMatchObject({
@@ -228,7 +223,6 @@ describe('the status', () => {
 
 describe('the Secret of a Lumigo', () => {
   it('has a reason for each problem, and prevents injections until it is valid', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('secrets');
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await testCluster.lumigo(namespace);
@@ -255,7 +249,7 @@ describe('the Secret of a Lumigo', () => {
 });
 
 it('the oldest Lumigo is in effect, then the next, and the others say why not [D15, D16]', async () => {
-  const { testCluster, withoutWebhook } = operator;
+  const { withoutWebhook } = operator;
   const namespace = await testCluster.instrumented('heir');
   const before = await testCluster.get(deployment, namespace, 'app');
   const isUnchanged = async () => {
@@ -279,7 +273,6 @@ it('the oldest Lumigo is in effect, then the next, and the others say why not [D
 
 describe('an excluded namespace', () => {
   it('has a Lumigo that says so, whose deletion removes earlier injections and changes nothing else', async () => {
-    const { testCluster } = operator;
     const injected = withMetadata(changed(decided(made({ labels: optIn }))), { namespace: 'kube-public' });
     await testCluster.create(injected as unknown as Manifest);
     await testCluster.create(createWorkload(deployment, 'kube-public', 'plain', { labels: optIn }));
@@ -297,7 +290,7 @@ describe('an excluded namespace', () => {
 
 describe('a workload that the API server refuses to change', () => {
   it('causes one event and retries, and delays no neighbour and no deletion forever [D11]', async () => {
-    const { testCluster, refuseChanges } = operator;
+    const { refuseChanges } = operator;
     const namespace = await testCluster.namespace('refused');
     await testCluster.create(createWorkload(deployment, namespace, 'stubborn', { labels: { stubborn: 'yes' } }));
     await testCluster.create(createWorkload(deployment, namespace, 'willing'));
@@ -323,7 +316,7 @@ describe('a workload that the API server refuses to change', () => {
 
 describe('without the setting for Pod mode', () => {
   it('there is no policy for pods, and a Lumigo says what it needs', async () => {
-    const { testCluster, installation } = operator;
+    const { installation } = operator;
     expect(JSON.stringify(installation.manifests)).not.toContain('pod-policy');
     const namespace = await testCluster.namespace('plain');
     await testCluster.secret(namespace);
@@ -342,17 +335,16 @@ const done = (change: string): string => `Lumigo${change}Instrumentation`;
 
 describe('a workload gets the events of what was tried [F78]', () => {
   const waitForReasons = (namespace: string, ...expected: readonly string[]) =>
-    eventually(async () => expect(await operator.testCluster.reasons(namespace, 'app')).toEqual(expected.map(done)));
+    eventually(async () => expect(await testCluster.reasons(namespace, 'app')).toEqual(expected.map(done)));
 
   it('if it opts in without a Lumigo and cannot be injected', async () => {
-    const namespace = await operator.testCluster.namespace('reasons');
+    const namespace = await testCluster.namespace('reasons');
     const options = { labels: optIn, pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };
-    await operator.testCluster.create(createWorkload(deployment, namespace, 'app', options));
+    await testCluster.create(createWorkload(deployment, namespace, 'app', options));
     await waitForReasons(namespace, 'CannotAdd');
   });
 
   it('if it is an injected Job when its Lumigo is deleted', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('reasons');
     await testCluster.activate(namespace);
     await testCluster.waitForWebhook(namespace);
@@ -363,7 +355,6 @@ describe('a workload gets the events of what was tried [F78]', () => {
   });
 
   it('if it is injected when the API server refuses other settings', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.instrumented('reasons');
     await operator.refuseChanges(namespace, { app: 'app' });
     await testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
@@ -386,7 +377,6 @@ const constraints = {
 };
 
 async function getUser(name: string): Promise<unknown> {
-  const { testCluster } = operator;
   const namespace = await testCluster.instrumented(name);
   const { spec } = await testCluster.toTemplate(deployment, namespace, 'app');
   return spec.initContainers?.at(-1)?.securityContext?.runAsUser;
@@ -406,7 +396,7 @@ describe('the platform', () => {
   });
 
   it('`lumigo explain` says that an LD_PRELOAD may be hidden [F24]', async () => {
-    const { testCluster, cluster, installation } = operator;
+    const { cluster, installation } = operator;
     const namespace = await testCluster.namespace('preload');
     const workload = createWorkload(deployment, namespace, 'app');
     const [container = {}] = toTemplate(workload as unknown as Workload)?.spec.containers ?? [];

@@ -10,8 +10,10 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
+let testCluster: OperatorBench['testCluster'];
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
+  ({ testCluster } = operator);
 });
 afterAll(() => operator?.stop());
 
@@ -19,15 +21,14 @@ const { deployment } = workloadKinds;
 
 /** No workload without pods delays the others of these tests, because each test has its own namespace. */
 async function traced(name: string): Promise<string> {
-  const namespace = await operator.testCluster.namespace(name);
-  await operator.testCluster.activate(namespace);
-  await operator.testCluster.waitForWebhook(namespace);
+  const namespace = await testCluster.namespace(name);
+  await testCluster.activate(namespace);
+  await testCluster.waitForWebhook(namespace);
   return namespace;
 }
 
 // The first one: the probe uses the namespaces in turn, and there is no other one yet.
 it('the probe of the webhook succeeds with a workload that is too large to be reviewed', async () => {
-  const { testCluster } = operator;
   const namespace = await testCluster.namespace('large');
   const app = { name: 'app', image: 'app:1', args: ['x'.repeat(600_000)] };
   await testCluster.create(createWorkload(deployment, namespace, 'app', { pod: { containers: [app] } }));
@@ -37,7 +38,6 @@ it('the probe of the webhook succeeds with a workload that is too large to be re
 
 describe('a workload that is created after the Lumigo', () => {
   it.each(everyKind)('a %s is stored instrumented, with one event [D1]', async (_name, kind) => {
-    const { testCluster } = operator;
     const name = `new-${kind.plural}`;
     const namespace = await traced(name);
     await testCluster.create(createWorkload(kind, namespace, name));
@@ -52,7 +52,6 @@ describe('a workload that is created after the Lumigo', () => {
   });
 
   it('has an event that says which container is skipped, and why', async () => {
-    const { testCluster } = operator;
     const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
     const own = { name: 'own', image: 'own:1', env: [{ name: environment.preload, valueFrom }] };
     const containers = [{ name: 'app', image: 'app:1' }, own];
@@ -68,7 +67,6 @@ describe('a workload that is created after the Lumigo', () => {
   it.each(mutableKinds)(
     'an opt-out of a %s removes the injection, and an opt-in injects again [D19]',
     async (_name, kind) => {
-      const { testCluster } = operator;
       const name = `toggled-${kind.plural}`;
       const inside = await traced(name);
       // The webhook waits while a first CronJob is judged. Once this Deployment is listed, none is the first.
@@ -105,7 +103,6 @@ describe('a workload that is created after the Lumigo', () => {
 
 describe('an update', () => {
   it('does not change a Job [D3]', async () => {
-    const { testCluster } = operator;
     const { job } = workloadKinds;
     const early = await testCluster.namespace('early');
     await testCluster.create(createWorkload(job, early, 'old'));
@@ -121,7 +118,7 @@ describe('an update', () => {
 
 /** A team's webhook that sorts before the operator's, and is called again after it. */
 async function mirrorImages(namespace: string): Promise<() => Promise<void>> {
-  const { testCluster, cluster } = operator;
+  const { cluster } = operator;
   let calls = 0;
   const mutate = (workload: Workload) => {
     calls += 1;
@@ -152,7 +149,6 @@ describe('a change by another webhook to the image of the injector', () => {
   afterAll(() => endMirror?.());
 
   it('stays at a creation, at an update of the program, and of its resources', async () => {
-    const { testCluster } = operator;
     const mirrored = await traced('mirrored');
     endMirror = await mirrorImages(mirrored);
     const getInjector = async () =>
@@ -179,7 +175,6 @@ describe('a change by another webhook to the image of the injector', () => {
 
 describe('a workload of a namespace without a Lumigo', () => {
   it('is not changed, and neither is one in kube-system [D47]', async () => {
-    const { testCluster } = operator;
     const elsewhere = await testCluster.namespace('elsewhere');
     for (const namespace of [elsewhere, 'kube-system']) {
       await testCluster.create(createWorkload(deployment, namespace, 'plain'));
@@ -191,7 +186,6 @@ describe('a workload of a namespace without a Lumigo', () => {
 describe('a change while the webhook is down', () => {
   let [created, optedOut, rolledBack] = ['', '', ''];
   beforeAll(async () => {
-    const { testCluster } = operator;
     created = await testCluster.namespace('away');
     await testCluster.activate(created);
     optedOut = await testCluster.instrumented('caught-up');
@@ -212,18 +206,17 @@ describe('a change while the webhook is down', () => {
   });
 
   it('creates workloads, which are instrumented once it is back [D12, D30]', async () => {
-    for (const [, kind] of mutableKinds)
-      await operator.testCluster.waitForInstrumented(kind, created, `app-${kind.plural}`);
+    for (const [, kind] of mutableKinds) await testCluster.waitForInstrumented(kind, created, `app-${kind.plural}`);
     await eventually(async () =>
       expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutableKinds.length),
     );
   });
 
   it('opts out, which takes effect once it is back', () =>
-    operator.testCluster.waitForInstrumented(deployment, optedOut, 'app', false));
+    testCluster.waitForInstrumented(deployment, optedOut, 'app', false));
 
   it('rolls back to a template without the injection, which is injected again', () =>
-    operator.testCluster.waitForInstrumented(deployment, rolledBack, 'app'));
+    testCluster.waitForInstrumented(deployment, rolledBack, 'app'));
 });
 
 /** A tool's apply removes fields that it no longer names, unless another manager such as the reconciler owns them. */
@@ -241,7 +234,6 @@ describe.each(['reconciler', 'webhook'])('a tool that applies a workload instrum
     who === 'webhook' ? applied(manifest) : operator.withoutWebhook(() => applied(manifest));
 
   it('can remove a variable that the injection has extended, and a container', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('gitops');
     await testCluster.activate(namespace);
     const shop = (...containers: readonly object[]) =>
@@ -259,7 +251,6 @@ describe.each(['reconciler', 'webhook'])('a tool that applies a workload instrum
   });
 
   it('can end an opt-in by the label', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('lone');
     await testCluster.secret(namespace);
     const own = (value: string) =>
@@ -277,7 +268,6 @@ describe.each(['reconciler', 'webhook'])('a tool that applies a workload instrum
 
 describe('an opt-in that a tool no longer names', () => {
   it('ends if the tool has set the label last, and stays if the reconciler has', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('lone');
     await testCluster.secret(namespace);
     const own = (name: string, value?: string) =>
@@ -302,14 +292,14 @@ describe('an opt-in that a tool no longer names', () => {
 describe('a second Lumigo', () => {
   it('is refused on creation, also under the name of the first [D16]', async () => {
     const shop = await traced('shop');
-    await expect(operator.testCluster.lumigo(shop, {}, 'second')).rejects.toThrow(
+    await expect(testCluster.lumigo(shop, {}, 'second')).rejects.toThrow(
       `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
     );
-    await expect(operator.testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' });
+    await expect(testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' });
   });
 
   it('is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
-    const { testCluster, cluster, refuseChanges } = operator;
+    const { cluster, refuseChanges } = operator;
     const namespace = await testCluster.namespace('succeeded');
     await testCluster.activate(namespace);
     await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { held: 'yes' } }));
@@ -329,11 +319,10 @@ describe('a second Lumigo', () => {
 });
 
 const getWarnings = async (manifest: Manifest) =>
-  (await operator.testCluster.client.create(getCollection(manifest), manifest)).warnings.join('\n');
+  (await testCluster.client.create(getCollection(manifest), manifest)).warnings.join('\n');
 
 describe('no write of a user is refused because of the injection [F22]', () => {
   it('if the object is too large for a decision, which an event reports [F20]', async () => {
-    const { testCluster } = operator;
     const shop = await traced('shop');
     const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
     expect(await getWarnings(createWorkload(deployment, shop, 'large', { env }))).toContain('size limit');
@@ -349,7 +338,6 @@ describe('no write of a user is refused because of the injection [F22]', () => {
   });
 
   it('if a tool writes over the injection and its record while both stay', async () => {
-    const { testCluster } = operator;
     const namespace = await testCluster.namespace('stays');
     await testCluster.activate(namespace, { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } });
     await testCluster.waitForWebhook(namespace);
@@ -371,7 +359,6 @@ describe('no write of a user is refused because of the injection [F22]', () => {
   });
 
   it('if a record is forged, which does not prevent the removal of the injection [F29]', async () => {
-    const { testCluster } = operator;
     const shop = await traced('shop');
     await testCluster.create(createWorkload(deployment, shop, 'forged'));
     const { metadata } = await testCluster.toTemplate(deployment, shop, 'forged');
