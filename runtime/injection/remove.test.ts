@@ -113,7 +113,7 @@ describe('an injection', () => {
   it('is not intact without each part of it, and is fixed and removed all the same', () => {
     const volume = '"name":"lumigo-injector","emptyDir":{"sizeLimit":"200M"}';
     // Each of them loses every part.
-    forEveryInjected(150, (_clean, result) => {
+    forEveryInjected(300, (_clean, result) => {
       for (const [lost, damage] of damages) {
         const broken = damage(result);
         const mended = injected(broken);
