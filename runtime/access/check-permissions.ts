@@ -6,7 +6,7 @@ const policies = ['validating', 'mutating'].flatMap((each) => [
   `${each}admissionpolicies`,
   `${each}admissionpolicybindings`,
 ]);
-const allowed = (why: string, granted: PolicyRule) => needed(why, 'diagnostics/check-rights', granted);
+const allowed = (why: string, granted: PolicyRule) => needed(why, 'diagnostics/diagnostics', granted);
 
 /** The rights of `helm test`, which exist while it runs. */
 export const checkPermissions = {

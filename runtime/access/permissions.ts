@@ -103,7 +103,7 @@ export const permissions = {
     ),
     needed(
       'to find other installations of the operator, by metadata only. A younger one stands by.',
-      'installation/standby',
+      'installation/installation',
       rule('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'list watch'),
     ),
     needed(
@@ -150,7 +150,7 @@ export const permissions = {
   namespaceLabels: [
     needed(
       'to add labels of the namespace to its telemetry',
-      'telemetry-proxy/optional-attributes',
+      'telemetry-proxy/optional-data',
       rule('', 'namespaces', 'list watch'),
     ),
   ],
@@ -207,7 +207,7 @@ export const permissions = {
     needed('the same', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get update', `NAME${suffixes.lease}`)),
     needed(
       'to wait until the original operator ended, and to delete its Lease after that',
-      'installation/original',
+      'installation/installation',
       rule('coordination.k8s.io', 'leases', 'get delete', originalLease),
     ),
     needed(

@@ -1,18 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { synthesize } from '../../infra/operator.ts';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { getEnvironment } from '../../sandbox/manager/configuration.ts';
-import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
-import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
+import { accountIn } from '../../sandbox/testing/account.ts';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
-import { listAll } from '../kubernetes/http/client.ts';
-import { labels, workloadKinds, workloads } from '../contract.ts';
-import { assumedInstallation } from '../installation/assumed.ts';
+import { checkPermissions } from '../access/check-permissions.ts';
+import { toInjector } from '../config/config.ts';
+import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { assumedConfig, assumedInstallation } from '../installation/assumed.ts';
+import { createClient, listAll, type Client } from '../kubernetes/http/client.ts';
+import type { Finding } from './finding.ts';
+import { assumedPolicy } from './preview.ts';
+import { verdictOn } from './verdict.ts';
 
+/** The manager runs beside the cluster, not in pods. */
+let sink: OtlpSink;
 let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
-  operator = await startOperator({ controllerManager: false });
+  // Without an answer about its token, a Lumigo is ready only after 30 s.
+  sink = await OtlpSink.start();
+  operator = await startOperator({ audit: true, controllerManager: false, config: { endpoint: sink.url } });
   const { testCluster } = operator;
   shop = await testCluster.namespace('shop');
   for (const [, kind] of everyKind)
@@ -23,9 +39,12 @@ beforeAll(async () => {
   await testCluster.create(createWorkload(deployment, shop, 'own-token', { env }));
   await operator.refuseChanges(shop, { frozen: 'yes' });
 });
-afterAll(() => operator?.stop());
+afterAll(async () => {
+  await operator?.stop();
+  await sink?.close();
+});
 
-const { deployment } = workloadKinds;
+const { daemonSet, deployment } = workloadKinds;
 
 const asUser = (...args: string[]) =>
   runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
@@ -67,6 +86,71 @@ describe('lumigo preview', () => {
     const { code, stdout, stderr } = await runInContainer(operator.cluster, operator.installation, ['preview']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '\n' });
     expect(stderr).toContain('No namespace has a Lumigo resource');
+  });
+});
+
+const requests = () =>
+  operatorRequests(operator.cluster, operator.installation, 'check').flatMap(({ verb, objectRef, ...entry }) =>
+    objectRef?.resource === undefined
+      ? []
+      : [{ asked: `${verb} ${objectRef.resource}`, namespace: objectRef.namespace, code: entry.responseStatus?.code }],
+  );
+
+describe('the account of `helm test`', () => {
+  // Helm creates this account and its roles.
+  beforeAll(async () => {
+    const hooks = synthesize(operator.installation.settings, 'Helm').filter(
+      ({ kind, metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test' && kind !== 'Job',
+    );
+    for (const manifest of hooks) await apply(operator.cluster.client, manifest);
+  });
+
+  it('may do all that `lumigo check` needs, except list pods of other programs', async () => {
+    const namespace = await operator.testCluster.namespace('checked');
+    await operator.testCluster.activate(namespace);
+    await operator.testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });
+    const { stdout } = await runInContainer(
+      operator.cluster,
+      operator.installation,
+      ['check', '--wait', '1', '-o', 'json'],
+      suffixes.check,
+    );
+    const findings = JSON.parse(stdout) as readonly Finding[];
+    expect(Object.fromEntries(findings.map(({ check, result }) => [check, result]))).toEqual({
+      ...{ definition: 'ok', leader: 'ok', certificate: 'ok', webhook: 'ok', policies: 'ok', nodes: 'ok' },
+      ...{ lumigoes: 'ok', manager: 'failed', images: 'unknown' },
+    });
+    expect(findings.find(({ check }) => check === 'manager')?.details).toContain('replicas of lumigo-system/');
+    expect(new Set(requests().flatMap(({ asked, code }) => (code === 403 ? asked : [])))).toEqual(
+      new Set(['list pods']),
+    );
+  });
+
+  it('may do nothing that `lumigo check` does not need, and create nothing outside of one namespace', () => {
+    const granted = [...checkPermissions.check, ...checkPermissions.checkProbe].flatMap(({ verbs, resources }) =>
+      verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
+    );
+    const used = new Set(requests().map(({ asked }) => asked));
+    expect(granted.filter((each) => !used.has(each))).toEqual([]);
+    const created = requests().filter(({ asked }) => asked === 'create lumigoes');
+    expect(new Set(created.map(({ namespace }) => namespace))).toEqual(new Set(['default']));
+  });
+});
+
+describe('lumigo check', () => {
+  it('fails if the collector of a node is not available', async () => {
+    const { cluster, installation, testCluster } = operator;
+    const { namespace, name } = installation.settings;
+    const manifest = createWorkload(daemonSet, namespace, `${name}${suffixes.nodeCollector}`);
+    await testCluster.create(manifest);
+    const counts = { desiredNumberScheduled: 3, currentNumberScheduled: 3, numberMisscheduled: 0, numberReady: 2 };
+    const ref = { ...daemonSet, namespace, name: manifest.metadata.name };
+    await testCluster.setStatus(ref, { ...counts, numberAvailable: 2 });
+    const { stdout } = await runInContainer(cluster, installation, ['check', '-o', 'json'], suffixes.check);
+    const findings = JSON.parse(stdout) as readonly Finding[];
+    expect(findings.find(({ check }) => check === 'nodes')).toMatchObject({
+      ...{ result: 'failed', details: 'The collectors of 2 of 3 nodes are available' },
+    });
   });
 });
 
@@ -186,5 +270,74 @@ describe('the manager', () => {
     expect(stderr).toContain(
       `cannot listen for the webhook on port ${taken}: another program uses this port; choose another port`,
     );
+  });
+});
+
+const namespace = 'default';
+const config = assumedConfig({}, {});
+
+async function create(name: string) {
+  await operator.testCluster.create(createWorkload(deployment, namespace, name));
+  return operator.testCluster.get(deployment, namespace, name);
+}
+
+const judge = (client: Client, workload: Awaited<ReturnType<typeof create>>) =>
+  verdictOn(deployment, workload, assumedPolicy, { client, injector: toInjector(config), renew: false, config });
+
+describe('a verdict', () => {
+  it('is made again on a workload that changed after it was read', async () => {
+    const before = await create('changed');
+    await operator.testCluster.merge(deployment, namespace, 'changed', { metadata: { labels: { team: 'a' } } });
+    expect(await judge(operator.cluster.client, before)).toMatchObject({
+      decision: { kind: 'inject' },
+      refusal: undefined,
+    });
+  });
+
+  it('does not exist for a workload that was deleted after it was read', async () => {
+    const before = await create('deleted');
+    await operator.cluster.client.delete({ ...deployment, namespace, name: 'deleted' });
+    expect(await judge(operator.cluster.client, before)).toBeUndefined();
+  });
+
+  it('says that an account without the right to change the workload has not tried it', async () => {
+    const viewer = await accountIn(operator.cluster, namespace, 'view');
+    const verdict = await judge(viewer.client, await create('viewed'));
+    viewer.close();
+    expect(verdict).toMatchObject({ untried: true, refusal: undefined });
+  });
+
+  it('has the refusal of a policy that also answers 403', async () => {
+    const before = await create('frozen');
+    const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
+    const spec = {
+      matchConstraints: { resourceRules: [{ ...rule, resourceNames: ['frozen'] }] },
+      validations: [{ expression: 'false', message: 'it is frozen', reason: 'Forbidden' }],
+    };
+    const metadata = { name: 'freeze' };
+    const policies = { ...admission, plural: 'validatingadmissionpolicies' };
+    await operator.cluster.client.create(policies, { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec });
+    await operator.cluster.client.create(
+      { ...admission, plural: 'validatingadmissionpolicybindings' },
+      {
+        ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
+        spec: { policyName: 'freeze', validationActions: ['Deny'] },
+      },
+    );
+    const verdict = await eventually(async () => {
+      const found = await judge(operator.cluster.client, before);
+      expect(found?.refusal).toContain('it is frozen');
+      return found;
+    });
+    expect(verdict).not.toHaveProperty('untried');
+  });
+
+  it('fails without an answer of the API server', async () => {
+    const before = await create('unanswered');
+    const transport = connectTo({ ...operator.cluster, server: 'https://127.0.0.1:1' });
+    await expect(judge(createClient(transport), before)).rejects.toThrow('ECONNREFUSED');
+    transport.close();
   });
 });

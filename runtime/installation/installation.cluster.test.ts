@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
@@ -11,8 +12,13 @@ import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { environment, lumigo, workloadKinds } from '../contract.ts';
+import { environment, lumigo, originalLease, workloadKinds } from '../contract.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import type { LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import { getLease } from './installation.ts';
+import { findLeader, lookAtLease } from './leader.ts';
+import { waitForEndOfOriginal } from './original.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
@@ -180,5 +186,112 @@ describe('a status that another writer overwrites', () => {
     expect(readFileSync(operator.manager().logFile, 'utf8')).toContain(
       'another client changes the status of the Lumigo resource',
     );
+  });
+});
+
+const clocks = ['1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z'];
+
+const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+
+/** Each test has its own Lease. */
+async function createLease(operatorName: string, given: LeaseSpec) {
+  const installed = { operatorName, operatorNamespace: 'default' };
+  const ref = getLease(installed);
+  const metadata = { name: ref.name, namespace: ref.namespace };
+  const spec = { holderIdentity: 'pod-1', leaseDurationSeconds: 2, ...given };
+  await operator.cluster.client.create({ ...ref, name: undefined }, { ...leaseType, metadata, spec });
+  const renew = (renewTime: string, leaseTransitions: number) =>
+    operator.cluster.client.patch(ref, { kind: 'merge', body: { spec: { renewTime, leaseTransitions } } });
+  return { installed, ref, renew };
+}
+
+describe('a leader', () => {
+  it.each(clocks)('is not there if its Lease does not change, with the time %s', async (renewTime) => {
+    const { installed } = await createLease(`dead-${renewTime.slice(0, 4)}`, { renewTime });
+    expect(await findLeader(operator.cluster.client, installed)).toBeUndefined();
+  });
+
+  it.each(clocks)('is found by a Lease that changes, with the time %s', async (renewTime) => {
+    const { installed, ref, renew } = await createLease(`live-${renewTime.slice(0, 4)}`, { renewTime });
+    expect(await lookAtLease(operator.cluster.client, ref, undefined)).toMatchObject({ isHeld: true });
+    let found: string | undefined | false = false;
+    const finding = findLeader(operator.cluster.client, installed).then((leader) => (found = leader));
+    for (let transitions = 1; found === false; transitions += 1) await renew(renewTime, transitions);
+    expect(await finding).toBe('pod-1');
+  });
+
+  it('is found by a fresh Lease at once', async () => {
+    const { installed } = await createLease('fresh', { renewTime: new Date().toISOString().replace('Z', '000Z') });
+    // The Lease does not change, so a later look would find no leader.
+    expect(await findLeader(operator.cluster.client, installed)).toBe('pod-1');
+  });
+
+  it('is known to be absent at once without a Lease, or if its holder has released it', async () => {
+    const none = { operatorName: 'none', operatorNamespace: 'default' };
+    expect(await findLeader(operator.cluster.client, none)).toBeUndefined();
+    const { installed, ref } = await createLease('released', { holderIdentity: '' });
+    expect(await findLeader(operator.cluster.client, installed)).toBeUndefined();
+    expect(await lookAtLease(operator.cluster.client, ref, undefined)).toMatchObject({ isHeld: false });
+  });
+});
+
+const leaseOfOriginal = (namespace: string) => ({ ...kinds.leases, namespace, name: originalLease });
+const spec = (holderIdentity: string, leaseDurationSeconds: number) => ({
+  ...{ holderIdentity, leaseDurationSeconds },
+  renewTime: `${new Date().toISOString().slice(0, -1)}000Z`,
+});
+
+const renew = (namespace: string, holder = 'original-0') =>
+  operator.cluster.client.patch(leaseOfOriginal(namespace), { kind: 'merge', body: { spec: spec(holder, 10) } });
+
+function waitIn(namespace: string) {
+  let over = false;
+  let said = '';
+  let checks = 0;
+  const find: Client['find'] = (...asked) => {
+    checks += 1;
+    return operator.cluster.client.find(...asked);
+  };
+  void waitForEndOfOriginal({
+    client: { ...operator.cluster.client, find },
+    installed: { operatorName: 'lumigo-lumigo-operator', operatorNamespace: namespace },
+    signal: new AbortController().signal,
+    logger: pino({}, { write: (line: string) => void (said += line) }),
+  }).then(() => (over = true));
+  return { isOver: () => over, said: () => said, checks: () => checks };
+}
+
+async function led(seconds: number): Promise<string> {
+  const namespace = await operator.testCluster.namespace('taken-over');
+  const metadata = { namespace, name: originalLease };
+  await operator.testCluster.create({ ...leaseType, metadata, spec: spec('original-0', seconds) } as never);
+  return namespace;
+}
+
+describe('a namespace with an original operator [F51]', () => {
+  it('lets this operator wait while the Lease is renewed, and begin when it has expired', async () => {
+    const namespace = await led(10);
+    const waiting = waitIn(namespace);
+    for (let round = 0; round < 5; round += 1) {
+      await renew(namespace);
+      const before = waiting.checks();
+      await eventually(() => expect(waiting.checks()).toBeGreaterThan(before));
+      expect(waiting.isOver()).toBe(false);
+    }
+    await eventually(() => expect(waiting.isOver()).toBe(true));
+  });
+
+  it('lets this operator begin as soon as the Lease is released, which is then deleted', async () => {
+    const namespace = await led(60);
+    const waiting = waitIn(namespace);
+    await eventually(() => expect(waiting.said()).toContain('the original operator is still the leader'));
+    await renew(namespace, '');
+    await eventually(() => expect(waiting.isOver()).toBe(true));
+    await expect(operator.cluster.client.get(leaseOfOriginal(namespace))).rejects.toThrow('not found');
+  });
+
+  it('does not delay this operator if no original operator ever led', async () => {
+    const waiting = waitIn(await operator.testCluster.namespace('fresh'));
+    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 5_000 });
   });
 });
