@@ -1,16 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { keepCreating } from '../../sandbox/testing/keep-creating.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
+import { createLogger } from '../observability/logging.ts';
 import { issuePair } from './issue.ts';
-import { certificateStore } from './store.ts';
+import { areTrusting, isPairDue } from './plan-certificates.ts';
+import { rotateCertificates } from './rotation.ts';
+import { certificateSource } from './serve-certificate.ts';
+import { certificateStore, type StoredPair } from './store.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -25,14 +32,14 @@ afterAll(() => operator?.stop());
 const { deployment } = workloadKinds;
 const DAY = 24 * 3_600_000;
 
-const store = () => {
+const ownStore = () => {
   const { name, namespace } = operator.installation.settings;
   return certificateStore(operator.cluster.client, { operatorName: name, operatorNamespace: namespace });
 };
 
 /** Another issuer writes the pair and does not inform the API server. */
 async function replacePair(days: number, issuedAt: number): Promise<void> {
-  await store().writePair(await issuePair('127.0.0.1', days, issuedAt), await store().readPair());
+  await ownStore().writePair(await issuePair('127.0.0.1', days, issuedAt), await ownStore().readPair());
 }
 
 /** Every replica serves a new pair once the API server has trusted its authority for 15 s. */
@@ -52,12 +59,12 @@ const requests = (): number =>
 
 async function replaceWebhookConfiguration(): Promise<void> {
   const { client } = operator.cluster;
-  const { metadata, ...found } = await client.get(store().trustRef);
+  const { metadata, ...found } = await client.get(ownStore().trustRef);
   const withoutBundle = getWebhooks({ metadata, ...found }).map(({ clientConfig: { url }, ...hook }) => ({
     ...hook,
     clientConfig: { url },
   }));
-  await client.delete(store().trustRef);
+  await client.delete(ownStore().trustRef);
   const manifest = { ...found, metadata: { name: metadata.name }, webhooks: withoutBundle };
   await client.create(kinds.webhooks, manifest as unknown as Manifest);
 }
@@ -65,7 +72,7 @@ async function replaceWebhookConfiguration(): Promise<void> {
 const waitForTrust = (timeoutMs: number): Promise<void> =>
   eventually(
     async () => {
-      const bundles = await store().readTrust();
+      const bundles = await ownStore().readTrust();
       expect(bundles).toHaveLength(2);
       expect(bundles).not.toContain('');
     },
@@ -128,5 +135,149 @@ describe("the operator's own certificate", () => {
       await waitForServedUntil(Date.now() + 600 * DAY);
     });
     expect(missed).toEqual([]);
+  });
+});
+
+/** Another installation, of which only the certificate exists. */
+const installed = { operatorName: 'op', operatorNamespace: 'lumigo-system' };
+const dnsName = 'webhooks.lumigo-system.svc';
+let store: ReturnType<typeof certificateStore>;
+let stop: AbortController;
+let watching: Watching;
+let running: Promise<void>[];
+beforeAll(() => {
+  store = certificateStore(operator.cluster.client, installed);
+});
+beforeEach(() => {
+  stop = new AbortController();
+  running = [];
+  watching = { transport: connectTo(operator.cluster), logger: createLogger('error'), signal: stop.signal };
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running);
+  for (const ref of [store.trustRef, store.pairRef])
+    await operator.cluster.client.delete(ref).catch(undefinedIfNotFound);
+});
+
+const createWebhook = () => {
+  const clientConfig = { service: { name: 'webhooks', namespace: installed.operatorNamespace } };
+  const hook = { admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig };
+  return operator.cluster.client.create(kinds.webhooks, {
+    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
+    metadata: { name: store.trustRef.name },
+    webhooks: ['injector', 'lumigoes'].map((name) => ({ ...hook, name: `${name}.operator.lumigo.io` })),
+  });
+};
+
+const keep = (retryMs = 50): Promise<void> => {
+  const one = rotateCertificates({ ...watching, store, issuePair, dnsName, retryMs });
+  running.push(one);
+  return one;
+};
+
+const given = async (issuedAt = Date.now()) => store.writePair(await issuePair(dnsName, 365, issuedAt), undefined);
+
+const waitForGoodPair = (differentFrom = ''): Promise<StoredPair> =>
+  eventually(async () => {
+    const pair = await store.readPair();
+    if (pair === undefined || isPairDue(pair, dnsName, Date.now())) throw new Error('there is no good certificate');
+    expect(pair.certificate).not.toBe(differentFrom);
+    return pair;
+  });
+
+describe('the rotation', () => {
+  it('issues a certificate if there is none, also if two replicas do so at once', async () => {
+    const replicas = [keep(), keep()];
+    await waitForGoodPair();
+    stop.abort();
+    await Promise.all(replicas);
+    await waitForGoodPair();
+  });
+
+  it('creates a Secret that Helm adopts if the operator is from a Helm release', async () => {
+    const deployments = { ...kinds.deployments, namespace: installed.operatorNamespace };
+    const annotations = { 'meta.helm.sh/release-name': 'op', 'meta.helm.sh/release-namespace': 'lumigo-system' };
+    const metadata = { name: 'op-controller-manager', annotations: { ...annotations, more: 'of no matter' } };
+    const labels = { app: 'op' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const spec = { selector: { matchLabels: labels }, template };
+    await operator.cluster.client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
+    void keep();
+    await waitForGoodPair();
+    const secret = await operator.cluster.client.get(store.pairRef);
+    await operator.cluster.client.delete({ ...deployments, name: metadata.name });
+    expect(secret.metadata).toMatchObject({ labels: { 'app.kubernetes.io/managed-by': 'Helm' } });
+    expect(secret.metadata.annotations).toEqual(annotations);
+    expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'Deployment', name: metadata.name }]);
+  });
+
+  it('replaces a certificate near its end, keeps its authority, and replaces a deleted Secret', async () => {
+    await given(Date.now() - 350 * DAY);
+    const before = await store.readPair();
+    void keep();
+    const { certificate, authority } = await waitForGoodPair(before?.certificate);
+    expect(areTrusting([authority], before?.authority ?? 'none')).toBe(true);
+    await operator.cluster.client.delete(store.pairRef);
+    await waitForGoodPair(certificate);
+  });
+
+  it('leaves a briefly missing Secret to the tool that replaces it, as Pulumi does', async () => {
+    await createWebhook();
+    await given();
+    const { authority } = await waitForGoodPair();
+    await store.announce(authority, Date.now());
+    const next = await issuePair(dnsName, 365, Date.now());
+    await operator.cluster.client.delete(store.pairRef);
+    const rotating = keep(2_000);
+    await store.writePair(next, undefined);
+    const replaced = await waitForGoodPair();
+    stop.abort();
+    await rotating;
+    expect(await store.readPair()).toEqual(replaced);
+  });
+});
+
+describe('a replica', () => {
+  const source = () =>
+    certificateSource({ ...installed, certificatesDirectory: '', certificatesIssuer: 'operator' }, store, watching);
+  const isTrusted = async (authority: string) => areTrusting(await store.readTrust(), authority);
+
+  it('serves a certificate once the API server trusts its authority beside the former one [D41]', async () => {
+    await createWebhook();
+    const { read } = source();
+    const authorities: string[] = [];
+    for (const round of ['first', 'next']) {
+      await given();
+      const { authority, certificate } = await waitForGoodPair();
+      authorities.push(authority);
+      expect(await isTrusted(authority)).toBe(false);
+      expect((await read()).cert.toString()).toBe(certificate);
+      expect(await Promise.all(authorities.map(isTrusted))).toEqual(authorities.map(() => true));
+      if (round === 'first') await operator.cluster.client.delete(store.pairRef);
+    }
+  });
+
+  it('waits for the first certificate without requests', async () => {
+    const { read, untilNextCheck } = source();
+    await expect(read()).rejects.toThrow('does not exist yet');
+    const next = untilNextCheck(false, stop.signal).then(() => 'reads again');
+    expect(await Promise.race([next, sleep(5_000, 'waits')])).toBe('waits');
+    await given();
+    expect(await next).toBe('reads again');
+    expect((await read()).cert.toString()).toContain('CERTIFICATE');
+  });
+
+  it('announces its authority when the webhook configuration is created last', async () => {
+    await given();
+    const { authority } = await waitForGoodPair();
+    const { read, untilNextCheck } = source();
+    await read();
+    await createWebhook();
+    await untilNextCheck(true, stop.signal);
+    await eventually(async () => {
+      await read();
+      expect(await isTrusted(authority)).toBe(true);
+    });
   });
 });
