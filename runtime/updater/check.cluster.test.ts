@@ -1,19 +1,23 @@
-import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkRules } from '../../infra/constructs/updater-rules.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts';
+import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
-import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../api/objects.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
-let operator: OperatorBench;
+/** The updater needs no manager. */
+let cluster: ControlPlane;
+let installation: Installation;
 let charts: Charts;
 let account: string;
 const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
@@ -21,17 +25,16 @@ const newer = `${major}.${minor}.77`;
 const core = { group: '', version: 'v1' };
 
 beforeAll(async () => {
-  operator = await startOperator({
-    controllerManager: false,
-    settings: { updater: { repository: 'https://charts.example' } },
-  });
+  await ensureBundle();
+  cluster = await startControlPlane({ controllerManager: false });
+  installation = await install(cluster.client, { settings: { updater: { repository: 'https://charts.example' } } });
   charts = await startCharts();
-  account = join(operator.cluster.dir, 'updater', 'service-account');
-  await writeServiceAccount(operator.cluster, operator.installation, account, suffixes.updater);
+  account = join(cluster.dir, 'updater', 'service-account');
+  await writeServiceAccount(cluster, installation, account, suffixes.updater);
 });
 afterAll(async () => {
   charts?.remove();
-  await operator?.stop();
+  await cluster?.stop();
 });
 
 interface JobSpec {
@@ -44,7 +47,6 @@ interface PodSpec {
 let runs = 0;
 
 async function check() {
-  const { cluster, installation } = operator;
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
   const [container] = cronJob.jobTemplate.spec.template.spec.containers;
   const { hostname, port } = new URL(cluster.server);
@@ -60,8 +62,8 @@ async function check() {
 }
 
 async function getEvent(pod: string) {
-  const { namespace } = operator.installation.settings;
-  const { value } = await operator.cluster.client.pages({ ...core, plural: 'events', namespace }).next();
+  const { namespace } = installation.settings;
+  const { value } = await cluster.client.pages({ ...core, plural: 'events', namespace }).next();
   const found = value?.items.find((each: KubernetesObject) => each['reportingInstance'] === pod);
   const { kind, name } = (found?.['involvedObject'] ?? {}) as { kind?: string; name?: string };
   return {
@@ -73,7 +75,7 @@ async function getEvent(pod: string) {
 
 const asUpdater = () => {
   const token = readFileSync(join(account, accountFiles.token), 'utf8');
-  return createClient(connectTo({ ...operator.cluster, token }));
+  return createClient(connectTo({ ...cluster, token }));
 };
 
 describe('the updater in the mode `check` [F60]', () => {
@@ -90,7 +92,7 @@ describe('the updater in the mode `check` [F60]', () => {
     const { code, log, event } = await check();
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('newer operator available') });
     expect(event).toEqual({
-      about: `Deployment/${operator.installation.settings.name}-controller-manager`,
+      about: `Deployment/${installation.settings.name}-controller-manager`,
       type: 'Normal',
       text: expect.stringMatching(
         new RegExp(
@@ -101,11 +103,11 @@ describe('the updater in the mode `check` [F60]', () => {
   });
 
   it('succeeds, and logs why, if its event cannot be sent', async () => {
-    const { name, namespace } = operator.installation.settings;
+    const { name, namespace } = installation.settings;
     const role = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles', namespace };
     const ref = { ...role, name: `${name}${suffixes.updater}` };
-    const { rules } = await operator.cluster.client.get(ref);
-    const setRules = (given: unknown) => operator.cluster.client.patch(ref, { kind: 'merge', body: { rules: given } });
+    const { rules } = await cluster.client.get(ref);
+    const setRules = (given: unknown) => cluster.client.patch(ref, { kind: 'merge', body: { rules: given } });
     const isOfEvents = ({ resources }: { readonly resources?: readonly string[] }) => resources?.includes('events');
     await setRules((rules as readonly object[]).filter((rule) => isOfEvents(rule) !== true));
     const { code, log } = await check();
@@ -124,14 +126,10 @@ describe('the updater in the mode `check` [F60]', () => {
   });
 
   it('has no other right', async () => {
-    const { name, namespace } = operator.installation.settings;
+    const { name, namespace } = installation.settings;
     const ref = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectrulesreviews' };
-    const body = {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectRulesReview',
-      metadata: {},
-      spec: { namespace },
-    };
+    const apiVersion = 'authorization.k8s.io/v1';
+    const body = { apiVersion, kind: 'SelfSubjectRulesReview', metadata: {}, spec: { namespace } };
     const { object } = await asUpdater().create(ref, body as never);
     const { resourceRules } = object['status'] as {
       resourceRules: readonly { readonly apiGroups: readonly string[] }[];
