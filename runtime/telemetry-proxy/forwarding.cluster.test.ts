@@ -41,6 +41,9 @@ const arrived = (spans: readonly string[]) => {
   return telemetry.sink.spans.filter(({ item }) => wanted.has(Buffer.from(item.spanId, 'base64').toString('hex')));
 };
 
+const tokensOf = (spans: readonly string[]) => new Set(arrived(spans).map(({ authorization }) => authorization));
+const only = (token: string) => new Set([`LumigoToken ${token}`]);
+
 const waitForAll = (spans: readonly string[], timeoutMs = 10_000) =>
   eventually(() => expect(new Set(arrived(spans).map(({ item }) => item.spanId)).size).toBe(spans.length), {
     timeoutMs,
@@ -63,12 +66,8 @@ describe('senders', () => {
     expect((await send(getToken(1), shop)).status).toBe(200);
     expect((await send(getToken(2), bank)).status).toBe(200);
     await waitForAll([...shop, ...bank]);
-    expect(new Set(arrived(shop).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${getToken(1)}`]),
-    );
-    expect(new Set(arrived(bank).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${getToken(2)}`]),
-    );
+    expect(tokensOf(shop)).toEqual(only(getToken(1)));
+    expect(tokensOf(bank)).toEqual(only(getToken(2)));
   });
 
   it('with gRPC are accepted or refused by the same rules', async () => {
@@ -78,9 +77,7 @@ describe('senders', () => {
       expect(await postByGrpc(grpcPort, countSpans({}, spans), token)).toMatchObject({ status: 16 });
     expect(await postByGrpc(grpcPort, countSpans({}, spans), getToken(2))).toMatchObject({ status: 0 });
     await waitForAll(spans);
-    expect(new Set(arrived(spans).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${getToken(2)}`]),
-    );
+    expect(tokensOf(spans)).toEqual(only(getToken(2)));
   });
 
   it('fill no more than 64 MiB by a connection with gRPC, which checks a token after the message', async () => {
@@ -151,20 +148,19 @@ function notOnDisk(spans: readonly string[]): readonly string[] {
   return spans.filter((span) => !queues.some((queue) => queue.includes(Buffer.from(span, 'hex'))));
 }
 
+const countReloads = () => telemetry.metric('lumigo_operator_telemetry_proxy_reloads_total');
+
 describe('no data is lost', () => {
   it('while Lumigo is down for 30 s, the collector reloads and restarts, and a token is refused', async () => {
-    const { sink, collector, activate, testCluster, metric } = telemetry;
+    const { sink, collector, activate, testCluster } = telemetry;
     const { port } = sink;
     await sink.close();
     const back = performance.now() + 30_000;
-    const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const reloads = await countReloads();
     const early = ids(100);
     expect((await send(getToken(1), early)).status).toBe(200);
     const namespace = await activate('meanwhile', getToken(8));
-    await eventually(
-      async () => expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBeGreaterThan(reloads),
-      { timeoutMs: 60_000 },
-    );
+    await eventually(async () => expect(await countReloads()).toBeGreaterThan(reloads), { timeoutMs: 60_000 });
     const later = ids(100);
     await eventually(async () => expect((await send(getToken(2), later)).status).toBe(200));
     // Acknowledged data is on disk a fifth of a second later.
@@ -178,9 +174,34 @@ describe('no data is lost', () => {
     await sleep(back - performance.now());
     await sink.listen(port);
     await waitForAll([...early, ...later, ...last], 30_000);
-    expect(new Set(arrived(later).map(({ authorization }) => authorization))).toEqual(
-      new Set([`LumigoToken ${getToken(2)}`]),
-    );
+    expect(tokensOf(later)).toEqual(only(getToken(2)));
     await testCluster.deleteLumigo(namespace);
+  });
+
+  it('at a reload while the endpoint accepts requests and does not answer, which takes one kill', async () => {
+    const { activate, sink, collector, testCluster, waitForSettled, waitForCollecting } = telemetry;
+    const injection = { tracing: { injection: { enabled: false } } };
+    /** Seven of the sixteen shards. */
+    const tokens = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => getToken(0x90_00 + index));
+    const quiet = { ...injection, infrastructure: { enabled: false } };
+    for (const [index, token] of tokens.entries()) await activate(`quiet-${index}`, token, quiet);
+    await waitForSettled();
+    sink.mood = 'hang';
+    const sent = ids(tokens.length);
+    // The collector ends one exporter after the other, and each waits for its own request.
+    for (const [index, id] of sent.entries()) {
+      await sleep(1_200);
+      expect((await send(tokens[index], [id])).status).toBe(200);
+      expect((await sendTo('logs', tokens[index], toLog({}, id))).status).toBe(200);
+    }
+    const [reloads, restarts] = [await waitForSettled(), collector().restarts()];
+    const namespace = await activate('outage', getToken(0x91_00), injection);
+    await eventually(async () => expect(await countReloads()).toBe(reloads + 1), { timeoutMs: 60_000 });
+    await testCluster.waitForCondition(namespace, 'TelemetryProxyReady', { status: 'True' });
+    expect(await waitForSettled()).toBe(reloads + 1);
+    expect(collector().restarts()).toBe(restarts + 1);
+    sink.mood = 'accept';
+    await waitForCollecting(namespace);
+    await waitForAll(sent, 60_000);
   });
 });
