@@ -4,12 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, openSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import { sumMetric, type Manager } from '../../sandbox/manager/manager.ts';
+import type { Attributes } from '../../sandbox/otlp-sink/decode.ts';
 import { post, toLog } from '../../sandbox/otlp-sink/sender.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { forward } from '../../sandbox/testing/forwarded.ts';
+import { podAt } from '../../sandbox/testing/pod-at.ts';
 import { getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { mounts, nodeCollectorFiles, ports, suffixes, workloadKinds } from '../contract.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
@@ -18,7 +25,102 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { serialize } from '../node-collector/common-parts.ts';
 import { renderNodeCollector } from '../node-collector/render.ts';
 
+/** The answer of kube-state-metrics 2.14.0 beside a real API server, one line of each metric. It cannot be built from modules. */
+const recorded = readFileSync('sandbox/original/kube-state-metrics-2.14.0.txt', 'utf8');
+const notEssential = 'kube_configmap_info{namespace="shop",configmap="settings"} 1\n';
+
+/** An empty label is none. */
+const samples = [...recorded.matchAll(/^(\w+)\{(.*)\} /gm)].map(
+  ([, name = '', labels = '']) =>
+    [name, Object.fromEntries([...labels.matchAll(/(\w+)="([^"]+)"/g)].map(([, key, value]) => [key, value]))] as const,
+);
+const token = getToken(0xc0_ffee);
+
+/** Everything that a setting adds to the traces of programs. */
 let telemetry: TelemetryBench;
+let second: Manager;
+let kubeStateMetrics: Server;
+beforeAll(async () => {
+  kubeStateMetrics = createServer((_, answer) => {
+    answer.setHeader('content-type', 'text/plain; version=0.0.4');
+    answer.end(recorded + notEssential);
+  });
+  await new Promise<void>((resolve) => kubeStateMetrics.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${(kubeStateMetrics.address() as AddressInfo).port}`;
+  const settings = {
+    clusterCollection: { logs: { enabled: true }, metrics: { enabled: true, frequency: '1s' } },
+    kubeStateMetrics: { address },
+    telemetry: { findPodsBehindNat: true, namespaceLabels: ['kubernetes.io/metadata.name', 'team'] },
+  };
+  telemetry = await startTelemetry({ controllerManager: false, settings });
+  second = await telemetry.startAnother();
+});
+afterAll(async () => {
+  kubeStateMetrics?.close();
+  await telemetry?.stop();
+});
+
+const getMetrics = () => telemetry.sink.received.filter(({ signal }) => signal === 'metrics');
+
+const getSent = () =>
+  new Map(getMetrics().flatMap(({ item }) => ('name' in item ? [[item.name, item.attributes] as const] : [])));
+
+const putToken = (value: string) => telemetry.testCluster.secret(telemetry.installation.settings.namespace, value);
+
+const countScraped = async ({ collector }: Manager): Promise<number> => {
+  const exposition = await (await fetch(`http://127.0.0.1:${collector?.metricsPort}/metrics`)).text();
+  return sumMetric('otelcol_receiver_accepted_metric_points', 'kube-state-metrics', exposition);
+};
+
+describe('the metrics of kube-state-metrics', () => {
+  it('need the token of the installation, as the log and `lumigo check` say', async () => {
+    await eventually(() => expect(readFileSync(telemetry.manager().logFile, 'utf8')).toContain('no metrics are sent'));
+    const { kubeconfig } = telemetry.cluster;
+    const check = () => runCommand(['--kubeconfig', kubeconfig, 'check'], { HOME: '/nonexistent' });
+    const missing =
+      /nodes +failed +Secret 'lumigo-system\/lumigo-credentials' does not exist.*\. No metrics are sent\n/;
+    expect((await check()).stdout).toMatch(missing);
+    await putToken(token);
+    expect((await check()).stdout).toMatch(/nodes +ok +The collectors of 0 of 0 nodes are available\n/);
+  });
+
+  it('are sent with their labels, each essential one, under the token of the installation', async () => {
+    expect(samples.length).toBeGreaterThan(30);
+    await eventually(
+      () => expect([...getSent().keys()]).toEqual(expect.arrayContaining(samples.map(([name]) => name))),
+      {
+        timeoutMs: 60_000,
+      },
+    );
+    for (const [name, labels] of samples)
+      expect([name, getSent().get(name)]).toEqual([name, expect.objectContaining(labels)]);
+    expect([...getSent().keys()].toSorted()).toEqual(samples.map(([name]) => name).toSorted());
+    expect(new Set(getMetrics().map(({ authorization }) => authorization))).toEqual(new Set([`LumigoToken ${token}`]));
+  });
+
+  it('are scraped by the leader alone', async () => {
+    await telemetry.waitForSettled();
+    const [leader, other] =
+      (await second.metric('lumigo_operator_leader')) === 1
+        ? [second, telemetry.manager()]
+        : [telemetry.manager(), second];
+    await eventually(async () => expect(await countScraped(leader)).toBeGreaterThan(0));
+    // The other replica has the same configuration from here on.
+    await eventually(async () => expect(await other.metric('lumigo_operator_telemetry_proxy_reload_pending')).toBe(0));
+    expect(await countScraped(other)).toBe(0);
+  });
+
+  it('have a token that is counted if Lumigo refuses it', async () => {
+    const refused = getToken(0xdead);
+    telemetry.sink.refused.add(refused);
+    await putToken(refused);
+    const count = async () =>
+      (await second.metric('lumigo_operator_refused_tokens')) +
+      (await telemetry.metric('lumigo_operator_refused_tokens'));
+    await eventually(async () => expect(await count()).toBe(1), { timeoutMs: 60_000 });
+  });
+});
+
 let key = '';
 let pods = '';
 let [shop, bank, quiet] = ['', '', ''];
@@ -26,8 +128,6 @@ let collector: ChildProcess;
 const logging = { logging: { enabled: true }, infrastructure: { enabled: false } };
 
 beforeAll(async () => {
-  const settings = { clusterCollection: { logs: { enabled: true } } };
-  telemetry = await startTelemetry({ controllerManager: false, settings });
   shop = await telemetry.activate('shop', getToken(1), logging);
   bank = await telemetry.activate('bank', getToken(2), logging);
   quiet = await telemetry.activate('quiet', getToken(3), { infrastructure: { enabled: false } });
@@ -41,10 +141,7 @@ beforeAll(async () => {
     expect(bodiesOf(shop)).toContain('first');
   });
 });
-afterAll(async () => {
-  collector?.kill('SIGKILL');
-  await telemetry?.stop();
-});
+afterAll(() => void collector?.kill('SIGKILL'));
 
 async function readKey(): Promise<string> {
   const { namespace, name } = telemetry.installation.settings;
@@ -238,4 +335,85 @@ it('a key that cannot be created is reported once, and created later', async () 
   const again = { ...found, apiVersion: daemonSet.apiVersion, kind: daemonSet.kind };
   await telemetry.testCluster.create({ ...again, metadata: { name, namespace, labels: metadata.labels } } as never);
   await eventually(async () => expect(await readKey()).not.toBe(key), { timeoutMs: 40_000 });
+});
+
+let [namespace, others, vault, cart] = ['', '', '', ''];
+beforeAll(async () => {
+  namespace = await telemetry.activate('enriched', getToken(7));
+  others = await telemetry.activate('others', getToken(9));
+  await label(namespace, { team: 'checkout', other: 'unlisted' });
+  await label(others, { team: 'vault' });
+  vault = await podAt(telemetry.testCluster, '127.0.0.2', { namespace: others, app: 'vault' });
+  cart = await podAt(telemetry.testCluster, '127.0.0.1', { namespace, app: 'cart' });
+  await telemetry.waitForSettled();
+});
+
+const label = (name: string, labels: object) =>
+  telemetry.cluster.client.patch({ ...kinds.namespaces, name }, { kind: 'merge', body: { metadata: { labels } } });
+
+/** The attributes of labels, without their prefix. */
+const getLabels = (resource: Attributes) =>
+  Object.fromEntries(
+    Object.entries(resource).flatMap(([key, value]) => {
+      const [, name] = /^k8s[.]namespace[.]labels?[.](.+)$/.exec(key) ?? [];
+      return name === undefined ? [] : [[name, value]];
+    }),
+  );
+
+describe('the labels of a namespace', () => {
+  const listed = () => ({ 'kubernetes.io/metadata.name': namespace, team: 'checkout' });
+
+  it('are attributes of what its pods send, if the setting lists them', async () => {
+    await eventually(async () => expect(getLabels(await forward(telemetry, {}))).toEqual(listed()));
+  });
+
+  it('follow a change', async () => {
+    await label(namespace, { team: 'basket' });
+    await eventually(async () =>
+      expect(getLabels(await forward(telemetry, {}))).toEqual({ ...listed(), team: 'basket' }),
+    );
+    await label(namespace, { team: null });
+    await eventually(async () => expect(Object.keys(getLabels(await forward(telemetry, {})))).not.toContain('team'));
+    await label(namespace, { team: 'checkout' });
+    await eventually(async () => expect(getLabels(await forward(telemetry, {}))).toEqual(listed()));
+  });
+
+  it('replace no attribute that a program sets itself', async () => {
+    const own = { 'k8s.namespace.label.team': 'own', 'k8s.namespace.label.more': 'own' };
+    expect(getLabels(await forward(telemetry, own))).toEqual({ ...listed(), team: 'own', more: 'own' });
+  });
+});
+
+describe('a sender behind NAT', () => {
+  const address = '127.0.0.9';
+
+  it('has the attributes of the pod that it names', async () => {
+    const found = {
+      'k8s.namespace.label.team': 'checkout',
+      'k8s.deployment.name': 'cart',
+      'k8s.pod.uid': cart,
+      'k8s.namespace.name': namespace,
+    };
+    await eventually(async () =>
+      expect(await forward(telemetry, { 'k8s.pod.uid': cart }, { address })).toMatchObject(found),
+    );
+  });
+
+  it.each([
+    ['uid', () => ({ 'k8s.pod.uid': vault })],
+    ['uid and namespace', () => ({ 'k8s.pod.uid': vault, 'k8s.namespace.name': others })],
+    ['namespace', () => ({ 'k8s.namespace.name': others })],
+  ])("learns nothing of another namespace's pod or labels by their %s [F28]", async (_claim, claimed) => {
+    // Its own sender finds it, so the collector knows it.
+    await eventually(async () =>
+      expect(await forward(telemetry, { 'k8s.pod.uid': vault }, { address, token: getToken(9) })).toMatchObject({
+        'k8s.deployment.name': 'vault',
+        'k8s.namespace.label.team': 'vault',
+      }),
+    );
+    const resource = await forward(telemetry, { ...claimed(), 'service.name': 'own' }, { address });
+    expect(JSON.stringify(resource)).not.toContain('vault');
+    expect(getLabels(resource)).toEqual({});
+    expect(resource).toMatchObject({ 'service.name': 'own', ...claimed() });
+  });
 });
