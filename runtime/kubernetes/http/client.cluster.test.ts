@@ -8,6 +8,7 @@ import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { eventDetails } from '../../../sandbox/testing/event-details.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
+import { getPod } from '../../../sandbox/testing/workloads.ts';
 import { issueAuthority } from '../../certificates/issue.ts';
 import { forEachConcurrent } from '../../async/for-each-concurrent.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
@@ -28,14 +29,8 @@ const directory = createTemporaryFolder();
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
-  transport = createTransport(
-    { server: new URL(cluster.server), ca: () => cluster.ca, authorization: () => authorization() },
-    {
-      userAgent: 'test',
-      onRequest: (info) => requests.push(info),
-      onSkipped: (resource) => skipped.push(resource),
-    },
-  );
+  const onSkipped = (resource: string) => skipped.push(resource);
+  transport = connectTo(cluster, { onRequest: (info) => requests.push(info), onSkipped });
   client = createClient(transport);
 });
 afterAll(async () => {
@@ -63,19 +58,9 @@ describe('an eviction', () => {
     const own = { namespace: 'default', name: 'guarded-twice' };
     const pods = { group: '', version: 'v1', plural: 'pods', ...own };
     const labels = { app: own.name };
-    await client.create(
-      { ...kinds.serviceAccounts, namespace: 'default' },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } },
-    );
-    await client.create(
-      { ...pods, name: undefined },
-      {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { ...own, labels },
-        spec: { containers: [{ name: 'a', image: 'a' }] },
-      },
-    );
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
+    await client.create({ ...kinds.serviceAccounts, namespace: 'default' }, account);
+    await client.create({ ...pods, name: undefined }, getPod('default', own.name, labels));
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     await client.patch({ ...pods, subresource: 'status' }, { kind: 'merge', body: { status } });
     for (const name of ['one', 'other'])
@@ -287,17 +272,12 @@ describe('postEvent', () => {
 
 describe('a server that is too busy', () => {
   it('gets the request again after its Retry-After, and none before', async () => {
-    const flowcontrol = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1' };
-    const levels = { ...flowcontrol, plural: 'prioritylevelconfigurations' };
-    const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterrolebindings' };
-    await client.create(bindings, binding);
-    await client.create(levels, priorityLevel);
-    await client.create({ ...flowcontrol, plural: 'flowschemas' }, flowSchema);
+    await client.create({ group: rbac, version: 'v1', plural: 'clusterrolebindings' }, binding);
+    const flows = { group: flowcontrol, version: 'v1' };
+    await client.create({ ...flows, plural: 'prioritylevelconfigurations' }, priorityLevel);
+    await client.create({ ...flows, plural: 'flowschemas' }, flowSchema);
     const codes: number[] = [];
-    const throttled = createTransport(
-      { server: new URL(cluster.server), ca: () => cluster.ca, authorization, headers: { 'Impersonate-User': 'busy' } },
-      { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
-    );
+    const throttled = connectTo(cluster, { as: 'busy', onRequest: ({ code }) => codes.push(code) });
     const read = () => createClient(throttled).pages(kinds.namespaces).next();
     await retried(async () => {
       const started = performance.now();
@@ -318,19 +298,11 @@ describe('errors', () => {
   });
 
   it('lead to new credentials once if the server refuses them', async () => {
-    const good = authorization;
     let asked = 0;
-    const renewing = createTransport(
-      {
-        server: new URL(cluster.server),
-        ca: () => cluster.ca,
-        authorization: () => ((asked += 1) > 1 ? good() : Promise.resolve('Bearer expired')),
-      },
-      { userAgent: 'test' },
-    );
-    await createClient(renewing)
-      .get({ ...configMaps, name: 'kube-root-ca.crt' })
-      .catch(() => undefined);
+    const expiring = () => ((asked += 1) > 1 ? authorization() : Promise.resolve('Bearer expired'));
+    const own = { server: new URL(cluster.server), ca: () => cluster.ca, authorization: expiring };
+    const renewing = createTransport(own, { userAgent: 'test' });
+    expect((await createClient(renewing).pages(kinds.namespaces).next()).value?.items).not.toEqual([]);
     expect(asked).toBe(2);
     renewing.close();
   });
@@ -338,10 +310,8 @@ describe('errors', () => {
   it('lead to a repetition of safe requests alone if a kept connection is closed', async () => {
     const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
     const codes: number[] = [];
-    const cut = createTransport(
-      { server: new URL(`https://127.0.0.1:${proxy.port}`), ca: () => cluster.ca, authorization },
-      { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
-    );
+    const server = `https://127.0.0.1:${proxy.port}`;
+    const cut = connectTo({ ...cluster, server }, { onRequest: ({ code }) => codes.push(code) });
     const { metadata } = await made('kept');
     const ref = { ...configMaps, name: 'kept' };
     const through = createClient(cut);
@@ -432,36 +402,26 @@ const boxDefinition = {
   },
 };
 
-const busy = { name: 'busy' };
+const rbac = 'rbac.authorization.k8s.io';
+const flowcontrol = 'flowcontrol.apiserver.k8s.io';
+const metadata = { name: 'busy' };
 const binding = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRoleBinding',
-  metadata: busy,
-  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'busy' }],
+  ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata },
+  roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ apiGroup: rbac, kind: 'User', name: 'busy' }],
 };
 /** With one seat, none to borrow and no queue, all but one of concurrent requests get status 429. */
+const limited = { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } };
 const priorityLevel = {
-  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
-  kind: 'PriorityLevelConfiguration',
-  metadata: busy,
-  spec: {
-    type: 'Limited',
-    limited: { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } },
-  },
+  ...{ apiVersion: `${flowcontrol}/v1`, kind: 'PriorityLevelConfiguration', metadata },
+  spec: { type: 'Limited', limited },
 };
+const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] };
 const flowSchema = {
-  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
-  kind: 'FlowSchema',
-  metadata: busy,
+  ...{ apiVersion: `${flowcontrol}/v1`, kind: 'FlowSchema', metadata },
   spec: {
-    priorityLevelConfiguration: busy,
+    priorityLevelConfiguration: metadata,
     matchingPrecedence: 2,
-    rules: [
-      {
-        subjects: [{ kind: 'User', user: busy }],
-        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
-      },
-    ],
+    rules: [{ subjects: [{ kind: 'User', user: metadata }], resourceRules: [everything] }],
   },
 };
