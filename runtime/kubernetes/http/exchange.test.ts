@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { bounds } from './byte-budget.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
@@ -16,6 +16,23 @@ async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise
   return lines;
 }
 
+let server: Server;
+let sockets: Socket[] = [];
+/** Answers each connection with these bytes. Returns a function that reads an answer. */
+async function serve(bytes: string, isEnd = true) {
+  sockets = [];
+  server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    socket.once('data', () => (isEnd ? socket.end(bytes) : socket.write(bytes)));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const asked = { server: address, agent: new Agent(), method: 'GET', path: '/pods', headers: {}, timeoutMs: 5_000 };
+  return async (limits: { readonly maxBytes?: number; readonly timeoutMs?: number } = {}) =>
+    (await exchange({ ...asked, ...limits })).whole((text) => text);
+}
+afterEach(() => void server?.close());
+
 describe('an answer', () => {
   const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
@@ -24,69 +41,31 @@ describe('an answer', () => {
     ['cut off', `${head}2\r\n{`, 'aborted'],
     ['garbled in the same piece as its head', `${head}no length\r\n`, 'aborted'],
   ])('is reported as it is if it is %s', async (_what, bytes, told) => {
-    const server = createServer((socket) => void socket.once('data', () => socket.end(bytes))).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/' };
-    try {
-      const answer = await exchange({ ...asked, headers: {}, timeoutMs: 5_000 });
-      expect(await answer.whole((text) => text).catch(String)).toContain(told);
-    } finally {
-      server.close();
-    }
+    const read = await serve(bytes);
+    expect(await read().catch(String)).toContain(told);
   });
-});
 
-describe('an answer larger than the limit', () => {
-  it('is refused, and releases its share of the budget [F66]', async () => {
+  it('is refused if it is larger than the limit, and releases its share of the budget [F66]', async () => {
     const size = 300_000;
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/pods' };
-    const read = async (maxBytes?: number) =>
-      (await exchange({ ...asked, headers: {}, timeoutMs: 5_000, maxBytes })).whole((text) => text.length);
+    const read = await serve(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`);
     const tooLarge = 'The answer to GET /pods exceeds the limit of 200000 bytes';
-    try {
-      const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
-      for (let turns = 0; turns < tries; turns += 1) await expect(read(200_000)).rejects.toThrow(tooLarge);
-      expect(await read()).toBe(size);
-    } finally {
-      server.close();
-    }
+    const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
+    for (let turns = 0; turns < tries; turns += 1) await expect(read({ maxBytes: 200_000 })).rejects.toThrow(tooLarge);
+    expect(await read()).toHaveLength(size);
   }, 30_000);
-});
 
-describe('a large answer that waits for its share of the budget', () => {
-  const size = bounds.answerBytes;
-  const part = 'x'.repeat(bounds.freeBytes + 1);
-
-  it('ends at its own timeout, while others keep the budget [F66]', async () => {
-    const sockets: Socket[] = [];
-    const server = createServer((socket) => {
-      sockets.push(socket.on('error', () => undefined));
-      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${part}`));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/pods' };
-    const read = async (timeoutMs: number) =>
-      (await exchange({ ...asked, headers: {}, timeoutMs })).whole((text) => text.length);
+  it('ends at its own timeout while it waits for its share of the budget, which others keep [F66]', async () => {
+    const [size, part] = [bounds.answerBytes, 'x'.repeat(bounds.freeBytes + 1)];
+    const read = await serve(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${part}`, false);
     const ended: string[] = [];
     const reading = (name: string, timeoutMs: number) =>
-      read(timeoutMs).catch((error: unknown) => ended.push(`${name} ${(error as { code?: string }).code}`));
-    try {
-      const holders = Array.from({ length: bounds.inFlightBytes / size }, () => reading('holder', 5_000));
-      await eventually(() => expect(sockets).toHaveLength(holders.length));
-      await reading('waiter', 1_000);
-      expect(ended).toEqual(['waiter TIMEOUT']);
-      await Promise.all(holders);
-    } finally {
-      server.close();
-    }
+      read({ timeoutMs }).catch((error: unknown) => ended.push(`${name} ${(error as { code?: string }).code}`));
+    const holders = Array.from({ length: bounds.inFlightBytes / size }, () => reading('holder', 30_000));
+    await eventually(() => expect(sockets).toHaveLength(holders.length));
+    await reading('waiter', 1_000);
+    expect(ended).toEqual(['waiter TIMEOUT']);
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(holders);
   }, 30_000);
 });
 
