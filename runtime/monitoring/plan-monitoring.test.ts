@@ -47,26 +47,15 @@ describe('planMonitoring [F54]', () => {
     });
   });
 
+  const none = { kind: 'none' };
+  const logs = [lumigo({ logging: { enabled: true } })];
+  const own = [lumigo({ logging: { enabled: true } }, 'own')];
+  const withoutLogs = { kind: 'patch', spec: { tracing: undefined, logging: { enabled: false } } };
   it.each<[string, MonitoredEntry, readonly LumigoResource[], object]>([
-    ['leaves one that is there as it is', {}, [lumigo({ logging: { enabled: false } })], { kind: 'none' }],
-    [
-      'leaves one that says the same',
-      { loggingEnabled: true },
-      [lumigo({ logging: { enabled: true } })],
-      { kind: 'none' },
-    ],
-    [
-      'carries over what its entry says expressly',
-      { loggingEnabled: false },
-      [lumigo({ logging: { enabled: true } })],
-      { kind: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
-    ],
-    [
-      'leaves one of another name',
-      { loggingEnabled: false },
-      [lumigo({ logging: { enabled: true } }, 'own')],
-      { kind: 'none' },
-    ],
+    ['leaves one that is there as it is', {}, [lumigo({ logging: { enabled: false } })], none],
+    ['leaves one that says the same', { loggingEnabled: true }, logs, none],
+    ['carries over what its entry says expressly', { loggingEnabled: false }, logs, withoutLogs],
+    ['leaves one of another name', { loggingEnabled: false }, own, none],
   ])('%s', (_case, entry, there, expected) => {
     expect(planMonitoring(entry, there, usual)).toEqual(expected);
   });
@@ -79,9 +68,9 @@ describe('planMonitoring [F54]', () => {
 
   const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];
   it.each<[string, MonitoredEntry, readonly LumigoResource[], string, object]>([
-    ['creates no second Lumigo', {}, [], formatMark({}), { kind: 'none' }],
-    ['creates none if a flag changes', { loggingEnabled: true }, [], formatMark({}), { kind: 'none' }],
-    ['sets no flag again', { loggingEnabled: false }, on, formatMark({ loggingEnabled: false }), { kind: 'none' }],
+    ['creates no second Lumigo', {}, [], formatMark({}), none],
+    ['creates none if a flag changes', { loggingEnabled: true }, [], formatMark({}), none],
+    ['sets no flag again', { loggingEnabled: false }, on, formatMark({ loggingEnabled: false }), none],
     [
       'sets a flag that the settings change',
       { loggingEnabled: false, tracingEnabled: false },
@@ -89,13 +78,7 @@ describe('planMonitoring [F54]', () => {
       formatMark({ loggingEnabled: false, tracingEnabled: true }),
       { kind: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
     ],
-    [
-      'sets all flags if the mark cannot be read',
-      { loggingEnabled: false },
-      on,
-      'null',
-      { kind: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
-    ],
+    ['sets all flags if the mark cannot be read', { loggingEnabled: false }, on, 'null', withoutLogs],
   ])('%s in a namespace that got its Lumigo before [F70]', (_case, entry, there, mark, expected) => {
     expect(planMonitoring(entry, there, usual, mark)).toEqual(expected);
   });

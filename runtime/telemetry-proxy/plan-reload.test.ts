@@ -115,49 +115,39 @@ describe('the collector', () => {
 });
 
 describe('the existing objects of a namespace', () => {
-  const names = (namespaces: Namespaces) => namespaces.map(({ name }) => name);
+  interface Reload {
+    readonly now: number;
+    readonly namespaces: Namespaces;
+    readonly cutAt: number;
+  }
+  const at = (now: number, names: string, cutAt = Infinity): Reload => ({ now, namespaces: of(...names), cutAt });
 
-  /** Reloads at these times, each with these namespaces. Returns what each of them lists. */
-  function listedBy(reloads: readonly (readonly [now: number, namespaces: Namespaces, cutAt?: number])[]) {
+  /** Returns the namespaces that each reload lists, as one letter each. */
+  function listedBy(...reloads: readonly Reload[]) {
     let lists: ListsByUid = new Map();
-    return reloads.map(([now, namespaces, cutAt = Infinity]) => {
+    return reloads.map(({ now, namespaces, cutAt }) => {
       const listed = toList(namespaces, lists, Math.min(now, cutAt));
       lists = listsAfter(lists, namespaces, listed, now);
-      return names(listed);
+      return listed.map(({ name }) => name).join('');
     });
   }
 
   it('are listed once, and again in full if a reload interrupts their lists', () => {
-    const [a, ab, abc, abcd] = [of('a'), of('a', 'b'), of('a', 'b', 'c'), of('a', 'b', 'c', 'd')];
-    const times = [[0, a] as const, [10_000, ab] as const, [23_000, abc] as const, [90_000, abcd] as const];
-    expect(listedBy(times)).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c'], ['d']]);
+    const reloads = [at(0, 'a'), at(10_000, 'ab'), at(23_000, 'abc'), at(90_000, 'abcd')];
+    expect(listedBy(...reloads)).toEqual(['a', 'ab', 'abc', 'd']);
   });
 
   it('are listed again in full if the end of another namespace cut them off', () => {
-    expect(
-      listedBy([
-        [0, of('a', 'b')],
-        [30_000, of('b'), 13_000],
-      ] as const),
-    ).toEqual([['a', 'b'], ['b']]);
+    expect(listedBy(at(0, 'ab'), at(30_000, 'b', 13_000))).toEqual(['ab', 'b']);
   });
 
   it('are listed again for a Lumigo resource that is created again', () => {
-    expect(
-      listedBy([
-        [0, of('a', 'b')],
-        [60_000, of('b')],
-        [70_000, of('a', 'b')],
-      ] as const).at(-1),
-    ).toEqual(['a']);
+    expect(listedBy(at(0, 'ab'), at(60_000, 'b'), at(70_000, 'ab')).at(-1)).toBe('a');
   });
 
   it('are not listed for ever, however often reloads interrupt their lists', () => {
-    const toggled = Array.from(
-      { length: 40 },
-      (_, index) => [index * 2_500, index % 2 === 0 ? of('a', 'toggling') : of('a')] as const,
-    );
-    const times = listedBy(toggled).filter((listed) => listed.includes('a')).length;
+    const toggled = Array.from({ length: 40 }, (_, index) => at(index * 2_500, index % 2 === 0 ? 'at' : 'a'));
+    const times = listedBy(...toggled).filter((listed) => listed.includes('a')).length;
     expect(times).toBeGreaterThan(10);
     expect(times).toBeLessThan(18);
   });
@@ -221,12 +211,8 @@ describe('a configuration that failed', () => {
   );
 
   it('is not replaced by a namespace with a new Lumigo resource [F75]', () => {
-    expect(
-      stillWanted(
-        of('a'),
-        of('a').map((each) => ({ ...each, lumigo: 'another uid' })),
-      ),
-    ).toEqual([]);
+    const recreated = of('a').map((each) => ({ ...each, lumigo: 'another uid' }));
+    expect(stillWanted(of('a'), recreated)).toEqual([]);
   });
 
   it('is tried again after a pause, and delays no other one', () => {

@@ -108,18 +108,14 @@ describe('the Secrets of opt-ins', () => {
   const named = (namespace: string, name: string, key = 'token') => ({ namespace, name, key });
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const first = letters.slice(0, MAX_OPT_INS);
+  const inA = letters.map((name) => named('a', name));
 
   it.each([
     ['are kept up to the limit', first.map((name) => named('a', name)), first.length, []],
-    ['are the first by name, in any order', letters.toReversed().map((name) => named('a', name)), first.length, ['a']],
+    ['are the first by name, in any order', inA.toReversed(), first.length, ['a']],
     ['count each key', letters.map((key) => named('a', 's', key)), first.length, ['a']],
     ['count once for all workloads that name it', letters.map(() => named('a', 's')), letters.length, []],
-    [
-      'have a limit for each namespace',
-      [...letters.map((name) => named('a', name)), named('b', 'z')],
-      first.length + 1,
-      ['a'],
-    ],
+    ['have a limit for each namespace', [...inA, named('b', 'z')], first.length + 1, ['a']],
   ])('%s', (_title, sources, count, crowded) => {
     const found = limitOptIns(sources);
     expect(found.crowded).toEqual(crowded);
@@ -144,73 +140,27 @@ describe('the start of a replica', () => {
 
 describe('the accepted tokens', () => {
   const HOUR_MS = 60 * 60_000;
-  const here = (token?: string) => new Map([['shop/credentials/token', token]]);
-  const shared = Object.entries({ 1: 'b', 2: 'a', 3: 'b' });
+  type Step = readonly [now: number, tokens: Iterable<[string, string | undefined]>];
+  const at = (now: number, token?: string): Step => [now, [['shop/credentials/token', token]]];
+  const unused = (now: number): Step => [now, []];
+  const shared: Step = [0, Object.entries({ 1: 'b', 2: 'a', 3: 'b' })];
 
-  it.each<[string, [Iterable<[string, string | undefined]>, number][], string[]]>([
-    ['are those in the Secrets', [[here('a'), 0]], ['a']],
-    ['are each accepted once, sorted', [[shared, 0]], ['a', 'b']],
-    [
-      'continue for an hour after a replacement',
-      [
-        [here('a'), 0],
-        [here('b'), 5],
-        [here('b'), HOUR_MS + 4],
-      ],
-      ['a', 'b'],
-    ],
-    [
-      'end an hour after a replacement',
-      [
-        [here('a'), 0],
-        [here('b'), 5],
-        [here('b'), HOUR_MS + 5],
-      ],
-      ['b'],
-    ],
+  it.each<[string, readonly Step[], string[]]>([
+    ['are those in the Secrets', [at(0, 'a')], ['a']],
+    ['are each accepted once, sorted', [shared], ['a', 'b']],
+    ['continue for an hour after a replacement', [at(0, 'a'), at(5, 'b'), at(HOUR_MS + 4, 'b')], ['a', 'b']],
+    ['end an hour after a replacement', [at(0, 'a'), at(5, 'b'), at(HOUR_MS + 5, 'b')], ['b']],
     [
       'are the last three of those that were replaced within an hour',
-      [...'abcde'].map((token, index): [Map<string, string | undefined>, number] => [here(token), index]),
+      [...'abcde'].map((token, index) => at(index, token)),
       ['b', 'c', 'd', 'e'],
     ],
-    [
-      'continue if they are in their Secret again',
-      [
-        [here('a'), 0],
-        [here('b'), 5],
-        [here('a'), 6],
-        [here('a'), HOUR_MS + 6],
-      ],
-      ['a'],
-    ],
-    [
-      'end if the Secret has no token any more',
-      [
-        [here('a'), 0],
-        [here('b'), 5],
-        [here(), 6],
-      ],
-      [],
-    ],
-    [
-      'do not return with another token',
-      [
-        [here('a'), 0],
-        [here(), 5],
-        [here('b'), 6],
-      ],
-      ['b'],
-    ],
-    [
-      'end if their source is not used any more',
-      [
-        [here('a'), 0],
-        [[], 5],
-      ],
-      [],
-    ],
+    ['continue if they are in their Secret again', [at(0, 'a'), at(5, 'b'), at(6, 'a'), at(HOUR_MS + 6, 'a')], ['a']],
+    ['end if the Secret has no token any more', [at(0, 'a'), at(5, 'b'), at(6)], []],
+    ['do not return with another token', [at(0, 'a'), at(5), at(6, 'b')], ['b']],
+    ['end if their source is not used any more', [at(0, 'a'), unused(5)], []],
   ])('%s', (_what, steps, expected) => {
     const cache = new TokenCache();
-    expect(steps.map(([tokens, now]) => cache.acceptsSenders(new Map(tokens), now)).at(-1)).toEqual(expected);
+    expect(steps.map(([now, tokens]) => cache.acceptsSenders(new Map(tokens), now)).at(-1)).toEqual(expected);
   });
 });
