@@ -89,7 +89,7 @@ const annotated = (namespace: string) => {
 const args = times(93_000, () => 'x'.repeat(11));
 const large = (namespace: string) =>
   [deployment, daemonSet, statefulSet].flatMap((kind) =>
-    times(17, (index) =>
+    times(10, (index) =>
       createWorkload(kind, namespace, `large-${index}`, {
         pod: { containers: [{ name: 'app', image: 'app:1', args }] },
       }),
@@ -110,9 +110,9 @@ describe('the manager, with the heap of its container', () => {
     expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
   });
 
-  it('reads 51 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
+  it('reads 30 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
     const namespace = await operator.testCluster.namespace('large');
-    const peak = await peakDuring('51 workloads', async () => {
+    const peak = await peakDuring('30 workloads', async () => {
       await store(large(namespace));
       await operator.testCluster.secret(namespace);
       await operator.testCluster.lumigo(namespace);
@@ -134,10 +134,10 @@ describe('the manager, with the heap of its container', () => {
     );
   });
 
-  it('does not keep the labels of 150 Lumigo resources [F66]', async () => {
+  it('does not keep the labels of 90 Lumigo resources [F66]', async () => {
     const namespace = await operator.testCluster.namespace('labelled');
-    const peak = await peakDuring('150 Lumigo resources', () =>
-      store(times(150, (index) => labelled(namespace, `lumigo-${index}`, index % 5 === 0 ? 9_000 : 14_000))),
+    const peak = await peakDuring('90 Lumigo resources', () =>
+      store(times(90, (index) => labelled(namespace, `lumigo-${index}`, index % 5 === 0 ? 9_000 : 14_000))),
     );
     expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
   });

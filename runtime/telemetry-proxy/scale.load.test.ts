@@ -92,7 +92,7 @@ describe('200 namespaces', () => {
       for (const name of names) {
         await testCluster.changeLumigo(name, { spec: { infrastructure: { enabled } } });
         most = Math.max(most, residentMb(collector().pid()));
-        await sleep(100);
+        await sleep(50);
       }
     await telemetry.waitForSettled();
     await flow.stop();
@@ -104,7 +104,7 @@ describe('200 namespaces', () => {
       `${flow.sent()} spans over ${count} reloads: none lost, ${flow.repeated()} requests repeated; acknowledged after ` +
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
-    expect(flow.sent()).toBeGreaterThan(15_000);
+    expect(flow.sent()).toBeGreaterThan(10_000);
     // An exporter waits for 10 s, and Go's HTTP server for 5 s if a new connection has sent no request yet.
     expect(at(1)).toBeLessThan(8_000);
   });
