@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, telemetryProxyFiles, workloadKinds } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -18,13 +19,6 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 const replicas = ['manager-0', 'manager-1'];
-const secretRef = (namespace: string, name = 'lumigo-credentials') => ({
-  group: '',
-  version: 'v1',
-  plural: 'secrets',
-  namespace,
-  name,
-});
 
 /** A change takes this long from one replica's status to the other's file, in addition to the interval of reading. */
 const CARRIED_MS = 10_000;
@@ -41,19 +35,13 @@ const tokensAcceptedBy = (replica: string): readonly string[] =>
 const waitForAdmission = (token: string, expected: boolean, timeoutMs: number) =>
   eventually(
     () => expect(replicas.map((replica) => tokensAcceptedBy(replica).includes(token))).toEqual([expected, expected]),
-    {
-      timeoutMs,
-    },
+    { timeoutMs },
   );
 
 const waitForError = (namespace: string, reason: string, timeoutMs: number) =>
-  eventually(
-    async () => {
-      const { status } = await operator.testCluster.readLumigo(namespace);
-      expect(status?.conditions?.find(({ type }) => type === 'Error')).toMatchObject({ reason });
-    },
-    { timeoutMs },
-  );
+  eventually(async () => expect(await operator.testCluster.condition(namespace, 'Error')).toMatchObject({ reason }), {
+    timeoutMs,
+  });
 
 async function requestsIn(seconds: number): Promise<number> {
   const before = requests();
@@ -86,7 +74,7 @@ describe('with one Lumigo', () => {
   });
 
   it('a deleted token is refused within 15 s, and accepted within 5 s when it is back [F9]', async () => {
-    await operator.cluster.client.delete(secretRef(namespace));
+    await operator.cluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
     await waitForError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
     await waitForAdmission(getToken(3), false, CARRIED_MS);
     await operator.testCluster.secret(namespace, `${getToken(4)} `);

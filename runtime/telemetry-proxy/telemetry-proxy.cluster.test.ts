@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { stringify } from 'yaml';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
 import { repeatAttributes } from '../../sandbox/otlp-sink/sender.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
@@ -203,11 +204,8 @@ describe('a sender whose address is not that of its pod', () => {
     ['uid, with its own namespace', () => ({ 'k8s.pod.uid': otherAgent, 'k8s.namespace.name': namespace })],
     ['uid, with a proof of its own', () => ({ 'k8s.pod.uid': otherAgent, ...forgeProof() })],
   ])("learns nothing of another namespace's pod by its %s [F28]", async (_claim, claimed) => {
-    for (const forge of [
-      plainly,
-      (body: object) => repeatAttributes(body, 2),
-      (body: object) => repeatAttributes(body, 3),
-    ]) {
+    const repeated = [2, 3].map((times) => (body: object) => repeatAttributes(body, times));
+    for (const forge of [plainly, ...repeated]) {
       const resource = await forwarded({ ...claimed(), 'service.name': 'own' }, { address, forge });
       const told = Object.entries(resource).filter(([key]) => !(key in claimed()));
       expect(JSON.stringify(told)).not.toContain('vault');
@@ -229,28 +227,21 @@ describe('a sender whose address is not that of its pod', () => {
   });
 });
 
-const clientWith = (token: () => string): Client => {
-  const { server, ca } = telemetry.cluster;
-  const authorization = () => Promise.resolve(`Bearer ${token()}`);
-  return createClient(createTransport({ server: new URL(server), ca: () => ca, authorization }, { userAgent: 'test' }));
-};
+const clientWith = (token: string): Client => createClient(connectTo({ ...telemetry.cluster, token }));
 const core = { group: '', version: 'v1' };
 const forbidden = { status: 403 };
 const { deployment } = workloadKinds;
 let collector: Client;
 beforeAll(() => {
-  collector = clientWith(() => telemetry.collector().token());
+  collector = clientWith(telemetry.collector().token());
 });
 
 const listFirst = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
 
 const whoIs = async (client: Client): Promise<unknown> => {
   const ref = { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews' };
-  const { object } = await client.create(ref, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'SelfSubjectReview',
-    metadata: {},
-  } as never);
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
+  const { object } = await client.create(ref, review as never);
   return (object['status'] as { userInfo: { username: string } }).userInfo.username;
 };
 
@@ -274,7 +265,7 @@ describe("the collector's identity [F26]", () => {
 
   it('replaces rights of the manager that only the collector needs', async () => {
     const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
-    const manager = clientWith(() => readFileSync(file, 'utf8'));
+    const manager = clientWith(readFileSync(file, 'utf8'));
     await expect(listFirst(manager, 'events')).rejects.toMatchObject(forbidden);
   });
 });
@@ -310,11 +301,8 @@ describe("the collector's token [F26]", () => {
     const read = () => readFileSync(file, 'utf8');
     const first = await eventually(() => Promise.resolve(read()));
     ca = telemetry.cluster.ca;
-    const own = {
-      server: new URL(telemetry.cluster.server),
-      ca: () => ca,
-      authorization: () => Promise.resolve(undefined),
-    };
+    const server = new URL(telemetry.cluster.server);
+    const own = { server, ca: () => ca, authorization: () => Promise.resolve(undefined) };
     const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
     const before = await whoIs(client);
     // Two tokens of the same second have the same text.
@@ -341,16 +329,8 @@ describe('helm install --wait of a chart with a Lumigo', () => {
   });
 
   function install(namespace: string, timeout = '60s') {
-    const flags = [
-      '--namespace',
-      namespace,
-      '--kubeconfig',
-      telemetry.cluster.kubeconfig,
-      '--wait',
-      '--timeout',
-      timeout,
-    ];
-    return runToEnd(helm, ['install', 'app', chart, ...flags], { env: { ...process.env, HOME: chart } });
+    const flags = `--namespace ${namespace} --kubeconfig ${telemetry.cluster.kubeconfig} --wait --timeout ${timeout}`;
+    return runToEnd(helm, ['install', 'app', chart, ...flags.split(' ')], { env: { ...process.env, HOME: chart } });
   }
 
   it('waits for a Secret that is created later, and returns when the Lumigo is ready', async () => {
