@@ -22,6 +22,17 @@ const { deployment } = workloadKinds;
 const uninstall = (deadline = '60') =>
   runInContainer(operator.cluster, operator.installation, ['uninstall', '--deadline', deadline]);
 
+/** Runs it on a user's machine. */
+const uninstallFrom = ({ kubeconfig }: OperatorBench['cluster']) =>
+  runCommand(['uninstall', '--deadline', '60', '--kubeconfig', kubeconfig], {});
+
+/** Returns what it prints. */
+async function succeeding(running: ReturnType<typeof uninstall>): Promise<string> {
+  const { code, stdout, stderr } = await running;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
 /** The holder's clock is five minutes ahead. A running manager takes the Lease one second after it has seen it. */
 async function expireLease(): Promise<void> {
   const { cluster, installation } = operator;
@@ -43,9 +54,7 @@ async function optedIn(): Promise<string> {
 
 describe('uninstall', () => {
   it('exits at once if there is nothing to remove', async () => {
-    const { code, stdout } = await uninstall();
-    expect(code).toBe(0);
-    expect(stdout).toContain('No Lumigo resource is left, and no injection to remove.');
+    expect(await succeeding(uninstall())).toContain('No Lumigo resource is left, and no injection to remove.');
   });
 
   it("removes nothing as the chart's hook unless Helm installed the operator", async () => {
@@ -126,9 +135,7 @@ describe('uninstall', () => {
     await testCluster.merge(deployment, kept, 'app', { metadata: label(null) });
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
-    const { code, stdout, stderr } = await uninstall();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Removed the injection from 5 workloads.');
+    expect(await succeeding(uninstall())).toContain('Removed the injection from 5 workloads.');
     expect(await protection(operator)).toEqual([false, false, false]);
     for (const name of ['app', ...Object.keys(changed)])
       expect([name, await testCluster.isInstrumented(deployment, gone, name)]).toEqual([name, false]);
@@ -154,9 +161,7 @@ describe('uninstall', () => {
       const workload = createWorkload(deployment, namespace, 'app') as unknown as Workload;
       await testCluster.create(instrumentedByOriginal(workload) as never);
     }
-    const { code, stdout, stderr } = await uninstall();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Removed the injection from 2 workloads.');
+    expect(await succeeding(uninstall())).toContain('Removed the injection from 2 workloads.');
     const found = each.map(async (namespace) => [
       await testCluster.isInstrumented(deployment, namespace, 'app'),
       await testCluster.label(deployment, namespace, 'app'),
@@ -178,8 +183,7 @@ describe('uninstall', () => {
     // No finalizer protects it, so a removal of all objects deletes it long before the ClusterRole.
     const bindings = installation.manifests.filter(({ kind }) => kind === 'RoleBinding');
     for (const binding of bindings) await cluster.client.delete(toRef(binding));
-    const flags = ['--deadline', '60', '--kubeconfig', cluster.kubeconfig];
-    expect(await runCommand(['uninstall', ...flags], {})).toMatchObject({ code: 0, stderr: '' });
+    await succeeding(uninstallFrom(cluster));
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     for (const binding of bindings) await apply(cluster.client, binding);
     await operator.startManager();
@@ -191,10 +195,7 @@ describe('uninstall', () => {
     const bindings = installation.manifests.filter(({ kind }) => kind === 'ClusterRoleBinding');
     for (const binding of bindings) await cluster.client.delete(toRef(binding));
     for (const binding of bindings) await waitForDeletion(cluster, binding);
-    const flags = ['--deadline', '60', '--kubeconfig', cluster.kubeconfig];
-    const { code, stdout, stderr } = await runCommand(['uninstall', ...flags], {});
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain("The operator's account has lost its rights");
+    expect(await succeeding(uninstallFrom(cluster))).toContain("The operator's account has lost its rights");
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await operator.stopManager();
     for (const binding of bindings) await apply(cluster.client, binding);
@@ -211,9 +212,7 @@ describe('uninstall', () => {
       await optedIn(),
     ];
     const before = await testCluster.toTemplate(deployment, kept, 'app');
-    const { code, stdout, stderr } = await uninstall();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Deleting 2 Lumigo resources.');
+    expect(await succeeding(uninstall())).toContain('Deleting 2 Lumigo resources.');
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await testCluster.toTemplate(deployment, kept, 'app')).toEqual(before);
     expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
@@ -225,10 +224,7 @@ describe('uninstall', () => {
 
   it('removes an injection that a workload asks for, from a kubeconfig while the operator runs', async () => {
     const namespace = await optedIn();
-    const { kubeconfig } = operator.cluster;
-    const { code, stdout, stderr } = await runCommand(['uninstall', '--kubeconfig', kubeconfig], {});
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Removed the injection from 1 workload.');
+    expect(await succeeding(uninstallFrom(operator.cluster))).toContain('Removed the injection from 1 workload.');
     expect(await operator.testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
