@@ -12,7 +12,7 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
-import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, managerSelector, pods, workloadKinds } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -111,13 +111,8 @@ describe('lumigo check', () => {
 
   it('names for an editor of one namespace the checks that need more rights, and runs the others', async () => {
     const { code, stdout } = await asEditor('check', '-n', shop, '-o', 'json');
-    const unknown = {
-      manager: 'unknown',
-      leader: 'unknown',
-      certificate: 'unknown',
-      policies: 'unknown',
-      nodes: 'unknown',
-    };
+    const needMore = ['manager', 'leader', 'certificate', 'policies', 'nodes'];
+    const unknown = Object.fromEntries(needMore.map((check) => [check, 'unknown']));
     expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good, ...unknown });
     expect(stdout).toContain('Your account may not check this: ');
   });
@@ -156,20 +151,13 @@ describe('lumigo check', () => {
     const { testCluster } = operator;
     const broken = await testCluster.namespace('broken');
     await testCluster.lumigo(broken);
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'waits', namespace: broken } };
-    const containers = [{ name: 'app', image: 'app:1' }];
-    await testCluster.create({
-      ...pod,
-      spec: { initContainers: [{ name: 'lumigo-injector', image: 'none:1' }], containers },
-    });
-    const waiting = { name: 'lumigo-injector', image: 'none:1', state: { waiting: { reason: 'ImagePullBackOff' } } };
-    await testCluster.setStatus(
-      { ...pods, namespace: broken, name: 'waits' },
-      {
-        phase: 'Pending',
-        initContainerStatuses: [{ ...waiting, ready: false, restartCount: 0, imageID: '' }],
-      },
-    );
+    const pod = getPod(broken, 'waits');
+    const container = { name: 'lumigo-injector', image: 'none:1' };
+    await testCluster.create({ ...pod, spec: { ...pod.spec, initContainers: [container] } } as never);
+    const state = { waiting: { reason: 'ImagePullBackOff' } };
+    const initContainerStatuses = [{ ...container, state, ready: false, restartCount: 0, imageID: '' }];
+    const ref = { ...pods, namespace: broken, name: 'waits' };
+    await testCluster.setStatus(ref, { phase: 'Pending', initContainerStatuses });
     await reports(broken, 'SecretNotFound');
     const started = performance.now();
     const { code, stdout, stderr } = await asAdministrator('check', '-n', broken, '--wait', '2');
@@ -179,7 +167,7 @@ describe('lumigo check', () => {
     expect(stdout).toMatch(/lumigoes +failed +Lumigo broken-.*\/lumigo: Secret .* does not exist/);
     const waited = asAdministrator('check', '-n', broken, '--wait', '60', '-o', 'json');
     await testCluster.secret(broken);
-    await operator.cluster.client.delete({ ...pods, namespace: broken, name: 'waits' });
+    await operator.cluster.client.delete(ref);
     const { stdout: repaired, ...rest } = await waited;
     expect({ code: rest.code, ...results(repaired) }).toEqual({ code: 0, ...good });
     expect(repaired).toContain('1 of 1 Lumigo resources are ready');
@@ -190,11 +178,8 @@ describe('lumigo check', () => {
 describe('lumigo check of the policies', () => {
   it('finds a policy without its binding', async () => {
     const { client } = operator.cluster;
-    const bindings = {
-      group: 'admissionregistration.k8s.io',
-      version: 'v1',
-      plural: 'validatingadmissionpolicybindings',
-    };
+    const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
+    const bindings = { ...admission, plural: 'validatingadmissionpolicybindings' };
     const name = `${operator.installation.settings.name}-guard-workloads`;
     const binding = (await listAll(client, bindings)).find(
       ({ spec }) => (spec as { policyName: string }).policyName === name,
@@ -203,10 +188,8 @@ describe('lumigo check of the policies', () => {
     const { code, stdout } = await asAdministrator('check');
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`policies +failed +Not bound, or not valid: ${name}\\n`));
-    await operator.testCluster.create({
-      ...binding,
-      metadata: { name: binding?.metadata.name, labels: binding?.metadata.labels },
-    } as never);
+    const metadata = { name: binding?.metadata.name, labels: binding?.metadata.labels };
+    await operator.testCluster.create({ ...binding, metadata } as never);
   });
 });
 

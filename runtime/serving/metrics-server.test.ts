@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, request, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerTo } from '../../sandbox/answer.ts';
 import type { Verdict } from './scrape-access.ts';
 import { scrapeListener } from './metrics-server.ts';
 
@@ -29,20 +30,9 @@ async function scrapes(
   return serve(scrapeListener({ registry, telemetryProxyPort, access: { judge: () => Promise.resolve(verdict) } }));
 }
 
-function ask(port: number, path: string, method = 'GET') {
-  return new Promise<{ status: number | undefined; headers: Record<string, unknown>; text: string }>(
-    (resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path, method }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.length > 1_000 ? '…' : chunk.toString()));
-        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
-        response.on('error', reject);
-      });
-      sent.on('error', reject);
-      sent.end();
-    },
-  );
-}
+/** `fetch` would normalize the path. */
+const ask = (port: number, path: string, method = 'GET') =>
+  answerTo(request({ host: '127.0.0.1', port, path, method }).end());
 
 const refused: Verdict = { status: 401, message: 'send a token' };
 
@@ -73,15 +63,8 @@ describe('a scrape', () => {
     },
   );
 
-  it.each([
-    '/',
-    '/healthz',
-    '/metrics/',
-    '/metrics/../metrics',
-    '/metrics/telemetry-proxy/../../debug',
-    '/__proto__',
-    '/constructor',
-  ])('finds nothing at %s, whatever its token', async (path) => {
+  const up = ['/metrics/../metrics', '/metrics/telemetry-proxy/../../debug'];
+  it.each(['/', '/healthz', '/metrics/', ...up, '/__proto__', '/constructor'])('finds nothing at %s', async (path) => {
     const { status, text } = await ask(await scrapes(undefined), path);
     expect([status, text]).toEqual([404, expect.stringContaining('get /metrics or /metrics/telemetry-proxy')]);
   });

@@ -11,12 +11,7 @@ describe('a pod', () => {
     ['is of the Deployment of its ReplicaSet', 'Deployment', { kind: 'ReplicaSet', name: 'cart-7f9c' }, true],
     ['is of the Rollout of its ReplicaSet', 'Rollout', { kind: 'ReplicaSet', name: 'cart-7f9c' }, true],
     ['is of the CronJob of its Job', 'CronJob', { kind: 'Job', name: 'cart-29391000' }, true],
-    [
-      'is not of a Deployment with a similar name',
-      'Deployment',
-      { kind: 'ReplicaSet', name: 'cart-admin-7f9c' },
-      false,
-    ],
+    ['is not of a Deployment with a similar name', 'Deployment', { kind: 'ReplicaSet', name: 'cart-b-7f9c' }, false],
     ['is not of a CronJob with a similar name', 'CronJob', { kind: 'Job', name: 'cart-restore' }, false],
     ['is not of a ReplicaSet with a similar name', 'ReplicaSet', { kind: 'ReplicaSet', name: 'cart-7f9c' }, false],
   ])('%s', (_title, kind, owner, expected) => {
