@@ -229,7 +229,9 @@ describe('the rotation', () => {
     await store.announce(authority, Date.now());
     const next = await issuePair(dnsName, 365, Date.now());
     await operator.cluster.client.delete(store.pairRef);
-    const rotating = keep(2_000);
+    const rotating = keep(10_000);
+    // Without its wait, the rotation would issue one meanwhile.
+    await sleep(1_000);
     await store.writePair(next, undefined);
     const replaced = await waitForGoodPair();
     stop.abort();
