@@ -1,18 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LabelSelector } from '../../runtime/api/label-selector.ts';
-import { annotations, labels } from '../../runtime/contract.ts';
+import { annotations, injector, labels, lumigo } from '../../runtime/contract.ts';
 import type { InjectorSettings, TracingSettings } from '../../runtime/injection/types.ts';
 import { decidePod } from '../../runtime/injection/decide-pod.ts';
 import { getTracerVariables } from '../../runtime/injection/tracer-settings.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { pod } from '../../sandbox/testing/arbitrary/pod.ts';
 import { settingValues } from '../../sandbox/testing/arbitrary/tracer-settings.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
-import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
 import { podsPolicy } from '../../sandbox/testing/injection.ts';
+import {
+  podMode,
+  setActive,
+  startPodMode,
+  tracedNamespace,
+  waitForInjectedPods,
+  type PodModeCluster,
+} from '../../sandbox/testing/pod-policy.ts';
+import { getPod } from '../../sandbox/testing/workloads.ts';
 
-const PODS = 1_500;
+/** No operator runs: the API server alone evaluates the policy. */
+
+const PODS = 1_100;
 const counts = { injected: 0, skipped: 0, invalid: 0 };
 
 let on: PodModeCluster;
@@ -161,4 +174,127 @@ const largePod = (containers: number, variables: number): Workload => ({
       resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
     })),
   },
+});
+
+interface PodParts {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly container?: object;
+}
+
+function podWith({ metadata = {}, spec = {}, container = {} }: PodParts): Workload {
+  const plain = getPod('any', 'app');
+  const containers = [{ name: 'app', image: 'app:1', ...container }];
+  return {
+    ...plain,
+    metadata: { ...plain.metadata, ...metadata },
+    spec: { ...plain.spec, containers, ...spec },
+  } as Workload;
+}
+const restrictedPod = podWith({
+  container: {
+    securityContext: {
+      ...{ allowPrivilegeEscalation: false, runAsNonRoot: true, runAsUser: 1_000 },
+      ...{ capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } },
+    },
+  },
+});
+const annotated = (key: string, value: string) => ({ metadata: { annotations: { [key]: value } } });
+const limited = (limits: object) => ({ container: { resources: { limits } } });
+const mounting = (...mounts: readonly object[]) => ({
+  spec: { volumes: [{ name: 'data', emptyDir: {} }] },
+  container: { volumeMounts: mounts.map((mount) => ({ name: 'data', ...mount })) },
+});
+const fromField = { name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
+
+describe('in a namespace in Pod mode, the policy', () => {
+  let traced: string;
+  beforeAll(async () => {
+    traced = await tracedNamespace(on);
+  });
+
+  it.each<[string, PodParts]>([
+    ['that opts out, in any case', { metadata: { labels: { [labels.autoTrace]: 'False' } } }],
+    ['that mirrors a file of its node', { ...annotated(annotations.mirror, 'x'), spec: { nodeName: 'node' } }],
+    ['for Windows', { spec: { os: { name: 'windows' } } }],
+    ['for another processor', { spec: { nodeSelector: { 'kubernetes.io/arch': 's390x' } } }],
+    ['with an LD_PRELOAD from a reference', { container: { env: [fromField] } }],
+    ['with a mount below the injector', mounting({ mountPath: '/opt//lumigo/lib' })],
+    ['with two mounts at the injector', mounting({ mountPath: '/opt/lumigo' }, { mountPath: '/opt/lumigo/' })],
+    ['with a read-only mount above the injector', mounting({ mountPath: '/opt', readOnly: true })],
+    ['of a known sidecar', { container: { name: 'istio-proxy' } }],
+    ['that excludes its container', annotated(annotations.excludeContainers, 'app')],
+    ['that includes another', annotated(annotations.injectContainers, 'other')],
+    ['with a volume of that name', { spec: { volumes: [{ name: injector.volume, emptyDir: {} }] } }],
+    ['with a container of that name', { container: { name: injector.container } }],
+    ['with too little storage', limited({ 'ephemeral-storage': '100M' })],
+    ['with too little of a processor', limited({ cpu: '10m' })],
+    ['whose annotations are full', annotated('note', 'x'.repeat(256 * 1024 - 100))],
+  ])('skips a pod %s', async (_what, parts) => {
+    expect(isInstrumented(await on.dryRun(podWith(parts), traced))).toBe(false);
+  });
+
+  it('injects a pod once, so that Pod Security `restricted` accepts it', async () => {
+    const namespace = await tracedNamespace(on);
+    const enforced = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } };
+    const ref = { ...kinds.namespaces, name: namespace };
+    await on.cluster.client.patch(ref, { kind: 'merge', body: enforced });
+    await eventually(() => expect(on.dryRun(podWith({}), namespace)).rejects.toThrow('restricted'));
+    const { metadata, spec } = await on.dryRun(restrictedPod, namespace);
+    expect(isInstrumented({ spec })).toBe(true);
+    const again = await on.dryRun({ ...restrictedPod, metadata, spec } as Workload, namespace);
+    expect(again['spec']).toEqual(spec);
+  });
+});
+
+describe('the policy injects no pod', () => {
+  const probe = async (namespace: string) => isInstrumented(await on.dryRun(restrictedPod, namespace));
+
+  it.each<[string, object]>([
+    ['in Workload mode', { tracing: { injection: { mode: 'Workload' } } }],
+    ['where injection is off', { tracing: { injection: { mode: 'Pod', enabled: false } } }],
+    [
+      'where the name of the Secret is invalid',
+      { ...podMode, lumigoToken: { secretRef: { name: 'A b', key: 'token' } } },
+    ],
+    ['where the key is invalid', { ...podMode, lumigoToken: { secretRef: { name: 'a', key: '..' } } }],
+  ])('%s, and does after a change', async (_what, spec) => {
+    const namespace = await on.namespace('changing');
+    await on.testCluster.lumigo(namespace, spec);
+    await setActive(on.testCluster, namespace);
+    expect(await probe(namespace)).toBe(false);
+    const valid = { lumigoToken: { secretRef: { name: 'a', key: 'token' } } };
+    await on.testCluster.changeLumigo(namespace, {
+      spec: { ...valid, tracing: { injection: { mode: 'Pod', enabled: true } } },
+    });
+    await waitForInjectedPods(on.testCluster, namespace);
+    await on.testCluster.changeLumigo(namespace, { spec });
+    await waitForInjectedPods(on.testCluster, namespace, false);
+  });
+
+  it('if the Lumigo is not active, is being deleted or no longer exists', async () => {
+    const namespace = await tracedNamespace(on);
+    await setActive(on.testCluster, namespace, 'False');
+    await waitForInjectedPods(on.testCluster, namespace, false);
+    await setActive(on.testCluster, namespace);
+    await waitForInjectedPods(on.testCluster, namespace);
+    await on.testCluster.changeLumigo(namespace, { metadata: { finalizers: [lumigo.finalizer] } });
+    await on.cluster.client.delete({ ...lumigo, namespace, name: 'lumigo' });
+    await waitForInjectedPods(on.testCluster, namespace, false);
+    await on.testCluster.changeLumigo(namespace, { metadata: { finalizers: [] } });
+    await on.testCluster.lumigo(namespace, podMode);
+    await setActive(on.testCluster, namespace);
+    await waitForInjectedPods(on.testCluster, namespace);
+  });
+
+  it('in its own namespace', async () => {
+    const own = on.installation.settings.namespace;
+    const metadata = { namespace: own, name: 'default' };
+    await on.testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    await on.testCluster.lumigo(own, podMode);
+    await setActive(on.testCluster, own);
+    // The policy is in effect for a later namespace, so it would be for this one.
+    await tracedNamespace(on);
+    expect(await probe(own)).toBe(false);
+  });
 });

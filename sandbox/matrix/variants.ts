@@ -15,7 +15,7 @@ export interface Variant {
 
 /** The first minor version of Kubernetes with `MutatingAdmissionPolicy`. */
 const POD_MODE_SINCE = 36;
-const podMode = ['/pod-mode\\.cluster', '/pod-rules\\.cluster'];
+const podMode = ['/pod-mode\\.cluster'];
 
 const formerCollector = 'v0.142.0';
 
