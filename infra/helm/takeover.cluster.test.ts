@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
@@ -9,11 +9,14 @@ import { toRef } from '../../sandbox/manager/apply.ts';
 import { writeOriginalChart } from '../../sandbox/original/chart.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { runToEnd } from '../../sandbox/run.ts';
 import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { lumigo, workloadKinds } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { bundlePath, ensureBundle } from '../release/bundle.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -65,7 +68,7 @@ async function lumigoIn(namespace: string): Promise<void> {
   await fail('Fail');
 }
 
-async function uids(): Promise<unknown> {
+async function uids(): Promise<unknown[]> {
   const secret = { ...kinds.secrets, namespace: 'lumigo-system', name: 'lumigo-credentials' };
   const own = { ...kinds.deployments, namespace: 'lumigo-system', name: deployment };
   const definition = { ...kinds.customResourceDefinitions, name: 'lumigoes.operator.lumigo.io' };
@@ -193,5 +196,40 @@ describe('a release of the original operator [F51]', () => {
     const images = ['--set', 'controllerManager.manager.image.tag=69'];
     expect(() => helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values', ...images)).toThrow(/controllerManager/);
     expect(helm('get', 'manifest', 'lumigo')).not.toContain(':69');
+  });
+});
+
+describe('a release of the original operator, and plain YAML [F51]', () => {
+  const page = readFileSync('docs/migrate-from-original.md', 'utf8');
+  const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
+  const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
+
+  it('is replaced by the steps of the migration page: definition and resources keep their uid', async () => {
+    // The commands need a checkout that they may write to.
+    const [cwd, bin] = [join(folder, 'checkout'), join(folder, 'bin')];
+    for (const each of [cwd, bin]) mkdirSync(each);
+    for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
+      symlinkSync(resolve(entry), join(cwd, entry));
+    symlinkSync((await ensureBinaries(['kubectl']))['kubectl'] ?? '', join(bin, 'kubectl'));
+    const PATH = [bin, process.env['PATH']].join(delimiter);
+    helm('rollback', 'lumigo', '1', '--no-hooks');
+    const [resource, , , original] = await uids();
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) {
+      const env = { ...process.env, PATH, KUBECONFIG: cluster.kubeconfig };
+      const { code, stderr } = await runToEnd('sh', ['-euc', block], { cwd, env });
+      expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    }
+    const [kept, , , definition] = await uids();
+    expect([kept, definition]).toEqual([resource, original]);
+  });
+
+  it('leaves the new pods, none of the original’s, and no release that Helm knows', async () => {
+    const names = async (ref: Parameters<typeof listAll>[1]) =>
+      (await listAll(cluster.client, ref)).map(({ metadata }) => metadata.name);
+    expect(await names({ ...kinds.deployments, namespace: 'lumigo-system' })).toEqual([deployment]);
+    expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
+    expect(await names(kinds.webhooks)).toEqual(['lumigo-lumigo-operator-injector-webhook']);
+    expect(JSON.parse(helm('list', '--all', '--output', 'json'))).toEqual([]);
   });
 });
