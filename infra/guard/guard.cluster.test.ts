@@ -180,17 +180,20 @@ const attacks: readonly (readonly [string, Change])[] = [
 ];
 
 describe('the guard', () => {
+  let plain: Workload;
+  let stored: Workload;
+  beforeAll(async () => {
+    const namespace = await guarded.testCluster.namespace('forged');
+    [plain, stored] = [await created(namespace), await created(namespace)];
+    stored = await write(guarded.manager, stored, injected(stored));
+  });
+
+  // A refused write changes nothing, so all attacks share two workloads.
   it.each(attacks)('refuses %s in an injected workload and in one that is being injected', async (_what, attack) => {
-    const { testCluster, manager } = guarded;
-    const namespace = await testCluster.namespace('forged');
-    const before = await created(namespace);
-    const after = injected(before);
-    const forged = withTemplate(after, attack(clean(after)));
-    expect(await refusal(write(manager, before, forged))).toContain(guardAnswer);
-    const stored = await write(manager, before, after);
-    expect(await refusal(write(manager, stored, withTemplate(stored, attack(clean(stored)))))).toContain(guardAnswer);
-    const removed = withTemplate(stored, remove(clean(stored)));
-    expect(clean(await write(manager, stored, removed))).toEqual(clean(before));
+    const forge = (before: Workload, after: Workload) =>
+      refusal(write(guarded.manager, before, withTemplate(after, attack(clean(after)))));
+    expect(await forge(plain, injected(plain))).toContain(guardAnswer);
+    expect(await forge(stored, stored)).toContain(guardAnswer);
   });
 
   const spaced = '{ "name": "LUMIGO_ENDPOINT", "value": "http://evil" }';
