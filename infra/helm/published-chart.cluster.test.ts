@@ -30,16 +30,6 @@ function notes(...values: readonly string[]): string {
 
 const image = 'controllerManager.manager.image.repository';
 
-describe('`npm run chart`', () => {
-  it('writes a chart that helm packs', () => {
-    const program = ['--import', 'tsx', 'infra/helm/chart-files.ts', written];
-    const { stdout } = spawnSync(process.execPath, program, { encoding: 'utf8' });
-    expect(stdout).toBe(`${join(written, 'lumigo-operator')}\n`);
-    const packed = spawnSync(helm, ['package', stdout.trim(), '--destination', written], { encoding: 'utf8' });
-    expect([packed.status, packed.stdout]).toEqual([0, expect.stringContaining('lumigo-operator-')]);
-  });
-});
-
 describe('the chart as a part of a parent chart', () => {
   it('is switched on and off by the usual condition', () => {
     const parent = join(written, 'parent');
