@@ -186,8 +186,6 @@ describe('a chart that is not trusted or not available', () => {
 
 describe('a published chart [F52]', () => {
   it.each([
-    ['a registry', () => `oci://${release.chart}`],
-    ['a chart repository', () => `lumigo-operator --repo ${index()}`],
     ['a registry, by its digest', () => `oci://${release.chart}@${digest}`],
     ['a registry, verified', () => `oci://${release.chart} --verify --keyring ${getKeyring('release')}`],
   ])('is installed with helm from %s', async (_case, chart) => {
