@@ -50,26 +50,21 @@ function filesIn(folder: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [relative(folder, path), readFileSync(path, 'utf8')]));
 }
 
-describe('cdk8s synth', () => {
-  it("writes the same bytes each time, also beside another author's Chart.yaml", () => {
-    const first = synth('first');
-    expect([first.status, first.stderr]).toEqual([0, notice]);
-    expect(Object.keys(first.files)).toEqual(['Kustomization', 'lumigo-operator.k8s.yaml']);
-    const own = join(folder, 'own');
-    mkdirSync(own);
-    writeFileSync(join(own, 'Chart.yaml'), 'name: own\nversion: 1.0.0\ndescription: Ours\n');
-    const second = synth(join('own', 'templates'));
-    expect([second.status, second.files]).toEqual([0, first.files]);
-    expect(readdirSync(own).toSorted()).toEqual(['Chart.yaml', 'templates']);
-  });
+const documentsIn = (text: string): unknown[] => parseAllDocuments(text).map((document) => document.toJS() as unknown);
 
-  it('writes what synthesize returns, with the settings of the file in LUMIGO_SETTINGS', () => {
+describe('cdk8s synth', () => {
+  it("writes what synthesize returns, with the settings of a file, also beside another author's Chart.yaml", () => {
     const settings = { namespace: 'observability', monitoredNamespaces: [{ namespace: 'shop' }] };
     const file = join(folder, 'settings.json');
     writeFileSync(file, JSON.stringify(settings));
-    const written = synth('with-settings', file).files['lumigo-operator.k8s.yaml'] ?? '';
-    const documents = parseAllDocuments(written).map((document) => document.toJS() as unknown);
-    expect(documents).toEqual(synthesize(parseSettings(settings)));
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'Chart.yaml'), 'name: own\nversion: 1.0.0\ndescription: Ours\n');
+    const { status, stderr, files } = synth(join('own', 'templates'), file);
+    expect([status, stderr]).toEqual([0, notice]);
+    expect(Object.keys(files)).toEqual(['Kustomization', 'lumigo-operator.k8s.yaml']);
+    expect(documentsIn(files['lumigo-operator.k8s.yaml'] ?? '')).toEqual(synthesize(parseSettings(settings)));
+    expect(readdirSync(own).toSorted()).toEqual(['Chart.yaml', 'templates']);
   });
 
   it('writes nothing with invalid settings, fails, and reports every problem but no token [F77]', () => {
@@ -92,13 +87,12 @@ describe('cdk8s synth --stdout', () => {
   it('prints the objects of the installation, and nothing else', () => {
     // Without another folder it would clear the output folder of cdk8s.yaml.
     const { status, stdout } = runCli(folder, '', '--stdout', '--app', `cd ${root} && node --import tsx infra/main.ts`);
-    const documents = parseAllDocuments(stdout).map((document) => document.toJS() as unknown);
-    expect([status, documents]).toEqual([0, synthesize(parseSettings({}))]);
+    expect([status, documentsIn(stdout)]).toEqual([0, synthesize(parseSettings({}))]);
   });
 });
 
 describe('cdk8s synth --format helm', () => {
-  const helm = (version: string) => ['--format', 'helm', '--chart-api-version', 'v2', '--chart-version', version];
+  const helm = (version: string) => ['--format', 'helm', '--chart-version', version];
 
   it('writes the chart of `npm run chart`, with the given version [F57]', () => {
     const [chart, version] = [join(folder, 'chart'), '7.8.9'];
