@@ -15,7 +15,6 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import { writeChart } from '../helm/chart.ts';
 import { bundleFiles } from '../olm/bundle.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -100,8 +99,9 @@ describe('the manifests', () => {
   });
 });
 
-const chart = createTemporaryFolder();
-beforeAll(() => void writeChart(chart));
+/** `helm/chart.cluster.test.ts` compares it with the constructs. */
+const chart = join('infra', 'renderings', 'chart');
+const folder = createTemporaryFolder();
 
 describe('the chart', () => {
   it('is accepted as strictly, whatever is enabled, and changes nothing a second time', async () => {
@@ -112,8 +112,8 @@ describe('the chart', () => {
       lumigoToken: { value: `t_${'0'.repeat(21)}` },
       monitoredNamespaces: [{ namespace: 'default' }],
     };
-    writeFileSync(join(chart, 'own.json'), JSON.stringify(values));
-    const flags = ['--namespace', namespace, '--values', join(chart, 'own.json')];
+    writeFileSync(join(folder, 'own.json'), JSON.stringify(values));
+    const flags = ['--namespace', namespace, '--values', join(folder, 'own.json')];
     const { stdout } = spawnSync(helm, ['template', 'other', chart, ...flags], { encoding: 'utf8' });
     const objects = parseAllDocuments(stdout)
       .map((document) => document.toJS() as Manifest | null)

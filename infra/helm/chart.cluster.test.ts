@@ -25,11 +25,12 @@ import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts
 
 /** The chart, rendered by the real helm, must equal the constructs' objects for the same settings. */
 let helm = '';
+let files: Readonly<Record<string, string>>;
 const chart = createTemporaryFolder();
 const values = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  writeChart(chart);
+  files = writeChart(chart);
 });
 
 const run = (...args: readonly string[]) => spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
@@ -341,6 +342,11 @@ describe('the Helm chart', () => {
     expect(template()).toEqual(byDefault);
   });
 
+  it('is in infra/renderings, where tests of other folders read it', () => {
+    for (const [path, text] of Object.entries(files))
+      expect([path, readFileSync(join('infra/renderings/chart', path), 'utf8')]).toEqual([path, text]);
+  });
+
   it('has every setting that the constructs have', () => {
     const paths = settingEntries().map(({ path }) => path);
     const ofTheRelease = ['namespace', 'createNamespace'];
@@ -384,7 +390,9 @@ describe('the Helm chart', () => {
   it('renders many settings at once as the constructs do', () => {
     const { 'controllerManager.replicas': _replicas, ...others } = samples;
     const all = { ...others, 'controllerManager.replicas': 1 };
-    const given = Object.entries(all).reduce((sum, [path, value]) => merged(sum, nested(path, value)), {});
+    const given = Object.entries(all)
+      .map(([path, value]) => nested(path, value))
+      .reduce(merged);
     expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
@@ -409,6 +417,9 @@ describe('the Helm chart', () => {
     expect(stdout).toContain('namespace: "elsewhere"');
     expect(stdout).not.toContain('lumigo-system');
     expect(stdout).not.toMatch(/xhelm|77000\d\d/);
+    // The name of a Service may have no dot.
+    const dotted = run('template', 'lumigo.prod', chart).stdout;
+    expect(dotted).toContain('name: "lumigo-prod-lumigo-operator-webhooks-service"');
   });
 
   it('refuses values of another form, and names each', () => {
@@ -435,16 +446,8 @@ describe('the Helm chart', () => {
   });
 
   it('removes a key from a map of Kubernetes’ own form by null', () => {
-    const limits = { cpu: null };
-    const resources = { manager: { resources: { limits } } };
-    const all = synth({ controllerManager: resources });
-    expect(template('--set-json', `controllerManager=${JSON.stringify(resources)}`)).toEqual(all);
-  });
-
-  it('names objects by a release with a dot in its name as Services may be called', () => {
-    expect(run('template', 'lumigo.prod', chart).stdout).toContain(
-      'name: "lumigo-prod-lumigo-operator-webhooks-service"',
-    );
+    const given = { controllerManager: { manager: { resources: { limits: { cpu: null } } } } };
+    expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
   const withdrawn = Object.keys(withdrawnSettings).map((path) => [path, nested(path, { configMap: 'mine' })] as const);

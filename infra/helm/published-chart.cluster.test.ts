@@ -7,7 +7,6 @@ import { parse, stringify } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { misplacedEverywhere, tracesIn } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
 import { suspended } from '../settings/updater-state.ts';
-import { writeChart } from './chart.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
 /** Helm prints the notes only on installation, so the test renders them into an object. */
@@ -16,7 +15,7 @@ const chart = createTemporaryFolder();
 const written = createTemporaryFolder();
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  writeChart(chart);
+  cpSync(join('infra', 'renderings', 'chart'), chart, { recursive: true });
   copyFileSync(join(chart, 'templates', 'NOTES.txt'), join(chart, 'notes.txt'));
   writeFileSync(join(chart, 'templates', 'taken.yaml'), 'notes: {{ tpl (.Files.Get "notes.txt") . | quote }}\n');
 });

@@ -20,7 +20,6 @@ import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { bundlePath, ensureBundle } from '../release/bundle.ts';
 import type { Manifest } from '../constructs/manifest.ts';
-import { writeChart } from './chart.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
@@ -29,12 +28,11 @@ let cluster: ControlPlane;
 let testCluster: TestCluster;
 let helm: Tool;
 const folder = createTemporaryFolder();
-let original: string;
-let ours: string;
+const original = join(folder, 'original');
+/** `chart.cluster.test.ts` compares it with the constructs. */
+const ours = join('infra', 'renderings', 'chart');
 beforeAll(async () => {
-  [original, ours] = [join(folder, 'original'), join(folder, 'ours')];
   writeOriginalChart(original);
-  writeChart(ours);
   cluster = await startControlPlane({ controllerManager: false });
   testCluster = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');

@@ -12,7 +12,6 @@ import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
-import { writeChart } from '../helm/chart.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
@@ -37,7 +36,6 @@ let tools: Readonly<Record<string, string>>;
 const work = createTemporaryFolder();
 beforeAll(async () => {
   tools = await ensureBinaries(['helm', 'kubectl', 'hclfmt']);
-  writeChart(join(work, 'chart'));
   cluster = await startControlPlane({ controllerManager: false });
   for (const definition of definitions()) await applyDefinition(cluster.client, definition);
   kubectl(['wait', '--for=condition=Established', 'crd', '--all']);
@@ -137,16 +135,8 @@ describe('an example', () => {
     const given = join(work, `${file.replaceAll('/', '-')}.json`);
     writeFileSync(given, JSON.stringify(values));
     const token = ['--set', `lumigoToken.value=${validToken}`];
-    const rendered = run(tools['helm'] ?? '', [
-      'template',
-      'lumigo',
-      join(work, 'chart'),
-      '-n',
-      'lumigo-system',
-      '-f',
-      given,
-      ...token,
-    ]);
+    const release = ['template', 'lumigo', join('infra', 'renderings', 'chart'), '-n', 'lumigo-system'];
+    const rendered = run(tools['helm'] ?? '', [...release, '-f', given, ...token]);
     expect(documentsIn(rendered).map(({ kind }) => kind)).toContain('Deployment');
   });
 

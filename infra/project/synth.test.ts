@@ -5,11 +5,10 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, jest } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { writeChart } from '../helm/chart.ts';
+import { chartMetadata } from '../helm/chart-texts.ts';
 import { synthesize } from '../operator.ts';
 import { getNotices } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { operatorVersion } from '../settings/version.ts';
 import { tracesIn } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 
@@ -95,12 +94,13 @@ describe('cdk8s synth --format helm', () => {
   const helm = (version: string) => ['--format', 'helm', '--chart-version', version];
 
   it('writes the chart of `npm run chart`, with the given version [F57]', () => {
-    const [chart, version] = [join(folder, 'chart'), '7.8.9'];
-    writeChart(chart, version);
+    const version = '7.8.9';
     const { status, stderr, files } = synth('synthesized', '', ...helm(version));
     expect([status, stderr]).toEqual([0, notice]);
-    expect(files).toEqual(filesIn(chart));
-    expect(parse(files['Chart.yaml'] ?? '')).toMatchObject({ version, appVersion: operatorVersion() });
+    const { 'Chart.yaml': metadata = '', ...others } = files;
+    const { 'Chart.yaml': _committed, ...rendered } = filesIn(join(root, 'infra', 'renderings', 'chart'));
+    expect(others).toEqual(rendered);
+    expect(parse(metadata)).toEqual(chartMetadata(undefined, version));
   });
 
   it('refuses settings, which a chart takes later, and writes nothing [F57]', () => {
