@@ -47,15 +47,6 @@ describe('an operator that is not published', () => {
     expect(unpublishedNotice({ ...image, repository: 'registry.example/operator' })).toBeUndefined();
     expect(unpublishedNotice(image, 'registry.example/mirror/')).toBeUndefined();
   });
-
-  it('has an updater that waits for a chart repository', () => {
-    const suspended = (updater: object) => {
-      const objects = synthesize(parseSettings({ updater }));
-      return (objects.find(({ kind }) => kind === 'CronJob')?.['spec'] as { suspend: boolean }).suspend;
-    };
-    expect(suspended({ repository: '' })).toBe(true);
-    expect(suspended({ repository: 'https://charts.example' })).toBe(false);
-  });
 });
 
 describe('publisher.yaml', () => {
