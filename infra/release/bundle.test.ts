@@ -47,9 +47,4 @@ describe('the bundle', () => {
     expect(stderr).toMatch(/its settings are of 999\.0\.0\. Renew .* of controllerManager\.manager\.image/);
     expect(status).toBe(2);
   });
-
-  it('is a program by itself', () => {
-    const { status, stdout } = run(file, '--help');
-    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('preview') });
-  });
 });
