@@ -82,12 +82,6 @@ const runPages = pages.filter((page, index) => {
 const written = new Set<string>();
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Readonly<Record<string, string>> };
-const makers = {
-  'dist/chart/': 'npm run chart',
-  'dist/manifests/': 'npm run synth',
-  'dist/olm/': 'npm run olm',
-  'dist/runtime/': 'npm run build',
-};
 
 /** Less than a test's limit: a command that hangs is killed, and its output is shown. */
 const COMMAND_MS = 300_000;
@@ -157,9 +151,6 @@ describe('the commands of a page', () => {
     const first = commands.find((command) => /^npm (run|start|test)\b/.test(command));
     const script = scripts[first?.replace(/^npm (run )?(--silent )?/, '').split(' ')[0] ?? ''];
     if (first !== undefined && !commands.includes('npm ci')) expect(script).toMatch(/^node sandbox\/install\.mjs && /);
-    for (const [index, command] of commands.entries())
-      for (const [result, maker] of Object.entries(makers))
-        if (command.includes(result)) expect(commands.slice(0, index).join('\n')).toContain(maker);
   });
 
   it.each(runPages)(
