@@ -1,4 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import type {
+  V1Container,
+  V1DeploymentSpec,
+  V1EnvVar,
+  V1MutatingWebhook,
+  V1PodSpec,
+  V1ServiceSpec,
+  V1Volume,
+} from '@kubernetes/client-node';
 import { fromEnvironment } from '../../runtime/config/config.ts';
 import { mounts, paths, ports, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
 import { permissions, type Permission } from '../../runtime/access/permissions.ts';
@@ -8,50 +17,22 @@ import { assumedConfig } from '../../runtime/installation/assumed.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly env: readonly { name: string; value?: string; valueFrom?: unknown }[];
-  readonly ports: readonly { name: string; containerPort: number }[];
-  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
-  readonly startupProbe: Probe;
-  readonly livenessProbe: Probe;
-  readonly readinessProbe: Probe;
-}
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-}
+/** Kubernetes' own type, with every field that it can have. */
+type Whole<T> = { readonly [Key in keyof T]-?: Whole<NonNullable<T[Key]>> };
+type Container = Omit<Whole<V1Container>, 'env'> & { readonly env: readonly V1EnvVar[] };
 type Labels = Readonly<Record<string, string>>;
-interface DeploymentSpec {
-  readonly selector: { readonly matchLabels: Labels };
+interface DeploymentSpec extends Omit<Whole<V1DeploymentSpec>, 'template'> {
   readonly template: {
     readonly metadata: { readonly labels: Labels };
-    readonly spec: {
-      readonly serviceAccountName: string;
-      readonly automountServiceAccountToken: boolean;
+    readonly spec: Omit<Whole<V1PodSpec>, 'containers' | 'initContainers' | 'volumes'> & {
       readonly initContainers: readonly [Container];
-      readonly priorityClassName: string;
       readonly containers: readonly [Container, Container];
-      readonly volumes: readonly {
-        name: string;
-        configMap?: { name: string };
-        secret?: { secretName: string };
-        projected?: { sources: readonly object[] };
-        emptyDir?: { medium?: string };
-      }[];
-      readonly topologySpreadConstraints: readonly { labelSelector: { matchLabels: Labels } }[];
+      readonly volumes: readonly V1Volume[];
     };
   };
 }
-interface ServiceSpec {
-  readonly selector: Labels;
-  readonly ports: readonly { name: string; port: number; targetPort: string }[];
-}
-interface Webhook {
-  readonly name: string;
-  readonly clientConfig: { readonly service: { name: string; namespace: string; path: string; port: number } };
-  readonly rules: readonly { apiGroups: string[]; apiVersions: string[]; resources: string[]; operations: string[] }[];
-}
+type ServiceSpec = Whole<V1ServiceSpec>;
+type Webhook = Whole<V1MutatingWebhook>;
 
 const settings = parseSettings({ monitoredNamespaces: [{ namespace: 'shop' }] });
 const manifests = synthesize(settings);
