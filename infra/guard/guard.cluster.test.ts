@@ -13,6 +13,7 @@ import {
 } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { inject } from '../../runtime/injection/inject.ts';
+import { workloadPatch } from '../../runtime/injection/patch.ts';
 import { remove, uninstrument } from '../../runtime/injection/remove.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
@@ -188,10 +189,13 @@ describe('the guard', () => {
     stored = await write(guarded.manager, stored, injected(stored));
   });
 
-  // A refused write changes nothing, so all attacks share two workloads.
   it.each(attacks)('refuses %s in an injected workload and in one that is being injected', async (_what, attack) => {
-    const forge = (before: Workload, after: Workload) =>
-      refusal(write(guarded.manager, before, withTemplate(after, attack(clean(after)))));
+    const forge = (before: Workload, after: Workload) => {
+      const { namespace, name = '' } = before.metadata;
+      const operations = workloadPatch(before, withTemplate(after, attack(clean(after))));
+      const ref = { ...deployment, namespace, name };
+      return refusal(guarded.manager.patch(ref, { kind: 'json', operations }, { dryRun: true }));
+    };
     expect(await forge(plain, injected(plain))).toContain(guardAnswer);
     expect(await forge(stored, stored)).toContain(guardAnswer);
   });
