@@ -137,92 +137,47 @@ const deploymentWith = (name: string, metadata: object, template: object = {}): 
   return { ...made, metadata: { ...made.metadata, ...metadata }, spec: { ...spec, template: forged } };
 };
 
-const record = (): string =>
-  JSON.stringify({
-    endpoint: 'http://evil',
-    secretName: 'lumigo-credentials',
-    secretKey: 'token',
-    traces: true,
-    logs: false,
-  });
+const record = {
+  ...{ endpoint: 'http://evil', secretName: 'lumigo-credentials', secretKey: 'token' },
+  ...{ traces: true, logs: false },
+};
+const name = 'lumigo-lumigo-operator';
 
-const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
-  ['a Lumigo that names the Secret of the other namespace', async () => getLumigo(own)],
-  [
-    'a second Lumigo of the namespace',
-    async () => {
-      // Either one acts if both are created in one second.
-      await nextSecond();
-      return getLumigo(own, {}, 'other');
+/** @param real the operator's labels @param uid the other namespace's Deployment */
+const getAttempts = (real: Manifest['metadata']['labels'], uid: string): Readonly<Record<string, Manifest>> => ({
+  'a Lumigo that names the Secret of the other namespace': getLumigo(own),
+  'a second Lumigo of the namespace': getLumigo(own, {}, 'other'),
+  'a workload that opts in with a path to the other Secret': deploymentWith('opted-in', {
+    labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'lumigo-credentials' },
+  }),
+  'a workload with a forged status and original state': deploymentWith(
+    'forged',
+    {
+      annotations: {
+        [annotations.instrumentation]: `added 2026-01-01T00:00:00.000Z by webhook; secret=${victim}/token traces=true logs=true`,
+      },
     },
-  ],
-  [
-    'a workload that opts in with a path to the other Secret',
-    async () =>
-      deploymentWith('opted-in', {
-        labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'lumigo-credentials' },
-      }),
-  ],
-  [
-    'a workload with a forged status and original state',
-    async () =>
-      deploymentWith(
-        'forged',
-        {
-          annotations: {
-            [annotations.instrumentation]: `added 2026-01-01T00:00:00.000Z by webhook; secret=${victim}/token traces=true logs=true`,
-          },
-        },
-        { annotations: { [annotations.injection]: record() } },
-      ),
-  ],
-  [
-    'a workload of the same name',
-    async () => deploymentWith('a-deployment', { labels: { [labels.autoTrace]: 'false' } }),
-  ],
-  [
-    'a workload that the other one owns',
-    async () => {
-      const { metadata } = await operator.testCluster.get(deployment, victim, 'a-deployment');
-      const owner = {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        name: 'a-deployment',
-        uid: metadata.uid,
-        controller: true,
-      };
-      return deploymentWith('owned', { ownerReferences: [owner] });
-    },
-  ],
-  ['a workload with the label of the probe', async () => deploymentWith('probe', { labels: { [probeLabel]: 'x' } })],
-  [
-    "a Deployment with the labels and the name of the operator's",
-    async () => {
-      const real = operator.installation.manifests.find(({ kind }) => kind === 'Deployment');
-      return deploymentWith('lumigo-lumigo-operator-controller-manager', { labels: real?.metadata.labels ?? {} });
-    },
-  ],
-  [
-    'an account with the name of the operator’s',
-    async () => object('v1', 'ServiceAccount', 'lumigo-lumigo-operator-controller-manager'),
-  ],
-  ['the Secret of the certificate', async () => object('v1', 'Secret', 'lumigo-lumigo-operator-webhook-certificates')],
-  [
-    'the ConfigMap of the marks',
-    async () => object('v1', 'ConfigMap', 'lumigo-lumigo-operator-monitored-namespaces', { data: { x: '{}' } }),
-  ],
-];
+    { annotations: { [annotations.injection]: JSON.stringify(record) } },
+  ),
+  'a workload of the same name': deploymentWith('a-deployment', { labels: { [labels.autoTrace]: 'false' } }),
+  'a workload that the other one owns': deploymentWith('owned', {
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'a-deployment', uid, controller: true }],
+  }),
+  'a workload with the label of the probe': deploymentWith('probe', { labels: { [probeLabel]: 'x' } }),
+  "a Deployment with the labels and the name of the operator's": deploymentWith(`${name}-controller-manager`, {
+    labels: real,
+  }),
+  "an account with the name of the operator's": object('v1', 'ServiceAccount', `${name}-controller-manager`),
+  'the Secret of the certificate': object('v1', 'Secret', `${name}-webhook-certificates`),
+  'the ConfigMap of the marks': object('v1', 'ConfigMap', `${name}-monitored-namespaces`, { data: { x: '{}' } }),
+});
 
-const leases = ['lumigo-lumigo-operator-leader', originalLease].map(
-  (name) =>
-    [
-      name,
-      () =>
-        object('coordination.k8s.io/v1', 'Lease', name, {
-          spec: { holderIdentity: 'mallory', leaseDurationSeconds: 3600 },
-        }),
-    ] as const,
-);
+const getLeases = (): readonly Manifest[] =>
+  [`${name}-leader`, originalLease].map((lease) =>
+    object('coordination.k8s.io/v1', 'Lease', lease, {
+      spec: { holderIdentity: 'mallory', leaseDurationSeconds: 3600 },
+    }),
+  );
 
 describe('an editor of a namespace', () => {
   it('cannot ask for anything in another namespace', async () => {
@@ -246,13 +201,16 @@ describe('an editor of a namespace', () => {
 
   it('changes nothing in another namespace by its rights in its own', async () => {
     const before = await versions();
-    for (const [what, make] of attempts) {
-      const manifest = await make();
+    const { metadata } = await operator.testCluster.get(deployment, victim, 'a-deployment');
+    const real = operator.installation.manifests.find(({ kind }) => kind === 'Deployment');
+    for (const [what, manifest] of Object.entries(getAttempts(real?.metadata.labels, metadata.uid ?? ''))) {
+      // Either Lumigo acts if both are created in one second.
+      if (what.startsWith('a second')) await nextSecond();
       const outcome = await editor.client.create(getCollection(manifest), manifest).then(() => 'done', String);
       // The webhook refuses the second Lumigo if the first one is stored by then.
       if (!what.startsWith('a second')) expect([what, outcome]).toEqual([what, 'done']);
     }
-    for (const [, make] of leases) await editor.client.create(getCollection(make()), make()).catch(() => undefined);
+    for (const lease of getLeases()) await editor.client.create(getCollection(lease), lease).catch(() => undefined);
     await operator.testCluster.waitForCondition(own, 'Active', { status: 'False' });
     await sleep(5_000);
     expect(await versions()).toEqual(before);
