@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { describeError } from '../runtime/wording/errors.ts';
+import { createProgram, runMain } from '../sandbox/program.ts';
 import { measureChanges, measureIdle } from './measure-changes.ts';
 import { measureCounting } from './measure-counting.ts';
 import { measureCrowd } from './measure-crowd.ts';
@@ -54,8 +53,7 @@ async function bench(flags: Flags): Promise<void> {
   if (flags.soak !== undefined && isMissed) process.exitCode = 1;
 }
 
-new Command('bench')
-  .description('Measures the operator on a real API server on this machine and prints a table')
+const program = createProgram('bench', 'Measures the operator on a real API server on this machine and prints a table')
   .option('--workloads <counts>', 'numbers of Deployments to instrument, one run for each number', '1000')
   .option('--idle-seconds <seconds>', 'time to watch the idle manager', '60')
   .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
@@ -64,13 +62,7 @@ new Command('bench')
   .option('--counting', 'only measure the telemetry proxy with and without the count of received workloads')
   .option('--guard', 'only measure updates with and without the guard')
   .option('--pods', 'only measure creations of pods with and without Pod mode')
-  .showHelpAfterError('(--help lists the flags)')
-  .action(bench)
-  .parseAsync()
-  .then(
-    () => process.exit(),
-    (error: unknown) => {
-      process.stderr.write(`bench: ${describeError(error)}\n`);
-      process.exit(1);
-    },
-  );
+  .action(bench);
+
+await runMain(() => program.parseAsync());
+process.exit();

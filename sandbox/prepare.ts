@@ -1,13 +1,13 @@
 import { ensureBundle } from '../infra/release/bundle.ts';
-import { describeError } from '../runtime/wording/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
+import { runMain } from './program.ts';
 import { ensureBinaries } from './programs/build.ts';
 import { components, fluxComponents, nodeComponents, releaseComponents, validators } from './programs/components.ts';
 
 /** Builds what the tests run against, and says what it builds. `--node` adds the parts of a node, `--gitops` Flux. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
-try {
+await runMain(async () => {
   await ensureBundle();
   const hasNode = process.argv.includes('--node') && whyNoNode() === undefined;
   const onNode = hasNode ? nodeComponents : [];
@@ -17,7 +17,4 @@ try {
     say,
   );
   if (hasNode) await ensureImages(say);
-} catch (error) {
-  process.stderr.write(`${describeError(error)}\n`);
-  process.exitCode = 1;
-}
+});

@@ -1,16 +1,14 @@
-import { Command } from 'commander';
-import { describeError } from '../runtime/wording/errors.ts';
+import type { Command } from 'commander';
 import { down } from './commands/down.ts';
 import { status } from './commands/status.ts';
 import { defaultDir, up } from './commands/up.ts';
+import { createProgram, runMain } from './program.ts';
 
 /** `npm run sandbox`: a real control plane on this machine, with the operator in it. */
-const program = new Command('sandbox')
-  .description(
-    'A temporary Kubernetes cluster on this machine with the operator: a control plane (no root, no containers) and, with --node, a node',
-  )
-  .helpOption('-h, --help', 'show this help')
-  .showHelpAfterError('(--help lists the commands)');
+const program = createProgram(
+  'sandbox',
+  'A temporary Kubernetes cluster on this machine with the operator: a control plane (no root, no containers) and, with --node, a node',
+);
 
 const withDir = (command: Command) =>
   command.option('--dir <folder>', 'folder of the files of the sandbox; each sandbox needs its own', defaultDir());
@@ -27,7 +25,4 @@ withDir(program.command('status'))
   .option('--json', 'print it as JSON')
   .action(status);
 
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`sandbox: ${describeError(error)}\n`);
-  process.exitCode = 1;
-});
+await runMain(() => program.parseAsync());

@@ -1,8 +1,7 @@
-import { Command } from 'commander';
 import { ensureBundle } from '../../infra/release/bundle.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
+import { createProgram, runMain } from '../program.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { printerTo, type Printer } from './printer.ts';
@@ -19,16 +18,13 @@ interface Flags {
 const PATIENCE_MS = 10_000;
 
 /** `npm start`: shows the operator's main job on a real API server. With `--once`, or without a terminal, it checks the result and exits. */
-const program = new Command('start')
-  .description('Shows the operator at work on a real Kubernetes control plane on this machine')
+const program = createProgram('start', 'Shows the operator at work on a real Kubernetes control plane on this machine')
   .option('--once', 'check every object, remove everything and exit: 0 if everything is as expected, 1 if not')
   .option(
     '--node',
     'run real programs in real pods on a real node (Linux, root); the default if its programs and images are built',
   )
   .option('--no-node', 'use only the control plane')
-  .helpOption('-h, --help', 'show this help')
-  .showHelpAfterError('(--help lists the flags)')
   .action(run);
 
 async function run(flags: Flags): Promise<void> {
@@ -137,7 +133,4 @@ async function accessBy(kubeconfig: string, printer: Printer): Promise<string[]>
   return [`  export KUBECONFIG=${kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
 }
 
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`\n${describeError(error)}\n`);
-  process.exit(1);
-});
+await runMain(() => program.parseAsync());

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
+import { withFolder } from '../with-folder.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
 import { nodeExporter } from './node-exporter/recipe.ts';
 import { recipes as others, repository, type Recipe } from './recipes.ts';
@@ -79,20 +79,14 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
   await alive(
     progress,
     (passed) => `image ${name}: building, ${passed} s`,
-    () => makeIn(recipe, progress),
+    () =>
+      withFolder(async (context) => {
+        await recipe.prepare(context, progress);
+        await buildImage(recipe, context);
+      }),
   );
   built.add(name);
   progress(`image ${name}: built in ${seconds()} s`);
-}
-
-async function makeIn(recipe: Recipe, progress: Progress): Promise<void> {
-  const context = mkdtempSync(join(tmpdir(), 'lumigo-image-'));
-  try {
-    await recipe.prepare(context, progress);
-    await buildImage(recipe, context);
-  } finally {
-    rmSync(context, { recursive: true, force: true });
-  }
 }
 
 function getArchive(recipe: Recipe): string {

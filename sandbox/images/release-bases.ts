@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { architectures, type Architecture } from '../../infra/release/release.ts';
 import { imageNodePackage } from '../node-runtime.ts';
 import { cacheFolder } from '../programs/cache.ts';
+import { withFolder } from '../with-folder.ts';
 import { tool } from './tool.ts';
 
 /** A separate storage for buildah, which keeps the results of long builds. */
@@ -32,28 +32,23 @@ export async function ensureReleaseBases(): Promise<void> {
       () => true,
       () => false,
     );
-    if (!isThere) await make(name, architecture);
+    if (!isThere) await withFolder((context) => make(name, architecture, context));
   }
 }
 
-async function make(name: string, architecture: Architecture): Promise<void> {
-  const context = mkdtempSync(join(tmpdir(), 'lumigo-base-'));
-  try {
-    const tar = join(context, 'rootfs.tar');
-    const content = [`--architectures=${architecture}`, `--include=${DEBIAN}`];
-    await tool('mmdebstrap', '--quiet', '--variant=extract', ...content, 'bookworm', tar);
-    const files = join(context, 'files');
-    mkdirSync(join(files, 'nodejs', 'bin'), { recursive: true });
-    copyFileSync(await nodeOf(architecture, context), join(files, 'nodejs', 'bin', 'node'));
-    mkdirSync(join(files, 'etc'));
-    writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
-    await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
-    const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
-    const image = [`--file=${dockerfile.pathname}`, `--tag=${name}`];
-    await tool('buildah', ...releaseBuildah(), 'bud', ...flags, ...image, context);
-  } finally {
-    rmSync(context, { recursive: true, force: true });
-  }
+async function make(name: string, architecture: Architecture, context: string): Promise<void> {
+  const tar = join(context, 'rootfs.tar');
+  const content = [`--architectures=${architecture}`, `--include=${DEBIAN}`];
+  await tool('mmdebstrap', '--quiet', '--variant=extract', ...content, 'bookworm', tar);
+  const files = join(context, 'files');
+  mkdirSync(join(files, 'nodejs', 'bin'), { recursive: true });
+  copyFileSync(await nodeOf(architecture, context), join(files, 'nodejs', 'bin', 'node'));
+  mkdirSync(join(files, 'etc'));
+  writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
+  await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+  const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
+  const image = [`--file=${dockerfile.pathname}`, `--tag=${name}`];
+  await tool('buildah', ...releaseBuildah(), 'bud', ...flags, ...image, context);
 }
 
 async function nodeOf(architecture: Architecture, context: string): Promise<string> {

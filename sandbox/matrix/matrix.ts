@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
+import { createProgram, runMain } from '../program.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
 import { addOutcomes, keepOutcome, runJest } from '../testing/jest-run.ts';
+import { withFolder } from '../with-folder.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
@@ -42,9 +41,8 @@ async function main(names: readonly string[], { short = false, built = false, ke
 
 const withVersion = (run: Tried) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) });
 
-async function tryWith({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> {
-  const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));
-  try {
+const tryWith = ({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> =>
+  withFolder(async (folder) => {
     const assets = join(folder, 'programs');
     mkdirSync(assets);
     for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
@@ -60,19 +58,13 @@ async function tryWith({ program, version, components, tests, lacks = [] }: Vari
     });
     const date = new Date().toISOString().slice(0, 10);
     return { program, version, date, ...(short ? { isShort: true } : {}), ...outcome };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+  });
 
-const program = new Command('npm run test:matrix --')
+const program = createProgram('test:matrix', 'Runs tests with other versions of the API server and of Helm')
   .argument('[versions...]', 'versions to test, such as 1.30 (default: all)')
   .option('--short', 'run a few test files on the oldest and the newest Kubernetes')
   .option('--built', 'skip versions that are not built on this machine')
   .option('--keep', `write the results into ${triedFile}`)
   .action(main);
 
-await program.parseAsync().catch((error: unknown) => {
-  say(describeError(error));
-  process.exitCode = 1;
-});
+await runMain(() => program.parseAsync());

@@ -1,10 +1,12 @@
 import { ensureBinaries } from '../programs/build.ts';
 import { runToEnd, type Finished } from '../run.ts';
+import type { Command as Program } from 'commander';
 import type { Printer } from '../demo/printer.ts';
+import { createProgram } from '../program.ts';
+import { alive } from '../programs/progress.ts';
 import { engines, type Command, type Engine } from './image.ts';
 import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
 
-const TICK_MS = 10_000;
 const SHOWN_LINES = 20;
 
 const INSTALL_HINTS: Readonly<Record<string, string>> = {
@@ -12,15 +14,19 @@ const INSTALL_HINTS: Readonly<Record<string, string>> = {
   minikube: 'see https://minikube.sigs.k8s.io',
 };
 
+export const createClusterProgram = (name: string, description: string): Program =>
+  createProgram(name, description)
+    .option('--context <name>', 'a context of the kubeconfig; default: the current one')
+    .option('--yes', 'agree beforehand; a cluster of neither kind nor minikube is changed only after a question');
+
 /** `code` is null if the program is missing or was killed. */
 export const run = ([program = '', ...args]: readonly string[]): Promise<Finished> => runToEnd(program, args);
 
 /** Runs a command as a step, and prints its time every 10 s. @throws Error with the end of its output */
 export async function runStep({ title, argv, hint }: Command, printer: Printer): Promise<string> {
   printer.step(title);
-  const started = Date.now();
-  const ticker = setInterval(() => printer.aside(`${title}, ${Math.round((Date.now() - started) / 1_000)} s`), TICK_MS);
-  const { code, stdout, stderr } = await run(argv).finally(() => clearInterval(ticker));
+  const passed = (seconds: number) => `${title}, ${seconds} s`;
+  const { code, stdout, stderr } = await alive(printer.aside, passed, () => run(argv));
   if (code === 0) return stdout;
   const install = INSTALL_HINTS[argv[0] ?? ''] ?? 'install it first';
   const advice = stderr.endsWith('is not installed') ? install : hint;

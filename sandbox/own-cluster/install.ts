@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { writeChart } from '../../infra/helm/chart.ts';
 import { getImageRepository, publisher } from '../../infra/settings/publisher.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { chartName } from '../../runtime/contract.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
 import { printerTo, type Printer } from '../demo/printer.ts';
+import { runMain } from '../program.ts';
+import { withFolder } from '../with-folder.ts';
 import { requireAgreement } from './agree.ts';
-import { findEngine, getClusterTools, readTarget, runStep } from './commands.ts';
+import { createClusterProgram, findEngine, getClusterTools, readTarget, runStep } from './commands.ts';
 import { adviseOnImage, getImageCommands, getImageValues } from './image.ts';
-import { needsAgreement, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 interface Flags {
   readonly context?: string;
@@ -24,14 +22,12 @@ const NAMESPACE = 'lumigo-system';
 const RELEASE = 'lumigo';
 
 /** `npm run cluster:install`: builds the image, loads it into the current cluster, and installs the chart there. */
-const program = new Command('cluster:install')
-  .description('Builds the image, brings it to a kind or minikube cluster, and installs the operator with Helm')
-  .option('--context <name>', 'a context of the kubeconfig; default: the current one')
+const program = createClusterProgram(
+  'cluster:install',
+  'Builds the image, brings it to a kind or minikube cluster, and installs the operator with Helm',
+)
   .option('--image <name:tag>', 'an image that is in a registry, instead of one that is built here')
-  .option('--yes', 'agree beforehand; a cluster of neither kind nor minikube is changed only after a question')
   .option('--no-wait', 'do not wait until the pods of the operator are ready')
-  .helpOption('-h, --help', 'show this help')
-  .showHelpAfterError('(--help lists the flags)')
   .action(install);
 
 async function install({ context, image, yes = false, wait }: Flags): Promise<void> {
@@ -42,17 +38,13 @@ async function install({ context, image, yes = false, wait }: Flags): Promise<vo
   const own = `${getImageRepository('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
   if (target.kind === 'other' && image === undefined) throw new Error(adviseOnImage(target.context, own));
   const values = image === undefined ? [] : getImageValues(image);
-  if (needsAgreement(target))
-    await requireAgreement(`This installs the operator into '${target.context}', namespace ${NAMESPACE}.`, yes);
-  const folder = mkdtempSync(join(tmpdir(), 'lumigo-install-'));
-  try {
+  await requireAgreement(target, `This installs the operator into '${target.context}', namespace ${NAMESPACE}.`, yes);
+  await withFolder(async (folder) => {
     if (image === undefined) await bringImage(target, own, join(folder, 'image.tar'), printer);
     const chart = join(folder, chartName);
     writeChart(chart);
     await runStep(helmInstall(helm, target, chart, [...values, ...(wait ? ['--wait', '--timeout=5m'] : [])]), printer);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
   printer.step(wait ? 'the operator is ready' : 'the operator is installed; its pods may still be starting');
   printer.text(['', 'Next: npm run cluster:sample', `Remove it: helm delete ${RELEASE} --namespace ${NAMESPACE}`]);
 }
@@ -70,7 +62,4 @@ const helmInstall = (helm: string, { context }: Target, chart: string, options: 
   ],
 });
 
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`\n${describeError(error)}\n`);
-  process.exitCode = 1;
-});
+await runMain(() => program.parseAsync());

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { lumigo } from '../../runtime/contract.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
 import { printerTo, type Printer } from '../demo/printer.ts';
+import { runMain } from '../program.ts';
+import { withFolder } from '../with-folder.ts';
 import { requireAgreement } from './agree.ts';
-import { getClusterTools, readTarget, run, runStep } from './commands.ts';
+import { createClusterProgram, getClusterTools, readTarget, run, runStep } from './commands.ts';
 import { PLACEHOLDER_TOKEN, request, SAMPLE_DEPLOYMENT, SAMPLE_NAMESPACE, getSample } from './sample-objects.ts';
-import { needsAgreement } from './target.ts';
 
 interface Flags {
   readonly context?: string;
@@ -20,18 +18,16 @@ interface Flags {
 const TOKEN_VARIABLE = 'LUMIGO_TRACER_TOKEN';
 
 /** `npm run cluster:sample`: traces a sample program in a new namespace. */
-const program = new Command('cluster:sample')
-  .description('Creates a namespace with a sample program and a Lumigo resource, and shows that the program is traced')
-  .option('--context <name>', 'a context of the kubeconfig; default: the current one')
-  .option('--yes', 'agree beforehand; a cluster of neither kind nor minikube is changed only after a question')
+const program = createClusterProgram(
+  'cluster:sample',
+  'Creates a namespace with a sample program and a Lumigo resource, and shows that the program is traced',
+)
   .option('--remove', `remove the sample: its Lumigo resource, then the namespace ${SAMPLE_NAMESPACE}`)
   .option('--no-wait', 'do not wait until the pods of the sample are replaced')
   .addHelpText(
     'after',
     `\n${TOKEN_VARIABLE} in the environment is your Lumigo token; without it, a placeholder is used.`,
   )
-  .helpOption('-h, --help', 'show this help')
-  .showHelpAfterError('(--help lists the flags)')
   .action(main);
 
 async function main({ context, yes = false, remove = false, wait }: Flags): Promise<void> {
@@ -39,8 +35,7 @@ async function main({ context, yes = false, remove = false, wait }: Flags): Prom
   const { kubectl: path } = await getClusterTools(printer);
   const target = await readTarget(path, context);
   printer.title(`The sample in the cluster of context '${target.context}'`);
-  if (needsAgreement(target))
-    await requireAgreement(`This changes '${target.context}', namespace ${SAMPLE_NAMESPACE}.`, yes);
+  await requireAgreement(target, `This changes '${target.context}', namespace ${SAMPLE_NAMESPACE}.`, yes);
   const kubectl = [path, `--context=${target.context}`, `--namespace=${SAMPLE_NAMESPACE}`];
   const { code } = await run([...kubectl, 'get', 'crd', `${lumigo.plural}.${lumigo.group}`]);
   if (code !== 0)
@@ -62,15 +57,12 @@ async function instrumentSample(kubectl: readonly string[], printer: Printer): P
   if (token === undefined)
     printer.aside(`${TOKEN_VARIABLE} is not set: a placeholder is used, and Lumigo refuses the traces`);
   // The token is in a file, because other users can read command lines.
-  const folder = mkdtempSync(join(tmpdir(), 'lumigo-sample-'));
-  const file = join(folder, 'sample.json');
   const title = `creating namespace ${SAMPLE_NAMESPACE} with Deployment/${SAMPLE_DEPLOYMENT}, a Secret and a Lumigo resource`;
-  try {
+  await withFolder(async (folder) => {
+    const file = join(folder, 'sample.json');
     writeFileSync(file, JSON.stringify(getSample(token ?? PLACEHOLDER_TOKEN)));
     await runStep({ title, argv: [...kubectl, 'apply', `--filename=${file}`] }, printer);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
   const counted = '--for=jsonpath={.status.instrumentedResourcesCount}=1';
   await runStep(
     {
@@ -101,7 +93,4 @@ async function removeSample(kubectl: readonly string[], printer: Printer): Promi
   await runStep({ title: `deleting namespace ${SAMPLE_NAMESPACE}`, argv: [...kubectl, ...namespace] }, printer);
 }
 
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`\n${describeError(error)}\n`);
-  process.exitCode = 1;
-});
+await runMain(() => program.parseAsync());

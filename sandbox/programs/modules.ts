@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withFolder } from '../with-folder.ts';
 import { cacheFolder, cacheKey } from './cache.ts';
 import type { Component } from './components.ts';
 import { goBuild, goDownload, goVersion, NoGoError } from './go.ts';
@@ -48,32 +49,19 @@ export function moduleFolder({ module, goPackage }: Pick<Component, 'module' | '
 
 async function build(component: Component, target: string, progress: Progress): Promise<void> {
   const { name, module, goPackage, ldflags, tags = '', expectedSeconds, sources = [] } = component;
-  // A copy of the module is built, so the checkout is never written to, and no other process builds in the folder.
-  const folder = mkdtempSync(`${target}.`);
   const seconds = stopwatch();
   progress(`${name}: building from Go modules (about ${expectedSeconds} s, once per machine)`);
-  try {
+  const flags = ['-trimpath', '-buildvcs=false', '-tags', tags, '-ldflags', ldflags];
+  // A copy of the module is built, so the checkout is never written to, and no other process builds in the folder.
+  await withFolder(async (folder) => {
     for (const file of ['go.mod', 'go.sum', ...sources])
       copyFileSync(join(here, module, file), join(folder, basename(file)));
-    const args = [
-      '-trimpath',
-      '-buildvcs=false',
-      '-tags',
-      tags,
-      '-ldflags',
-      ldflags,
-      '-o',
-      join(folder, name),
-      goPackage,
-    ];
     await alive(
       progress,
       (passed) => `${name}: building, ${passed} s`,
-      () => goBuild(name, folder, args),
+      () => goBuild(name, folder, [...flags, '-o', join(folder, name), goPackage]),
     );
     renameSync(join(folder, name), target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  }, `${target}.`);
   progress(`${name}: built in ${seconds()} s`);
 }

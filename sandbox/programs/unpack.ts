@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { withFolder } from '../with-folder.ts';
 import type { Archive } from './archives.ts';
 
 /** Unpacks an archive's programs into a folder, atomically. @throws Error with a sentence */
 export async function unpack({ file, programs }: Archive, from: string, folder: string): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true });
-  const work = mkdtempSync(`${folder}.`);
-  try {
+  await withFolder(async (work) => {
     const content = join(work, 'content');
     const ready = join(work, 'ready');
     for (const each of [content, ready]) mkdirSync(each);
@@ -19,9 +19,7 @@ export async function unpack({ file, programs }: Archive, from: string, folder: 
       chmodSync(path, 0o755);
     }
     if (!existsSync(folder)) renameSync(ready, folder);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
+  }, `${folder}.`);
 }
 
 async function lay(file: string, [program = '']: readonly string[], from: string, content: string): Promise<void> {
