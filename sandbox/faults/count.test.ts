@@ -7,7 +7,11 @@ const [plain, logs] = ['plain', 'with logs'];
 const DELAY_MS = 100;
 const common = { namespace: 'shop', uid: 'a' };
 
-const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 'reverted'])[]): WorkloadWrite[] => {
+type Write = readonly [by: 'operator' | 'user', made: Wanted | 'reverted'];
+const operator = (made: Wanted): Write => ['operator', made];
+const user = (made: Wanted): Write => ['user', made];
+
+const written = (...steps: readonly Write[]): WorkloadWrite[] => {
   let has = 'none';
   return steps.map(([by, made], index) => {
     const change = has === 'none' ? 'added' : 'updated';
@@ -53,7 +57,7 @@ const restartedBy = (writes: WorkloadWrite[], asks: Ask[], more: Partial<Story> 
   counted(writes, asks, [], more).at(-1);
 
 describe('the events of a workload', () => {
-  const writes = written(['operator', plain], ['operator', logs], ['operator', 'none']);
+  const writes = written(operator(plain), operator(logs), operator('none'));
   it.each<[string, Reasons, number[]]>([
     ['report each change once', ['added', 'updated', 'removed'], [0, 0, 0]],
     ['report one of them twice', ['added', 'updated', 'updated', 'removed'], [1, 0, 0]],
@@ -66,7 +70,7 @@ describe('the events of a workload', () => {
 });
 
 describe('a write that the log lacks', () => {
-  const writes = written(['operator', plain], ['operator', 'none'], ['operator', plain]);
+  const writes = written(operator(plain), operator('none'), operator(plain));
   const lacking = writes.toSpliced(1, 1);
   const asks = asked(plain, 'none', plain);
   it('prevents a count of the events that follow from it', () => {
@@ -82,45 +86,35 @@ describe('a write that the log lacks', () => {
 
 describe('generations by the operator', () => {
   it.each([
-    ['what was asked for, in its order', written(['operator', plain], ['operator', logs]), asked(plain, logs), 0],
-    ['what was asked for last, all else skipped', written(['operator', logs]), asked(plain, 'none', logs), 0],
-    ['the same again', written(['operator', plain], ['operator', plain]), asked(plain), 1],
-    ['what no user asked for', written(['operator', logs]), asked(plain), 1],
-    ['what was asked for before', written(['operator', logs], ['operator', plain]), asked(plain, logs), 1],
-    [
-      'a removal and an injection',
-      written(['operator', plain], ['operator', 'none'], ['operator', plain]),
-      asked(plain),
-      2,
-    ],
-    [
-      'again, after a user removed it',
-      written(['operator', plain], ['user', 'none'], ['operator', plain]),
-      asked(plain),
-      0,
-    ],
-    ['nothing, if a user keeps it', written(['operator', plain], ['user', plain]), asked(plain), 0],
+    ['what was asked for, in its order', written(operator(plain), operator(logs)), asked(plain, logs), 0],
+    ['what was asked for last, all else skipped', written(operator(logs)), asked(plain, 'none', logs), 0],
+    ['the same again', written(operator(plain), operator(plain)), asked(plain), 1],
+    ['what no user asked for', written(operator(logs)), asked(plain), 1],
+    ['what was asked for before', written(operator(logs), operator(plain)), asked(plain, logs), 1],
+    ['a removal and an injection', written(operator(plain), operator('none'), operator(plain)), asked(plain), 2],
+    ['again, after a user removed it', written(operator(plain), user('none'), operator(plain)), asked(plain), 0],
+    ['nothing, if a user keeps it', written(operator(plain), user(plain)), asked(plain), 0],
     [
       'the same, though a user changed something else',
-      written(['operator', plain], ['user', plain], ['operator', plain]),
+      written(operator(plain), user(plain), operator(plain)),
       asked(plain),
       1,
     ],
-    ['the removal of what the webhook added', written(['user', plain], ['operator', 'none']), asked(plain, 'none'), 0],
+    ['the removal of what the webhook added', written(user(plain), operator('none')), asked(plain, 'none'), 0],
   ])('%s', (_name, writes, asks, restarted) => {
     expect(restartedBy(writes, asks)).toBe(restarted);
   });
 
   it('count if their state is requested only later', () => {
     const later = asked(plain, logs).map((ask) => ({ ...ask, atMs: ask.atMs * 2 * DELAY_MS }));
-    expect(restartedBy(written(['operator', logs]), later, { start: undefined })).toBe(1);
+    expect(restartedBy(written(operator(logs)), later, { start: undefined })).toBe(1);
   });
 });
 
 describe('a revert', () => {
-  const once = written(['operator', plain], ['operator', 'reverted']);
-  const again = written(['operator', plain], ['operator', 'reverted'], ['operator', logs]);
-  const deployed = written(['operator', plain], ['operator', 'reverted'], ['user', 'none'], ['operator', plain]);
+  const once = written(operator(plain), operator('reverted'));
+  const again = written(operator(plain), operator('reverted'), operator(logs));
+  const deployed = written(operator(plain), operator('reverted'), user('none'), operator(plain));
   it.each([
     ['of a program that fails', once, asked(plain), true, 0],
     ['of one that runs', once, asked(plain), false, 1],
@@ -132,7 +126,7 @@ describe('a revert', () => {
   });
 
   it('is reported, and the end of its record is no removal', () => {
-    const forgotten = written(['operator', plain], ['operator', 'reverted'], ['operator', 'none']);
+    const forgotten = written(operator(plain), operator('reverted'), operator('none'));
     expect(counted(forgotten, asked(plain, 'none'), ['added', 'reverted'], { fails: true }).slice(0, 2)).toEqual([
       0, 0,
     ]);

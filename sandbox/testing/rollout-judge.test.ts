@@ -11,127 +11,91 @@ const known: Known = {
 };
 const getRevert = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
 
-type Shown = 'clean' | 'injected' | Revert;
+/** One look, with a workload as `name=state/outcome`. A reverted one has the cause of its revert as its state. */
+type Look = string;
 
-const seen = (name: string, shown: Shown): Seen => ({
-  ...{ name, workload: {} as Workload, isInjected: shown === 'injected' },
-  template: shown === 'injected' ? 'injected' : 'clean',
-  ...(typeof shown === 'string' ? { text: shown, revert: undefined } : { text: 'reverted', revert: shown }),
-});
-
-const getPod = (app: string, said: Outcome): HandledPod => ({
-  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', ordered: said },
-});
-
-type Scene = Readonly<Record<string, readonly [Shown, Outcome?]>>;
-
-function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<Known>>> = {}): readonly string[] {
+function judged(looks: readonly Look[], more: Readonly<Record<string, Partial<Known>>> = {}): readonly string[] {
   const all = new Map(['a', 'b', 'c', 'd', 'r'].map((name) => [name, { ...known, ...more[name] }] as const));
   const judge = new RolloutJudge(all, settings);
-  for (const [second, scene] of scenes.entries()) {
-    const shown = Object.entries(scene).map(([name, [each]]) => seen(name, each));
-    const pods = Object.entries(scene).flatMap(([name, [, said]]) => (said === undefined ? [] : [getPod(name, said)]));
-    judge.observe(shown, pods, (second + 1) * 1_000);
+  for (const [second, look] of looks.entries()) {
+    const shown = look.split(' ').map((each) => each.split(/[=/]/) as [string, string, Outcome?]);
+    const pods = shown.flatMap(([name, , outcome]) => (outcome === undefined ? [] : [getPod(name, outcome)]));
+    judge.observe(
+      shown.map(([name, state]) => seen(name, state)),
+      pods,
+      (second + 1) * 1_000,
+    );
   }
   return judge.violations;
 }
 
-const crash = getRevert('Crash');
-const noImage = getRevert('InjectorImage');
-const failing: Scene = { a: ['injected', 'crashes'] };
-const running: Scene = { a: ['injected', 'ready'] };
+const seen = (name: string, state: string): Seen => {
+  const revert = ['clean', 'injected'].includes(state) ? undefined : getRevert(state);
+  const isInjected = state === 'injected';
+  const template = isInjected ? 'injected' : 'clean';
+  return { ...{ name, workload: {} as Workload, isInjected, template, revert }, text: revert ? 'reverted' : state };
+};
 
-it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[]]>([
-  ['a revert follows the end of the failure', {}, [failing, failing, failing, running, { a: [crash] }]],
+const getPod = (app: string, ordered: Outcome): HandledPod => ({
+  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', ordered },
+});
+
+const times = (count: number, look: Look): readonly Look[] => Array.from({ length: count }, () => look);
+const [failing, running] = ['a=injected/crashes', 'a=injected/ready'];
+
+// A test takes the rest of its row, because Jest passes a callback for a named parameter that a row lacks.
+it.each<[string, readonly Look[], Readonly<Record<string, Partial<Known>>>?]>([
+  ['a revert follows the end of the failure', [...times(3, failing), running, 'a=Crash']],
   [
     'another try follows a request that came between the looks around the revert',
+    [running, ...times(3, failing), 'a=Crash', 'a=injected'],
     { a: { releasedAt: 4_500 } },
-    [running, failing, failing, failing, { a: [crash] }, { a: ['injected'] }],
   ],
-  [
-    'a workload that fails for two looks is reverted',
-    {},
-    [{ a: ['clean'] }, failing, failing, failing, { a: [crash] }],
-  ],
+  ['a workload that fails for two looks is reverted', ['a=clean', ...times(3, failing), 'a=Crash']],
   [
     'two workloads follow one that has run',
-    {},
-    [
-      { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
-      { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
-      { a: ['injected', 'ready'], b: ['injected'], c: ['injected'] },
-    ],
+    [...times(2, 'a=injected/ready b=clean c=clean'), 'a=injected/ready b=injected c=injected'],
   ],
   [
     'a workload is tried again on request during a halt, and then another one whose injector failed',
-    { r: { releasedAt: 2_000 } },
     [
-      { r: [noImage], b: [noImage] },
-      ...Array.from({ length: 6 }, (): Scene => ({ r: ['clean'], b: [noImage] })),
-      ...Array.from({ length: 3 }, (): Scene => ({ r: ['injected', 'ready'], b: [noImage] })),
-      { r: ['injected', 'ready'], b: ['injected'] },
+      'r=InjectorImage b=InjectorImage',
+      ...times(6, 'r=clean b=InjectorImage'),
+      ...times(3, 'r=injected/ready b=InjectorImage'),
+      'r=injected/ready b=injected',
     ],
+    { r: { releasedAt: 2_000 } },
   ],
-])('accepts that %s', (_title, more, scenes) => {
-  expect(judged(scenes, more)).toEqual([]);
-});
+])('accepts that %s', (_title, ...[looks, more]) => expect(judged(looks, more)).toEqual([]));
 
-const halted: Scene = { a: [getRevert('InjectorImage')], b: ['clean'] };
-
-it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[], string]>([
-  [
-    'a revert of a workload that runs',
-    {},
-    [{ a: ['injected', 'ready'] }, { a: [crash] }],
-    'a was reverted (Crash), and was well',
-  ],
+it.each<[string, readonly Look[], string, Readonly<Record<string, Partial<Known>>>?]>([
+  ['a revert of a workload that runs', [running, 'a=Crash'], 'a was reverted (Crash), and was well'],
   [
     'a revert long after the end of the failure',
-    {},
-    [failing, failing, failing, ...Array.from({ length: 6 }, () => running), { a: [crash] }],
+    [...times(3, failing), ...times(6, running), 'a=Crash'],
     'a was reverted (Crash), and was well',
   ],
-  ['a revert after a short failure', {}, [failing, running, { a: [crash] }], 'after it had failed for 1000 ms'],
-  ['a revert after one look', {}, [failing, { a: [crash] }], 'after it had failed for 1000 ms'],
-  [
-    'a second injection of a reverted workload',
-    {},
-    [{ a: [crash] }, { a: ['injected'] }],
-    'a was reverted, and is injected again',
-  ],
-  [
-    'two injections at once',
-    {},
-    [{ a: ['clean'] }, { a: ['injected'], b: ['injected'] }],
-    'a,b together, after 0 proven',
-  ],
+  ['a revert after a short failure', [failing, running, 'a=Crash'], 'after it had failed for 1000 ms'],
+  ['a revert after one look', [failing, 'a=Crash'], 'after it had failed for 1000 ms'],
+  ['a second injection of a reverted workload', ['a=Crash', 'a=injected'], 'a was reverted, and is injected again'],
+  ['two injections at once', ['a=clean', 'a=injected b=injected'], 'a,b together, after 0 proven'],
   [
     'a second injection after another workload ran that was no retry',
-    {},
-    [
-      ...Array.from({ length: 3 }, (): Scene => ({ a: ['injected', 'ready'], b: [noImage] })),
-      { a: ['injected', 'ready'], b: ['injected'] },
-    ],
+    [...times(3, 'a=injected/ready b=InjectorImage'), 'a=injected/ready b=injected'],
     'b was reverted, and is injected again',
   ],
   [
     'an injection beside one whose injector failed',
-    {},
-    [...Array.from({ length: 6 }, () => halted), { ...halted, b: ['injected'] }],
+    [...times(6, 'a=InjectorImage b=clean'), 'a=InjectorImage b=injected'],
     'b is injected where a were reverted',
   ],
   [
     'an injection of a paused workload',
-    { a: { blockedSince: -10_000 } },
-    [{ a: ['clean'] }, { a: ['injected'] }],
+    ['a=clean', 'a=injected'],
     'a is injected, and is paused or fails',
+    { a: { blockedSince: -10_000 } },
   ],
-  [
-    'a pod template that its user never wrote',
-    { a: { templates: ['other'] } },
-    [{ a: ['clean'] }],
-    'a: clean was other',
-  ],
-])('reports %s', (_title, more, scenes, sentence) => {
-  expect(judged(scenes, more)).toContainEqual(expect.stringContaining(sentence));
+  ['a pod template that its user never wrote', ['a=clean'], 'a: clean was other', { a: { templates: ['other'] } }],
+])('reports %s', (_title, ...[looks, sentence, more]) => {
+  expect(judged(looks, more)).toContainEqual(expect.stringContaining(sentence));
 });
