@@ -9,6 +9,12 @@ export function getLumigo(namespace: string, spec: object = {}, name = 'lumigo')
   return { apiVersion, kind, metadata: { namespace, name }, spec: { lumigoToken, ...spec } };
 }
 
+/** Returns the Secret with the token of that `Lumigo`. */
+export const getSecret = (namespace: string, token: string, name: string = optInDefaults.tokenSecret): Manifest => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } },
+  data: { [optInDefaults.tokenKey]: Buffer.from(token).toString('base64') },
+});
+
 export function isInstrumented(pod: object | undefined): boolean {
   const { spec } = (pod ?? {}) as { readonly spec?: Partial<PodSpec> };
   return spec?.initContainers?.some(({ name }) => name === injector.container) === true;

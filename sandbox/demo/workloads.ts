@@ -1,6 +1,8 @@
 import { labels } from '../../runtime/contract.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { renderTracedNamespace } from '../../infra/constructs/traced-namespace.ts';
+import { getSecret } from '../lumigo.ts';
+import { validToken } from '../testing/test-cluster.ts';
 
 export const demoNamespace = 'lumigo-demo';
 
@@ -66,10 +68,4 @@ export const later: readonly DemoWorkload[] = [
 
 export const [namespace, demoLumigo] = renderTracedNamespace({ namespace: demoNamespace }) as [Manifest, Manifest];
 
-/** The token has a valid shape, but belongs to no account. */
-export const secret: Manifest = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name: 'lumigo-credentials', namespace: demoNamespace },
-  stringData: { token: `t_${'0123456789abcdef01234'}` },
-};
+export const secret = getSecret(demoNamespace, validToken);

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stringify } from 'yaml';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { documented, type Documented } from '../flux/documented.ts';
 import { Flux, fluxNamespace } from '../flux/flux.ts';
 import { isWrite, writeName, findWriter } from '../flux/writes.ts';
 import { repository } from '../images/recipes.ts';
-import { getLumigo } from '../lumigo.ts';
+import { getLumigo, getSecret } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -38,7 +37,7 @@ afterAll(async () => {
 
 async function commitOperator(settings: object, changed: (text: string) => string = (text) => text): Promise<void> {
   const endpoint = { otlp: { url: nodeTest.system.sink.url } };
-  flux.repository.write({ [`${cluster}/lumigo-settings.yaml`]: stringify({ endpoint, ...settings }) });
+  flux.repository.write(cluster, { 'lumigo-settings': { endpoint, ...settings } });
   const output = join(flux.repository.tree, cluster, 'lumigo');
   const environment = { ...process.env, LUMIGO_SETTINGS: join(flux.repository.tree, cluster, 'lumigo-settings.yaml') };
   const args = ['cdk8s', 'synth', '--check-upgrade=false', '--output', output];
@@ -48,20 +47,11 @@ async function commitOperator(settings: object, changed: (text: string) => strin
   flux.repository.commit('Lumigo operator: synthesized');
 }
 
-const secretIn = (namespace: string) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { namespace, name: 'lumigo-credentials' },
-  stringData: { token: getToken(0xf1) },
-});
+const token = getToken(0xf1);
 const front = deployment('shop', 'front');
 
 function commitShop(files: Readonly<Record<string, object | undefined>>): void {
-  const entries = Object.entries(files).map(([name, object]) => [
-    `${cluster}/shop/${name}.yaml`,
-    object === undefined ? undefined : stringify(object),
-  ]);
-  flux.repository.write(Object.fromEntries(entries) as Record<string, string | undefined>);
+  flux.repository.write(`${cluster}/shop`, files);
   flux.repository.commit('the shop changes');
 }
 
@@ -77,7 +67,7 @@ async function synced(...names: readonly string[]): Promise<void> {
 
 async function settled(): Promise<void> {
   const counted = ['get', 'lumigo', '-n', 'shop', '-o', 'jsonpath={.items[*].status.instrumentedResourcesCount}'];
-  await eventually(() => Promise.resolve(expect(kubectl(...counted)).toBe('1')), { timeoutMs: 120_000 });
+  await eventually(() => expect(kubectl(...counted)).toBe('1'), { timeoutMs: 120_000 });
   kubectl('rollout', 'status', 'deployment/front', '-n', 'shop', '--timeout=120s');
 }
 
@@ -108,6 +98,15 @@ function writesSince(entries: number): Record<string, number> {
   return counts;
 }
 
+/** Flux reports its own reconciliations. */
+const otherWritesSince = (entries: number): readonly string[] =>
+  Object.keys(writesSince(entries)).filter((write) => !/kustomizations|gitrepositories|events/.test(write));
+
+const readActive = (field: 'status' | 'message'): string => {
+  const path = `jsonpath={.items[*].status.conditions[?(@.type=="Active")].${field}}`;
+  return kubectl('get', 'lumigo', '-n', 'shop', '-o', path);
+};
+
 const noted = () => readAudit(nodeTest.system.node).length;
 
 const left = () => getLeft(kubectl, ['namespace']);
@@ -119,22 +118,14 @@ describe('Flux', () => {
     await seconds('installed', () => synced('lumigo-operator'));
     commitShop({
       namespace: restrictedNamespace('shop'),
-      secret: secretIn('shop'),
+      secret: getSecret('shop', token),
       lumigo: getLumigo('shop'),
       front,
       service: service('shop', 'front'),
     });
     flux.apply(shop);
     await seconds('the application', () => synced('shop'));
-    const active = [
-      'get',
-      'lumigo',
-      '-n',
-      'shop',
-      '-o',
-      'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}',
-    ];
-    expect(kubectl(...active)).toBe('True');
+    expect(readActive('status')).toBe('True');
     await nodeTest.waitForRunning('shop', 'front');
     await settled();
   });
@@ -143,9 +134,7 @@ describe('Flux', () => {
     const before = [versions(), noted()] as const;
     await synced('lumigo-operator', 'shop');
     expect(versions()).toBe(before[0]);
-    const writes = Object.keys(writesSince(before[1])).filter((write) => !write.endsWith(`${fluxNamespace}/`));
-    process.stderr.write(`${writes.join('\n')}\n`);
-    expect(writes.filter((write) => !/kustomizations|gitrepositories|events/.test(write))).toEqual([]);
+    expect(otherWritesSince(before[1])).toEqual([]);
   });
 
   it('applies a setting that a commit changes, and restarts no workload', async () => {
@@ -165,31 +154,18 @@ describe('Flux', () => {
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
     expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain(version('+999'));
     expect(await getUids('shop', 'front')).toEqual(before);
-    const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
-    const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
-    await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), {
-      timeoutMs: 60_000,
-    });
+    const isReported = () => expect(readActive('message')).toContain('another operator version');
+    await eventually(isReported, { timeoutMs: 60_000 });
     const entries = noted();
     await synced('lumigo-operator', 'shop');
-    expect(
-      Object.keys(writesSince(entries)).filter((write) => !/kustomizations|gitrepositories|events/.test(write)),
-    ).toEqual([]);
+    expect(otherWritesSince(entries)).toEqual([]);
   });
 
   it('writes nothing while nothing changes, like the operator', async () => {
     const quietSeconds = Number(process.env['LUMIGO_QUIET_SECONDS'] ?? 40);
-    for (const each of [source, lumigoOperator, shop])
-      kubectl(
-        'patch',
-        '-n',
-        fluxNamespace,
-        each.kind,
-        each.metadata.name,
-        '--type=merge',
-        '-p',
-        '{"spec":{"interval":"20s"}}',
-      );
+    const often = ['--type=merge', '-p', '{"spec":{"interval":"20s"}}'];
+    for (const { kind, metadata } of [source, lumigoOperator, shop])
+      kubectl('patch', '-n', fluxNamespace, kind, metadata.name, ...often);
     await sleep(15_000);
     const entries = noted();
     await sleep(quietSeconds * 1_000);
@@ -202,7 +178,7 @@ describe('Flux', () => {
   }, 600_000);
 
   it('leaves the Lumigo of a namespace that a commit no longer monitors to its users [F54]', async () => {
-    await nodeTest.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
+    await nodeTest.apply(restrictedNamespace('bank'), deployment('bank', 'front'), getSecret('bank', token));
     await commitOperator({ monitoredNamespaces: [{ namespace: 'bank' }] });
     await synced('lumigo-operator');
     await nodeTest.waitForRunning('bank', 'front');

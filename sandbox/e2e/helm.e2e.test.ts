@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { getLumigo } from '../lumigo.ts';
-import { deployment, restrictedNamespace, service } from '../node/apps.ts';
+import { deployment, restrictedNamespace } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { waitForOperator } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
@@ -52,12 +52,8 @@ describe('helm', () => {
     expect(notes).toContain('kubectl apply -n NAMESPACE');
     await waitForOperator(node);
     const { namespace, token } = await nodeTest.traced('shop');
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
-    const [span] = await nodeTest.countSpans(
-      await nodeTest.getAddress(namespace, 'front'),
-      ({ resource }) => resource['k8s.namespace.name'] === namespace,
-    );
+    const url = await nodeTest.serve(namespace, 'front');
+    const [span] = await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
     expect(span?.authorization).toBe(`LumigoToken ${token}`);
     expect(span?.resource).toMatchObject({ 'lumigo.k8s_operator.deployment_method': 'Helm' });
   });
@@ -147,6 +143,6 @@ async function reinstall(...flags: readonly string[]): Promise<void> {
   await nodeTest.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await nodeTest.traced('shop');
-  const isInjected = () => Promise.resolve(expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector'));
+  const isInjected = () => expect(getInitContainers(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
   await eventually(isInjected, { timeoutMs: 60_000 });
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { managerSelector, ports } from '../../runtime/contract.ts';
-import { deployment, pythonImage, service } from '../node/apps.ts';
+import { managerSelector, pods as podKind, ports } from '../../runtime/contract.ts';
+import { pythonImage } from '../node/apps.ts';
 import { getPods, waitForOperator, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
@@ -55,7 +55,7 @@ async function intrude<T>(
     command: ['/usr/bin/python3', '-c', intruder, ...args.map(String)],
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   };
-  const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: podName };
+  const ref = { ...podKind, namespace, name: podName };
   const { spec } = (await nodeTest.client.get(ref)) as PodView & { spec: { ephemeralContainers?: readonly object[] } };
   const body = { spec: { ephemeralContainers: [...(spec.ephemeralContainers ?? []), container] } };
   const subresource = 'ephemeralcontainers';
@@ -83,9 +83,7 @@ describe("the operator's pod", () => {
 
   it("enriches and collects with its own account, and reacts to the manager's signals [F26]", async () => {
     const { namespace } = await nodeTest.traced('shop');
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
-    const url = await nodeTest.getAddress(namespace, 'front');
+    const url = await nodeTest.serve(namespace, 'front');
     await nodeTest.countSpans(url, ({ resource }) => resource['k8s.deployment.name'] === 'front');
     await eventually(
       async () => {

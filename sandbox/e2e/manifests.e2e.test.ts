@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { ports } from '../../runtime/contract.ts';
-import { deployment, service } from '../node/apps.ts';
+import { deployment } from '../node/apps.ts';
 import { waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
@@ -34,6 +34,9 @@ function applyWith(given: object = {}): void {
 
 const left = () => getLeft(kubectl, ['namespace']);
 
+const endpointPorts = (): readonly string[] =>
+  kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' ');
+
 interface Pod {
   spec: { priority: number };
   status: { podIP: string; hostIP: string };
@@ -47,7 +50,7 @@ const managerPod = (): Promise<Pod> =>
       const listed = kubectl('get', 'pods', '-n', 'lumigo-system', '-l', selector, '-o', 'json');
       const { items } = JSON.parse(listed) as { items: Pod[] };
       expect(items).toHaveLength(1);
-      return Promise.resolve(items[0] as Pod);
+      return items[0] as Pod;
     },
     { timeoutMs: 90_000, intervalMs: 1_000 },
   );
@@ -58,7 +61,6 @@ const waitForReach = (namespace: string) =>
     () => {
       const path = "jsonpath={.items[0].status.conditions[?(@.type=='WebhookReachable')].status}";
       expect(kubectl('get', 'lumigo', '-n', namespace, '-o', path)).toBe('True');
-      return Promise.resolve();
     },
     { timeoutMs: 90_000, intervalMs: 1_000 },
   );
@@ -68,10 +70,8 @@ async function traces(namespace: string): Promise<void> {
   await nodeTest.traced(namespace);
   await waitForReach(namespace);
   await nodeTest.waitForWebhook(namespace);
-  await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-  await nodeTest.waitForRunning(namespace, 'front');
+  const url = await nodeTest.serve(namespace, 'front');
   expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
-  const url = await nodeTest.getAddress(namespace, 'front');
   await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
 }
 
@@ -82,9 +82,7 @@ describe('in a restricted cluster the operator', () => {
     applyWith({ ...restricted, ports: { webhook: GKE_PORT } });
     expect(kubectl('get', 'priorityclass', '-o', 'name')).not.toContain('lumigo');
     expect((await managerPod()).spec.priority).toBe(0);
-    expect(
-      kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
-    ).toContain(String(GKE_PORT));
+    expect(endpointPorts()).toContain(String(GKE_PORT));
     await traces('private');
   });
 });
@@ -94,21 +92,13 @@ describe('the plain manifests', () => {
     applyWith();
     await waitForOperator(nodeTest.system.node);
     const { namespace } = await nodeTest.traced('shop');
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
+    await nodeTest.serve(namespace, 'front');
   });
 
   it('change nothing when they are applied again, whatever the operator wrote meanwhile', () => {
-    const versions = () =>
-      kubectl(
-        ...['get', 'deployment,service,mutatingwebhookconfiguration,clusterrole,crd', '--all-namespaces'],
-        ...[
-          '-l',
-          'app.kubernetes.io/part-of=lumigo',
-          '-o',
-          'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{"\\n"}{end}',
-        ],
-      );
+    const kinds = 'deployment,service,mutatingwebhookconfiguration,clusterrole,crd';
+    const each = 'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{"\\n"}{end}';
+    const versions = () => kubectl('get', kinds, '-A', '-l', 'app.kubernetes.io/part-of=lumigo', '-o', each);
     const before = versions();
     expect(before).toContain('MutatingWebhookConfiguration/lumigo-lumigo-operator-injector-webhook');
     kubectl('apply', '--server-side', '-f', file);
@@ -146,9 +136,7 @@ describe('in a cluster with an overlay network the operator', () => {
     applyWith({ ...restricted, hostNetwork: true, ports: { otlpHttp: 14_318, otlpGrpc: 14_317 } });
     const { status } = await managerPod();
     expect(status.podIP).toBe(status.hostIP);
-    expect(
-      kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
-    ).toContain(String(ports.webhook));
+    expect(endpointPorts()).toContain(String(ports.webhook));
     await traces('overlay');
     kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=240s');
     expect(left()).toEqual([]);

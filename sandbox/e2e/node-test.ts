@@ -1,3 +1,4 @@
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import type { NodeOptions } from '../node/node.ts';
@@ -14,7 +15,7 @@ import type { Received } from '../otlp-sink/sink.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
-import { restrictedNamespace } from '../node/apps.ts';
+import { deployment, restrictedNamespace, service, type AppOptions } from '../node/apps.ts';
 
 export class NodeTest extends TestCluster {
   private tokens = 0;
@@ -47,8 +48,8 @@ export class NodeTest extends TestCluster {
   }
 
   /** Eight at once need several connections, and each reaches one of the replicas. */
-  override waitForWebhook(namespace: string): Promise<void> {
-    return super.waitForWebhook(namespace, 8);
+  override waitForWebhook(namespace: string, atOnce = 8, probe?: Manifest): Promise<void> {
+    return super.waitForWebhook(namespace, atOnce, probe);
   }
 
   pods(namespace: string, app: string): Promise<PodView[]> {
@@ -72,6 +73,13 @@ export class NodeTest extends TestCluster {
       },
       { timeoutMs, intervalMs: 200 },
     );
+  }
+
+  /** Runs an instrumented program with a Service. Returns its address after it answers. */
+  async serve(namespace: string, app: string, options: AppOptions = {}): Promise<string> {
+    await this.apply(deployment(namespace, app, options), service(namespace, app));
+    await this.waitForRunning(namespace, app);
+    return this.getAddress(namespace, app);
   }
 
   /** Returns a service's address after it answers: a pod is ready before the node routes connections to it. */

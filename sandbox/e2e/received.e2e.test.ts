@@ -119,9 +119,8 @@ it('reports Received for a program on the network of its node, by the pod uid th
 describe('the operator', () => {
   it('and its traced programs continue when the kubelet is restarted', async () => {
     const { namespace } = await nodeTest.traced('kubelet');
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    const [before] = await nodeTest.waitForRunning(namespace, 'front');
-    const url = await nodeTest.getAddress(namespace, 'front');
+    const url = await nodeTest.serve(namespace, 'front');
+    const [before] = await nodeTest.pods(namespace, 'front');
     const isOwn = ({ resource }: Received) => resource['k8s.namespace.name'] === namespace;
     await nodeTest.countSpans(url, isOwn);
     await nodeTest.system.node.restartKubelet();
@@ -133,8 +132,7 @@ describe('the operator', () => {
     const count = await countOwn();
     await ask(url, 10_000);
     await eventually(async () => expect(await countOwn()).toBeGreaterThan(count), { timeoutMs: 20_000 });
-    await nodeTest.apply(deployment(namespace, 'later'), service(namespace, 'later'));
-    await nodeTest.waitForRunning(namespace, 'later');
+    await nodeTest.serve(namespace, 'later');
   });
 });
 

@@ -6,7 +6,7 @@ import { writeChart } from '../../infra/helm/chart.ts';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
-import { getLumigo } from '../lumigo.ts';
+import { getLumigo, getSecret } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
 import { isReady, getPods, waitForOperator, type PodView } from '../node/operator.ts';
@@ -78,9 +78,6 @@ function lease(holderIdentity: string) {
 }
 
 async function workloadsOfTheOriginal(): Promise<void> {
-  const secret = (namespace: string) => ({
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'lumigo-credentials' }, stringData: { token } },
-  });
   const instrumented = (namespace: string, name: string) =>
     instrumentedByOriginal(deployment(namespace, name) as unknown as Workload, {
       image,
@@ -90,18 +87,17 @@ async function workloadsOfTheOriginal(): Promise<void> {
     ['shop', covered],
     ['alone', alone],
   ] as const) {
-    await nodeTest.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, secret(namespace));
+    await nodeTest.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+      getSecret(namespace, token),
+    );
     for (const name of names) await nodeTest.apply(instrumented(namespace, name), service(namespace, name));
   }
   const defaulter = ['mutatingwebhookconfiguration', 'lumigo-lumigo-operator-defaulter-webhook-configuration'];
-  const failing = (policy: string) =>
-    kubectl(
-      'patch',
-      ...defaulter,
-      '--type=json',
-      '-p',
-      `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"${policy}"}]`,
-    );
+  const failing = (policy: string) => {
+    const patch = `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"${policy}"}]`;
+    return kubectl('patch', ...defaulter, '--type=json', '-p', patch);
+  };
   failing('Ignore');
   await eventually(() => nodeTest.apply(getLumigo('shop')));
   failing('Fail');
@@ -165,13 +161,8 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     const over = whileTheOriginalLives();
     await release.meanwhile(...upgrade());
     await waitForOperator(nodeTest.system.node);
-    await eventually(
-      () =>
-        expect(injectionStatuses().filter((injectionStatus) => injectionStatus.startsWith('adopted'))).toHaveLength(20),
-      {
-        timeoutMs: 60_000,
-      },
-    );
+    const adopted = () => injectionStatuses().filter((text) => text.startsWith('adopted'));
+    await eventually(() => expect(adopted()).toHaveLength(20), { timeoutMs: 60_000 });
     await sleep(5_000);
     // A busy machine sends fewer requests in the same time.
     await eventually(() => expect(following.asked()).toBeGreaterThan(1_000), { timeoutMs: 60_000 });
@@ -203,14 +194,8 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
   });
 
   it('collects log files and metrics of the node, as its values say', async () => {
-    kubectl(
-      'rollout',
-      'status',
-      'daemonset/lumigo-lumigo-operator-node-collector',
-      '-n',
-      'lumigo-system',
-      '--timeout=60s',
-    );
+    const daemonSet = 'daemonset/lumigo-lumigo-operator-node-collector';
+    kubectl('rollout', 'status', daemonSet, '-n', 'lumigo-system', '--timeout=60s');
     const spec = { logging: { enabled: true }, tracing: { injection: { enabled: false } } };
     const talking = await nodeTest.traced('talking', spec);
     await nodeTest.apply(deployment(talking.namespace, 'talker'));
@@ -251,15 +236,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     expect(getInitContainers(kubectl, 'alone', 'alone-0')).toBe('lumigo-injector');
     release('delete', 'lumigo', '--wait', '--timeout', '120s');
     for (const name of alone) expect(getInitContainers(kubectl, 'alone', name)).toBe('');
-    const label = [
-      'get',
-      'deployment',
-      'alone-0',
-      '-n',
-      'alone',
-      '-o',
-      'jsonpath={.metadata.labels.lumigo\\.auto-trace}',
-    ];
-    expect(kubectl(...label)).toBe('true');
+    const label = 'jsonpath={.metadata.labels.lumigo\\.auto-trace}';
+    expect(kubectl('get', 'deployment', 'alone-0', '-n', 'alone', '-o', label)).toBe('true');
   });
 });

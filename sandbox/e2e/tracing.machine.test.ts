@@ -3,7 +3,6 @@ import { build } from 'esbuild';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { lumigo, managerSelector, workloadKinds } from '../../runtime/contract.ts';
-import { toTemplate } from '../../runtime/injection/workload.ts';
 import { getPods, isReady, type PodView } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -19,7 +18,6 @@ import {
   restrictedNamespace,
   service,
 } from '../node/apps.ts';
-import { isInstrumented } from '../lumigo.ts';
 import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 import { follow, stopFollowing } from './strict-app.ts';
@@ -38,9 +36,7 @@ afterAll(async () => {
 /** A CronJob takes a minute, so this begins early. A Job needs an injector that a Deployment has verified. */
 async function beginBatch(): Promise<void> {
   const { namespace } = await nodeTest.traced('batch');
-  await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-  await nodeTest.waitForRunning(namespace, 'front');
-  await nodeTest.getAddress(namespace, 'front');
+  await nodeTest.serve(namespace, 'front');
   await new RolloutView(nodeTest).waitForVerified(namespace, 'front');
   // A tracer sends its spans every 5 s, and on a busy machine a second is too short for that.
   const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 20_000)))`;
@@ -54,11 +50,7 @@ async function beginBatch(): Promise<void> {
     metadata: { namespace, name: 'once' },
     spec: { template: template('once') },
   };
-  // A webhook's own watch tells it about the report, a moment after the status shows it. Each replica answers some of these.
-  await eventually(async () => {
-    const asked = await Promise.all(Array.from({ length: 8 }, () => nodeTest.dryRun(job)));
-    expect(asked.map((each) => isInstrumented(toTemplate(each)))).not.toContain(false);
-  });
+  await nodeTest.waitForWebhook(namespace, 8, job);
   await nodeTest.apply(job);
   expect(await nodeTest.isInstrumented(workloadKinds.job, namespace, 'once')).toBe(true);
   await nodeTest.apply({
@@ -78,16 +70,11 @@ const of =
 describe('programs without a line of tracing', () => {
   it.concurrent("in Node.js and Python are traced, under their namespace's token, with their origin", async () => {
     const { namespace, token } = await nodeTest.traced('shop');
-    await nodeTest.apply(
-      deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
-      service(namespace, 'front'),
-      deployment(namespace, 'stock', { image: pythonImage }),
-      service(namespace, 'stock'),
-    );
-    await nodeTest.waitForRunning(namespace, 'front');
-    await nodeTest.waitForRunning(namespace, 'stock');
-    await nodeTest.getAddress(namespace, 'stock');
-    const url = await nodeTest.getAddress(namespace, 'front');
+    const env = [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }];
+    const [url = ''] = await Promise.all([
+      nodeTest.serve(namespace, 'front', { env }),
+      nodeTest.serve(namespace, 'stock', { image: pythonImage }),
+    ]);
     for (const [app, language] of [
       ['front', 'nodejs'],
       ['stock', 'python'],
@@ -123,9 +110,8 @@ describe('programs without a line of tracing', () => {
 
   it.concurrent('on musl, the C library of Alpine, are traced too', async () => {
     const { namespace } = await nodeTest.traced('alpine');
-    await nodeTest.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
-    const [span] = await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
+    const url = await nodeTest.serve(namespace, 'front', { image: muslImage });
+    const [span] = await nodeTest.countSpans(url, of(namespace, 'front'));
     expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
@@ -133,18 +119,15 @@ describe('programs without a line of tracing', () => {
     const env = [{ name: 'LUMIGO_SECRET_MASKING_REGEX_ENVIRONMENT', value: '["greeting"]' }];
     const { namespace } = await nodeTest.traced('masked', { tracing: { env } });
     const greeting = { name: 'GREETING', value: 'hello' };
-    await nodeTest.apply(deployment(namespace, 'front', { env: [greeting] }), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
-    const [span] = await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
+    const url = await nodeTest.serve(namespace, 'front', { env: [greeting] });
+    const [span] = await nodeTest.countSpans(url, of(namespace, 'front'));
     expect(span?.resource['process.environ']).toContain('"GREETING":"****"');
   });
 
   it.concurrent('keep their own preloaded library', async () => {
     const { namespace } = await nodeTest.traced('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
-    await nodeTest.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
-    await nodeTest.waitForRunning(namespace, 'own');
-    const url = await nodeTest.getAddress(namespace, 'own');
+    const url = await nodeTest.serve(namespace, 'own', { env });
     await nodeTest.countSpans(url, of(namespace, 'own'));
     expect(await (await fetch(url)).json()).toEqual({
       shop: 'node',
@@ -164,12 +147,9 @@ describe('programs without a line of tracing', () => {
       Object.entries(images).map(([app, image]) => ({ namespace: `secure-${name}`, app, image, security })),
     );
     for (const name of Object.keys(cases)) await nodeTest.traced(`secure-${name}`);
-    for (const { namespace, app, image, security } of apps)
-      await nodeTest.apply(deployment(namespace, app, { ...security, image }), service(namespace, app));
-    for (const { namespace, app } of apps) {
-      await nodeTest.waitForRunning(namespace, app);
-      await nodeTest.countSpans(await nodeTest.getAddress(namespace, app), of(namespace, app));
-    }
+    const measure = async ({ namespace, app, image, security }: (typeof apps)[number]) =>
+      nodeTest.countSpans(await nodeTest.serve(namespace, app, { ...security, image }), of(namespace, app));
+    await Promise.all(apps.map(measure));
   });
 
   it.concurrent('are traced in a DaemonSet, a StatefulSet and a ReplicaSet', async () => {
@@ -216,9 +196,7 @@ describe('programs without a line of tracing', () => {
         ],
       },
     });
-    await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await nodeTest.waitForRunning(namespace, 'front');
-    await nodeTest.countSpans(await nodeTest.getAddress(namespace, 'front'), of(namespace, 'front'));
+    await nodeTest.countSpans(await nodeTest.serve(namespace, 'front'), of(namespace, 'front'));
   });
 
   it.concurrent('are traced in a Job and a CronJob', async () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { run } from '../run.ts';
 
 /** The configuration of this machine's user must not change commits. */
@@ -17,14 +18,13 @@ export class GitRepository {
     run('git', ['init', ...flags, this.tree]);
   }
 
-  write(files: Readonly<Record<string, string | undefined>>): void {
-    for (const [path, text] of Object.entries(files)) {
-      const file = join(this.tree, path);
-      if (text === undefined) rmSync(file, { recursive: true });
-      else {
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, text);
-      }
+  /** Writes YAML files into a folder. Keys are their names, and `undefined` deletes the file. */
+  write(folder: string, objects: Readonly<Record<string, object | undefined>>): void {
+    mkdirSync(join(this.tree, folder), { recursive: true });
+    for (const [name, object] of Object.entries(objects)) {
+      const file = join(this.tree, folder, `${name}.yaml`);
+      if (object === undefined) rmSync(file);
+      else writeFileSync(file, stringify(object));
     }
   }
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { stringify } from 'yaml';
 import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
-import { getLumigo } from '../lumigo.ts';
+import { getLumigo, getSecret } from '../lumigo.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
@@ -35,14 +34,9 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-/** Keys are file names. `undefined` deletes the file. */
-function commit(objects: Readonly<Record<string, object | undefined>>): string {
-  const files = Object.entries(objects).map(([name, object]) => [
-    `${folder}/${name}.yaml`,
-    object === undefined ? undefined : stringify(object),
-  ]);
-  flux.repository.write(Object.fromEntries(files) as Record<string, string | undefined>);
-  return flux.repository.commit('the shop changes');
+function commit(objects: Readonly<Record<string, object | undefined>>): void {
+  flux.repository.write(folder, objects);
+  flux.repository.commit('the shop changes');
 }
 
 const workload = (name: string, options: WorkloadOptions = {}, kind = deployment) =>
@@ -51,12 +45,7 @@ const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
 const own = (name: string, library = '/own.so') => workload(name, { env: [preload(library)] });
 
 const lumigo = getLumigo(namespace);
-const secret = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { namespace, name: 'lumigo-credentials' },
-  stringData: { token: validToken },
-};
+const secret = getSecret(namespace, validToken);
 
 async function synced(): Promise<void> {
   const [said] = await flux.sync('shop');
@@ -197,16 +186,15 @@ describe('workloads that Flux applies', () => {
 
 describe('a Kustomization that waits', () => {
   const team = 'team';
-  const path = 'clusters/production/waiting';
-  const write = (file: string, object: object): string => {
-    flux.repository.write({ [`${path}/${file}.yaml`]: stringify(object) });
-    return flux.repository.commit('the team changes');
+  const write = (objects: Readonly<Record<string, object>>): void => {
+    flux.repository.write('clusters/production/waiting', objects);
+    flux.repository.commit('the team changes');
   };
 
   it('is ready once the Secret of its Lumigo exists', async () => {
     const { testCluster } = operator;
-    write('namespace', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: team } });
-    write('lumigo', getLumigo(team));
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: team } };
+    write({ namespace, lumigo: getLumigo(team) });
     flux.apply({ ...waiting, metadata: { ...waiting.metadata, name: team } });
     const synced = flux.sync(team);
     await eventually(async () => {
@@ -219,7 +207,7 @@ describe('a Kustomization that waits', () => {
   });
 
   it('fails at once beside a second Lumigo, with the reason', async () => {
-    write('second', getLumigo(team, {}, 'second'));
+    write({ second: getLumigo(team, {}, 'second') });
     expect(await flux.sync(team)).toMatchObject([{ ready: 'False', message: expect.stringContaining('second') }]);
   });
 });

@@ -7,7 +7,7 @@ import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { isInstrumented, getLumigo } from '../lumigo.ts';
+import { getLumigo, getSecret, isInstrumented } from '../lumigo.ts';
 import { apply, getCollection } from '../manager/apply.ts';
 import { waitForDeletion } from './destroy.ts';
 import { eventually } from './eventually.ts';
@@ -71,10 +71,8 @@ export class TestCluster {
     await this.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
   }
 
-  async secret(namespace: string, token: string = validToken, name = 'lumigo-credentials'): Promise<void> {
-    const data = { token: Buffer.from(token).toString('base64') };
-    await this.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data });
-  }
+  secret = (namespace: string, token = validToken, name?: string): Promise<void> =>
+    this.apply(getSecret(namespace, token, name));
 
   async lumigo(namespace: string, spec: object = {}, name = 'lumigo'): Promise<void> {
     await this.create(getLumigo(namespace, spec, name));
@@ -99,8 +97,11 @@ export class TestCluster {
     this.waitForCondition(namespace, 'Active', { status: 'True' }, name);
 
   /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */
-  async waitForWebhook(namespace: string, atOnce = 1): Promise<void> {
-    const probe = createWorkload(deployment, namespace, 'webhook-probe');
+  async waitForWebhook(
+    namespace: string,
+    atOnce = 1,
+    probe = createWorkload(deployment, namespace, 'webhook-probe'),
+  ): Promise<void> {
     await eventually(async () => {
       const probes = await Promise.all(Array.from({ length: atOnce }, () => this.dryRun(probe)));
       if (!probes.every((each) => isInstrumented(toTemplate(each)))) throw new Error('the webhook injects nothing yet');
