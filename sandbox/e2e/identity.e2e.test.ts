@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { managerSelector, pods as podKind, ports } from '../../runtime/contract.ts';
+import { pods as podKind, ports } from '../../runtime/contract.ts';
 import { pythonImage } from '../node/apps.ts';
-import { getPods, waitForOperator, type PodView } from '../node/operator.ts';
+import { waitForOperator, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   };
   nodeTest = await NodeTest.start({ controllerManager: { replicas: REPLICAS } }, { kubelet });
   kubectl = await toolOn(nodeTest.system.node, 'kubectl', '-n', 'lumigo-system');
-  pods = await getPods(nodeTest.system.node, 'lumigo-system', managerSelector);
+  pods = await nodeTest.operatorPods();
 });
 afterAll(() => nodeTest?.stop());
 

@@ -1,3 +1,4 @@
+import { managerSelector } from '../../runtime/contract.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
@@ -35,9 +36,7 @@ export class NodeTest extends TestCluster {
     return new NodeTest(await startNodeWithSink(options));
   }
 
-  stop(): Promise<void> {
-    return this.system.node.stop();
-  }
+  stop = (): Promise<void> => this.system.node.stop();
 
   /** Creates a namespace that enforces `restricted`, with an active `Lumigo` and a separate token. */
   async traced(namespace: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
@@ -52,16 +51,16 @@ export class NodeTest extends TestCluster {
     return super.waitForWebhook(namespace, atOnce, probe);
   }
 
-  pods(namespace: string, app: string): Promise<PodView[]> {
-    return getPods(this.system.node, namespace, `app=${app}`);
-  }
+  pods = (namespace: string, app: string): Promise<PodView[]> => getPods(this.system.node, namespace, `app=${app}`);
 
-  async waitForRunning(
+  operatorPods = (): Promise<PodView[]> => getPods(this.system.node, 'lumigo-system', managerSelector);
+
+  waitForRunning = (
     namespace: string,
     app: string,
     { instrumented = true, replicas = 1, timeoutMs = 180_000 } = {},
-  ): Promise<PodView[]> {
-    return eventually(
+  ): Promise<PodView[]> =>
+    eventually(
       async () => {
         const pods = await this.pods(namespace, app);
         const fit = pods.filter((pod) => isReady(pod) && isInstrumented(pod) === instrumented);
@@ -73,7 +72,6 @@ export class NodeTest extends TestCluster {
       },
       { timeoutMs, intervalMs: 200 },
     );
-  }
 
   /** Runs an instrumented program with a Service. Returns its address after it answers. */
   async serve(namespace: string, app: string, options: AppOptions = {}): Promise<string> {
@@ -89,12 +87,8 @@ export class NodeTest extends TestCluster {
     return url;
   }
 
-  async countSpans(
-    url: string,
-    fits: (received: Received) => boolean,
-    timeoutMs = 40_000,
-  ): Promise<readonly Received[]> {
-    return eventually(
+  countSpans = (url: string, fits: (received: Received) => boolean, timeoutMs = 40_000): Promise<readonly Received[]> =>
+    eventually(
       async () => {
         await ask(url).catch(() => undefined);
         const spans = (await this.system.sink.spans()).filter(fits);
@@ -103,5 +97,4 @@ export class NodeTest extends TestCluster {
       },
       { timeoutMs, intervalMs: 500 },
     );
-  }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { managerSelector, pods, suffixes } from '../../runtime/contract.ts';
+import { pods, suffixes } from '../../runtime/contract.ts';
 import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
@@ -8,7 +8,7 @@ import { isInstrumented } from '../lumigo.ts';
 import { deployment, podTemplate, pythonImage, restrictedNamespace, service } from '../node/apps.ts';
 import { ask } from '../node/ask.ts';
 import { pauseImage } from '../node/configs.ts';
-import { getPods, waitForOperator } from '../node/operator.ts';
+import { waitForOperator } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
@@ -57,8 +57,7 @@ async function killLeader(): Promise<void> {
 
 async function replaceReplicas(): Promise<void> {
   const { node } = nodeTest.system;
-  const before = await getPods(node, 'lumigo-system', managerSelector);
-  for (const { metadata } of before) {
+  for (const { metadata } of await nodeTest.operatorPods()) {
     await nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
     await waitForOperator(node);
   }

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { toDocument } from '../../infra/constructs/configuration.ts';
 import { variables } from '../../runtime/config/document.ts';
-import { managerSelector, pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
+import { pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition } from '../../runtime/api/lumigo.ts';
@@ -10,7 +10,7 @@ import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
 import { toConfig } from '../manager/configuration.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { getPods, isReady, waitForOperator } from '../node/operator.ts';
+import { isReady, waitForOperator } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { NodeTest } from './node-test.ts';
 
@@ -87,7 +87,7 @@ export class RolloutView {
     this.nodeTest.merge(deployments, namespace, name, { spec });
 
   async killOperator(): Promise<void> {
-    for (const { metadata } of await this.operatorPods())
+    for (const { metadata } of await this.nodeTest.operatorPods())
       await this.nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
     await waitForOperator(this.nodeTest.system.node);
   }
@@ -97,19 +97,17 @@ export class RolloutView {
     const found = toTemplate(await this.read(namespace, name))?.spec.containers.find(({ name }) => name === 'manager');
     const config = toDocument({ ...toConfig(found ?? {}), version });
     const containers = [{ name: 'manager', env: [{ name: variables.config, value: config }] }];
-    const before = (await this.operatorPods()).map(({ metadata }) => metadata.uid);
+    const before = (await this.nodeTest.operatorPods()).map(({ metadata }) => metadata.uid);
     await apply(
       this.nodeTest.client,
       { ...manager, spec: { template: { spec: { containers } } } } as Manifest,
       'upgrade',
     );
     await eventually(async () => {
-      for (const { metadata } of await this.operatorPods()) expect(before).not.toContain(metadata.uid);
+      for (const { metadata } of await this.nodeTest.operatorPods()) expect(before).not.toContain(metadata.uid);
     }, WAIT);
     await waitForOperator(this.nodeTest.system.node);
   }
-
-  private operatorPods = () => getPods(this.nodeTest.system.node, 'lumigo-system', managerSelector);
 }
 
 export const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { lumigo, managerSelector, workloadKinds } from '../../runtime/contract.ts';
-import { getPods, isReady, type PodView } from '../node/operator.ts';
+import { lumigo, suffixes, workloadKinds } from '../../runtime/contract.ts';
+import { getAddress, isReady, type PodView } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { quantile } from '../testing/quantile.ts';
@@ -280,7 +280,6 @@ const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 10);
 const ATTACKERS = 20;
 /** Real attackers have their own machines; here they share two cores with everything that they attack. */
 const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
-const operatorNamespace = 'lumigo-system';
 
 async function program(): Promise<string> {
   const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
@@ -289,16 +288,6 @@ async function program(): Promise<string> {
     ...{ platform: 'node', format: 'esm', target: 'node20' },
   });
   return outputFiles[0]?.text ?? '';
-}
-
-async function webhookAddress(): Promise<{ host: string; port: number }> {
-  const services = { group: '', version: 'v1', plural: 'services', namespace: operatorNamespace };
-  for await (const { items } of nodeTest.client.pages(services))
-    for (const { spec } of items as unknown as { spec: { clusterIP: string; ports: { port: number }[] } }[]) {
-      const https = spec.ports.find(({ port }) => port === 443);
-      if (https !== undefined) return { host: spec.clusterIP, port: https.port };
-    }
-  throw new Error('the webhook has no Service');
 }
 
 async function creating(namespace: string, durationMs: number) {
@@ -317,8 +306,7 @@ async function creating(namespace: string, durationMs: number) {
     }
   };
   await Promise.all([0, 1, 2, 3].map(one));
-  took.sort((a, b) => a - b);
-  const at = (share: number) => Math.round(took[Math.floor((took.length - 1) * share)] ?? NaN);
+  const at = (share: number) => Math.round(quantile(took, share));
   return { asked: took.length, missed: missed.length, medianMs: at(0.5), p99Ms: at(0.99), longestMs: at(1) };
 }
 
@@ -332,12 +320,13 @@ it(
   'twenty attacking pods restart no replica and delay no deployment [F21]',
   async () => {
     const { namespace } = await nodeTest.traced('attacked');
-    const before = countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector));
+    const before = countRestarts(await nodeTest.operatorPods());
     const quiet = await creating(namespace, 5_000);
-    const { host, port } = await webhookAddress();
+    const webhook = `lumigo-lumigo-operator${suffixes.webhookService}`;
+    const { hostname } = new URL(await getAddress(nodeTest.client, 'lumigo-system', webhook));
     const env = [
-      { name: 'ATTACK_HOST', value: host },
-      { name: 'ATTACK_PORT', value: String(port) },
+      { name: 'ATTACK_HOST', value: hostname },
+      { name: 'ATTACK_PORT', value: '443' },
     ];
     const command = ['/nodejs/bin/node', '--input-type=module', '-e', await program()];
     await nodeTest.apply(restrictedNamespace('attackers'));
@@ -353,7 +342,7 @@ it(
     const attackers = await nodeTest.pods('attackers', 'attack');
     process.stderr.write(`      ${ATTACKERS} pods attack for ${seconds} s: ${JSON.stringify({ quiet, attacked })}\n`);
     expect(attackers.filter(isReady)).toHaveLength(ATTACKERS);
-    expect(countRestarts(await getPods(nodeTest.system.node, operatorNamespace, managerSelector))).toEqual(before);
+    expect(countRestarts(await nodeTest.operatorPods())).toEqual(before);
     expect(attacked.missed).toBe(0);
     expect(attacked.asked).toBeGreaterThan(seconds * 10);
     // A busy machine is slow without an attack as well.

@@ -22,21 +22,15 @@ export interface Fault extends Pick<Row<unknown>, 'name' | 'holds' | 'pods'> {
   readonly inject: (faultRun: FaultRun, isFull: boolean) => Promise<unknown>;
 }
 
-function fault<P>({ sizes, fault: inject, ...row }: Row<P>): Fault {
-  const sized = (isFull: boolean) =>
-    Object.fromEntries(
-      Object.entries(sizes).map(([name, pair]) => [name, (pair as [number, number])[isFull ? 1 : 0]]),
-    ) as P & {
-      workloads: number;
-    };
-  return {
-    ...row,
-    async inject(faultRun, isFull) {
-      const { workloads } = sized(isFull);
-      return inject(faultRun, await faultRun.fleet(workloads), sized(isFull));
-    },
-  };
-}
+const fault = <P>({ sizes, fault: inject, ...row }: Row<P>): Fault => ({
+  ...row,
+  async inject(faultRun, isFull) {
+    const pairs = Object.entries<readonly number[]>(sizes);
+    const sized = Object.fromEntries(pairs.map(([name, pair]) => [name, pair[isFull ? 1 : 0]]));
+    const { workloads } = sized as { workloads: number };
+    return inject(faultRun, await faultRun.fleet(workloads), sized as P);
+  },
+});
 
 const [pods, noPods] = [{ pods: true }, { pods: false }];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
 import { createProgram, runMain } from '../program.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { addOutcomes, keepOutcome, runJest } from '../testing/jest-run.ts';
+import { report, runJest } from '../testing/jest-run.ts';
 import { withFolder } from '../with-folder.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
@@ -33,13 +33,8 @@ async function main(names: readonly string[], { short = false, built = false, ke
     writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
     say(`wrote ${triedFile}. Run \`npm run generate\` to update docs/contributing/tested-versions.md`);
   }
-  const outcome = addOutcomes(results.map(withVersion));
-  keepOutcome(outcome);
-  for (const test of outcome.failed) say(`failed: ${test}`);
-  if (outcome.failed.length > 0) process.exitCode = 1;
+  report(results.map((run) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) })));
 }
-
-const withVersion = (run: Tried) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) });
 
 const tryWith = ({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> =>
   withFolder(async (folder) => {

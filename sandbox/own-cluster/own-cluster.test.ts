@@ -4,17 +4,10 @@ import { getTarget, needsAgreement, type MinifiedKubeconfig, type Target } from 
 
 const IMAGE = 'localhost/lumigo-kubernetes-operator:0.1.0';
 
+const named = (provider: string) => [{ extension: {} }, { extension: { provider } }];
 const getConfig = (context: string, cluster: string, provider?: string): MinifiedKubeconfig => ({
   'current-context': context,
-  contexts: [
-    {
-      name: context,
-      context: {
-        cluster,
-        extensions: provider === undefined ? null : [{ extension: {} }, { extension: { provider } }],
-      },
-    },
-  ],
+  contexts: [{ name: context, context: { cluster, extensions: provider === undefined ? null : named(provider) } }],
 });
 
 describe('getTarget', () => {

@@ -27,11 +27,11 @@ interface Run {
 export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
   try {
-    const report = join(folder, 'report.json');
+    const file = join(folder, 'report.json');
     const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-    const args = [...jest, '--json', `--outputFile=${report}`, ...flags];
+    const args = [...jest, '--json', `--outputFile=${file}`, ...flags];
     const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', stdout, 'inherit'], env });
-    const outcome = existsSync(report) ? getOutcome(readFileSync(report, 'utf8')) : { passed: 0, failed: [] };
+    const outcome = existsSync(file) ? getOutcome(readFileSync(file, 'utf8')) : { passed: 0, failed: [] };
     if (status === 0 || outcome.failed.length > 0) return outcome;
     return { ...outcome, failed: [`Jest itself, which ended with ${status}`] };
   } finally {
@@ -39,15 +39,15 @@ export function runJest({ flags, stdout, env = process.env }: Run): Outcome {
   }
 }
 
-export const addOutcomes = (outcomes: readonly Outcome[]): Outcome => ({
-  passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
-  failed: outcomes.flatMap(({ failed }) => failed),
-});
-
-/** Writes the outcome into the JSON file that LUMIGO_TEST_RESULTS names, if it names one. */
-export function keepOutcome(outcome: Outcome): void {
+/** Reports several runs together, also in the JSON file that LUMIGO_TEST_RESULTS names. The exit code is 1 if a test failed. */
+export function report(outcomes: readonly Outcome[]): Outcome {
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
+  const failed = outcomes.flatMap((outcome) => outcome.failed);
+  for (const test of failed) process.stderr.write(`failed: ${test}\n`);
   const { LUMIGO_TEST_RESULTS: file } = process.env;
-  if (file !== undefined) writeFileSync(file, JSON.stringify(outcome));
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed }));
+  if (failed.length > 0) process.exitCode = 1;
+  return { passed, failed };
 }
 
 /** Returns the outcome of a run. The tests of a failed file without a failed test did not begin. */

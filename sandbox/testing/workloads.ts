@@ -89,16 +89,18 @@ export interface RunningOptions {
   readonly spec?: object;
 }
 
-export function createRunning(
+/** @param more merged into the spec */
+export function withReplicas(kind: WorkloadKind, workload: Manifest, more: object = {}): Manifest {
+  const counted = kind.pods === undefined || kind.pods === 'nodes' ? {} : { replicas: REPLICAS };
+  return { ...workload, spec: { ...(workload['spec'] as object), ...counted, ...more } };
+}
+
+export const createRunning = (
   bench: Pick<Workloads, 'create'>,
   namespace: string,
   name: string,
   { kind = workloadKinds.deployment, spec = {} }: RunningOptions = {},
-): Promise<KubernetesObject> {
-  const manifest = createWorkload(kind, namespace, name);
-  const counted = kind.pods === undefined || kind.pods === 'nodes' ? {} : { replicas: REPLICAS };
-  return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...counted, ...spec } });
-}
+): Promise<KubernetesObject> => bench.create(withReplicas(kind, createWorkload(kind, namespace, name), spec));
 
 /** Waits until the controller reports available pods. A workload without pods is complete at once. */
 export const waitForComplete = (

@@ -12,6 +12,7 @@ export interface ForeignChange {
 }
 
 type Place = readonly [path: readonly string[], value: unknown];
+type Fields = readonly (readonly [name: string, value: unknown])[];
 
 const pointer = (path: readonly string[]): string => path.map((step) => `/${pointerStep(step)}`).join('');
 
@@ -47,7 +48,7 @@ function another(value: unknown, pick: number): unknown {
 
 const probe = { httpGet: { path: '/', port: 80 } };
 
-const containerFields: readonly (readonly [string, unknown])[] = [
+const containerFields: Fields = [
   ['command', ['sh', '-c', 'id']],
   ['args', ['--evil']],
   ['image', 'evil:1'],
@@ -67,7 +68,7 @@ const containerFields: readonly (readonly [string, unknown])[] = [
   ['stdin', true],
   ['tty', true],
 ];
-const podFields: readonly (readonly [string, unknown])[] = [
+const podFields: Fields = [
   ['hostNetwork', true],
   ['hostPID', true],
   ['hostIPC', true],
@@ -87,7 +88,7 @@ const podFields: readonly (readonly [string, unknown])[] = [
   ['terminationGracePeriodSeconds', 1],
   ['affinity', { nodeAffinity: {} }],
 ];
-const specFields: readonly (readonly [string, unknown])[] = [
+const specFields: Fields = [
   ['replicas', 7],
   ['paused', true],
   ['minReadySeconds', 5],
@@ -100,13 +101,13 @@ const specFields: readonly (readonly [string, unknown])[] = [
   ['updateStrategy', { type: 'OnDelete' }],
   ['selector', { matchLabels: { app: 'another' } }],
 ];
-const metadataFields: readonly (readonly [string, unknown])[] = [
+const metadataFields: Fields = [
   ['labels', { evil: 'label' }],
   ['annotations', { evil: 'annotation' }],
   ['finalizers', ['evil.example.com/finalizer']],
   ['ownerReferences', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'evil', uid: 'x' }]],
 ];
-const items: readonly (readonly [string, unknown])[] = [
+const items: Fields = [
   ['containers', { name: 'evil', image: 'evil:1' }],
   ['initContainers', { name: 'evil', image: 'evil:1' }],
   ['initContainers', { name: 'evil', image: 'evil:1', restartPolicy: 'Always' }],
@@ -114,7 +115,7 @@ const items: readonly (readonly [string, unknown])[] = [
   ['volumes', { name: 'evil', secret: { secretName: 'other' } }],
   ['imagePullSecrets', { name: 'evil' }],
 ];
-const containerItems: readonly (readonly [string, unknown])[] = [
+const containerItems: Fields = [
   ['env', { name: 'EVIL', value: '1' }],
   ['env', { name: 'NODE_OPTIONS', value: '--require /evil.js' }],
   ['env', { name: environment.preload, value: '/evil.so' }],
@@ -124,6 +125,7 @@ const containerItems: readonly (readonly [string, unknown])[] = [
 ];
 
 type Maker = (at: At, pick: number) => ForeignChange;
+type Where = (at: At, pick: number) => readonly string[];
 interface At {
   readonly workload: Workload;
   readonly template: readonly string[];
@@ -134,10 +136,7 @@ const valueAt = (workload: Workload, path: readonly string[]): unknown =>
 
 const from = <T>(list: readonly T[], pick: number): T => list[pick % list.length] as T;
 
-function set(
-  where: (at: At, pick: number) => readonly string[],
-  fields: readonly (readonly [string, unknown])[],
-): Maker {
+function set(where: Where, fields: Fields): Maker {
   return (at, pick) => {
     const [field, value] = from(fields, pick);
     const path = [...where(at, Math.floor(pick / fields.length)), field];
@@ -145,10 +144,7 @@ function set(
   };
 }
 
-function append(
-  where: (at: At, pick: number) => readonly string[],
-  added: readonly (readonly [string, unknown])[],
-): Maker {
+function append(where: Where, added: Fields): Maker {
   return (at, pick) => {
     const [field, value] = from(added, pick);
     const path = [...where(at, Math.floor(pick / added.length)), field];

@@ -1,9 +1,9 @@
-import { ensureBundle } from '../infra/release/bundle.ts';
-import { ensureImages } from './images/images.ts';
-import { whyNoNode } from './node/requirements.ts';
-import { runMain } from './program.ts';
-import { ensureBinaries } from './programs/build.ts';
-import { components, fluxComponents, nodeComponents, releaseComponents, validators } from './programs/components.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
+import { ensureImages } from '../images/images.ts';
+import { whyNoNode } from '../node/requirements.ts';
+import { runMain } from '../program.ts';
+import { ensureBinaries } from './build.ts';
+import { components, fluxComponents, nodeComponents, releaseComponents, validators } from './components.ts';
 
 /** Builds what the tests run against, and says what it builds. `--node` adds the parts of a node, `--gitops` Flux. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
