@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { join, resolve } from 'node:path';
-import { answerTo } from '../answer.ts';
+import { connectTo } from '../control-plane/connect.ts';
 import { isRunning, stateIn } from '../state.ts';
 import { summary, type UpOptions } from './up.ts';
 
@@ -9,7 +8,7 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
   const dir = resolve(given);
   const state = stateIn(dir);
   const processes = state.processes.map((each) => ({ ...each, running: isRunning(each) }));
-  const ready = await isReady(state.server, readFileSync(join(dir, 'ca.crt'), 'utf8'), state.token);
+  const ready = await isReady({ ...state, ca: readFileSync(join(dir, 'ca.crt'), 'utf8') });
   const well = ready && processes.every(({ running }) => running);
   const lines = json
     ? [JSON.stringify({ ...summary(state), ready: well, startedAt: state.startedAt, processes })]
@@ -23,9 +22,10 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
   process.exitCode = well ? 0 : 1;
 }
 
-async function isReady(server: string, ca: string, token: string): Promise<boolean> {
-  const sent = request(`${server}/readyz`, { ca, timeout: 3_000, headers: { authorization: `Bearer ${token}` } });
-  sent.on('timeout', () => sent.destroy());
-  const { status } = await answerTo(sent.end()).catch(() => ({ status: 0 }));
-  return status === 200;
+async function isReady(connection: Parameters<typeof connectTo>[0]): Promise<boolean> {
+  const transport = connectTo(connection);
+  const answer = transport.request({ method: 'GET', path: '/readyz', timeoutMs: 3_000 });
+  const isAnswered = await answer.then(Boolean, () => false);
+  transport.close();
+  return isAnswered;
 }

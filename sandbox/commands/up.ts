@@ -61,10 +61,7 @@ async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
   endOnSignal(cluster);
   if (bare) return { cluster, first: {}, cleanup: '' };
   await ensureBundle();
-  const manager = await stopOnError(
-    () => cluster.stop(),
-    () => addOperator(cluster),
-  );
+  const manager = await stopOnError(cluster, () => addOperator(cluster));
   return { cluster, first: { manager: manager.pid }, cleanup: '' };
 }
 
@@ -75,18 +72,14 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   const sink = bareNode.sink.url;
   endOnSignal(cluster);
   const started = { cluster, first: { node: cluster.namespacesPid }, cleanup: cluster.cleanup, sink };
-  if (!bare)
-    await stopOnError(
-      () => cluster.stop(),
-      () => installOnNode(cluster, sink),
-    );
+  if (!bare) await stopOnError(cluster, () => installOnNode(cluster, sink));
   return started;
 }
 
 /** The reaper cleans up after this process. */
 function endOnSignal(cluster: ControlPlane): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void cluster.reaper.end().then(() => process.exit(130)));
+    process.once(signal, () => void cluster.reaper.stop().then(() => process.exit(130)));
 }
 
 function getState({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {

@@ -63,10 +63,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   // If a reaper is given, its folder exists.
   const { dir = '', reaper: given } = options;
   const { folder, reaper } = given === undefined ? newHome(options.dir) : { folder: dir, reaper: given };
-  return stopOnError(
-    () => reaper.end(),
-    () => start(folder, reaper, binaries, options),
-  );
+  return stopOnError(reaper, () => start(folder, reaper, binaries, options));
 }
 
 function newHome(dir: string | undefined) {
@@ -122,7 +119,7 @@ async function start(
     async stop() {
       transport.close();
       await processes.stop();
-      await reaper.end();
+      await reaper.stop();
     },
   };
 }

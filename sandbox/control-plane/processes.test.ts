@@ -36,5 +36,5 @@ it('the end of a program is reported, also if its folder was deleted before', as
   const { died } = launch({ ...program, folder, reaper });
   rmSync(folder, { recursive: true });
   expect(await died).toContain('shell ended (exit code 3)');
-  await reaper.end();
+  await reaper.stop();
 });

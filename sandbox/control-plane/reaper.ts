@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 export interface Reaper {
   watch(pid: number): void;
   release(): void;
-  end(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** The script kills processes after three seconds, and waits until the last one has exited, because they write to the folder. */
@@ -43,7 +43,7 @@ export function startReaper(folder: string, cleanup = ''): Reaper {
   return {
     watch: (pid) => void tell(`watch ${pid}`),
     release: () => void tell('release'),
-    end: () => {
+    stop: () => {
       shell.ref();
       shell.stdin?.end();
       return ended;

@@ -28,7 +28,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
     await sink.close();
   };
   const config = { endpoint: sink.url };
-  const manager = await stopOnError(stop, () => addOperator(cluster, { collector, config }));
+  const manager = await stopOnError({ stop }, () => addOperator(cluster, { collector, config }));
   const joinCollector = async () => {
     await ensureBinaries(['otelcol'], progress);
     await manager.joinCollector();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { operatorVersion } from '../../infra/settings/version.ts';
 import { documented, type Documented } from '../flux/documented.ts';
 import { Flux, fluxNamespace } from '../flux/flux.ts';
-import { isWrite, writeName, findWriter } from '../flux/writes.ts';
+import { getWrites } from '../flux/writes.ts';
 import { repository } from '../images/recipes.ts';
 import { getLumigo, getSecret } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
@@ -89,12 +89,8 @@ const getUids = async (namespace: string, app: string) =>
 
 function writesSince(entries: number): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const entry of readAudit(nodeTest.system.node).slice(entries)) {
-    const writer = findWriter(entry);
-    if (writer === undefined || !isWrite(entry) || entry.objectRef?.resource === 'leases') continue;
-    const name = `${writer}: ${writeName(entry)}`;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
+  for (const write of getWrites(readAudit(nodeTest.system.node).slice(entries)))
+    if (!write.includes(' leases ')) counts[write] = (counts[write] ?? 0) + 1;
   return counts;
 }
 

@@ -4,13 +4,13 @@ import { pods, suffixes } from '../../runtime/contract.ts';
 import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { isInstrumented } from '../lumigo.ts';
-import { deployment, podTemplate, pythonImage, restrictedNamespace, service } from '../node/apps.ts';
+import { deployment, pod, pythonImage, restrictedNamespace, service } from '../node/apps.ts';
 import { ask } from '../node/ask.ts';
 import { pauseImage } from '../node/configs.ts';
 import { waitForOperator } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
+import { podMode, waitForInjectedPods } from '../testing/pod-policy.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
@@ -107,8 +107,8 @@ it('reports Received for a program on the network of its node, by the pod uid th
     setInterval(() => require('http').get({ port: this.address().port }, (answer) => answer.resume()), 500);
   })`;
   const command = ['/nodejs/bin/node', '-e', script];
-  const pod = { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' };
-  await nodeTest.apply(deployment(onNode, 'agent', { command, pod }));
+  const onItsNetwork = { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' };
+  await nodeTest.apply(deployment(onNode, 'agent', { command, pod: onItsNetwork }));
   await eventually(
     async () => expect((await readListed(onNode))['agent']).toMatchObject({ telemetry: 'Received' }),
     patience,
@@ -135,24 +135,7 @@ describe('the operator', () => {
   });
 });
 
-const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const rolledOut = (inNamespace: string) => nodeTest.condition(inNamespace, 'RolledOut');
-
-/** A new API server reads the kind of a parameter within 30 s. */
-const waitForEffect = (inNamespace: string): Promise<void> =>
-  eventually(
-    async () => {
-      const { metadata, spec } = podTemplate('probe');
-      const probe = {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { ...metadata, namespace: inNamespace, name: 'probe' },
-        spec,
-      };
-      expect(isInstrumented(await nodeTest.dryRun(probe))).toBe(true);
-    },
-    { timeoutMs: 60_000 },
-  );
 
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];
@@ -168,7 +151,7 @@ describe('in Pod mode', () => {
       expect(message).toContain('2 pods run without the injection');
       return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
     });
-    await waitForEffect('running');
+    await waitForInjectedPods(nodeTest, 'running', true, pod('running', 'probe'));
     kubectl(...command.split(' '));
     await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
     await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
@@ -183,14 +166,11 @@ describe('in Pod mode', () => {
     const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
     kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=120s');
     await nodeTest.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    const [pod] = await nodeTest.waitForRunning(namespace, 'front');
+    const [created] = await nodeTest.waitForRunning(namespace, 'front');
     const url = await nodeTest.getAddress(namespace, 'front');
     kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
-    const [span] = await nodeTest.countSpans(
-      url,
-      ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid,
-      120_000,
-    );
+    const isOwn = ({ resource }: Received) => resource['k8s.pod.uid'] === created?.metadata.uid;
+    const [span] = await nodeTest.countSpans(url, isOwn, 120_000);
     expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { pods as podKind, workloadKinds } from '../../runtime/contract.ts';
 import type { Container, PatchOperation, Resources, Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
-import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
+import { deployment, limitRange, pod, restrictedNamespace, service } from '../node/apps.ts';
 import { getPods, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
@@ -128,8 +128,7 @@ const lower = (object: Workload): readonly PatchOperation[] =>
 
 async function startAutoscaler(namespace: string): Promise<void> {
   const { client, system } = nodeTest;
-  const { metadata, spec } = podTemplate('probe', { resources: { requests: asked, limits: asked } });
-  const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
+  const probe = pod(namespace, 'probe', { resources: { requests: asked, limits: asked } });
   const end = await startMutatingWebhook({
     ...{ client, namespace, name: `vpa-${namespace}`, mutate: lower, address: system.node.slot.hostAddress },
     rule: { apiGroups: [''], operations: ['CREATE'], resources: ['pods'] },
@@ -151,21 +150,11 @@ const createQuota = (namespace: string, lists: readonly string[]) => ({
   },
 });
 
-const createLimitRange = (namespace: string) => ({
-  apiVersion: 'v1',
-  kind: 'LimitRange',
-  metadata: { namespace, name: 'range' },
-  spec: {
-    limits: [
-      {
-        type: 'Container',
-        min: { cpu: '100m', memory: '64Mi' },
-        max: { cpu: '1', memory: '1Gi' },
-        maxLimitRequestRatio: { cpu: '1', memory: '1' },
-      },
-    ],
-  },
-});
+const limits = {
+  min: { cpu: '100m', memory: '64Mi' },
+  max: { cpu: '1', memory: '1Gi' },
+  maxLimitRequestRatio: { cpu: '1', memory: '1' },
+};
 
 const usedBy = (namespace: string): Promise<unknown> =>
   eventually(
@@ -182,10 +171,10 @@ const usedBy = (namespace: string): Promise<unknown> =>
     { timeoutMs: 60_000 },
   );
 
-const findQos = ([pod]: readonly PodView[]): string | undefined => pod?.status?.qosClass;
+const findQos = ([found]: readonly PodView[]): string | undefined => found?.status?.qosClass;
 
-function getCopySeconds([pod]: readonly PodView[]): number {
-  const { startedAt, finishedAt } = pod?.status?.initContainerStatuses?.[0]?.state?.terminated ?? {};
+function getCopySeconds([found]: readonly PodView[]): number {
+  const { startedAt, finishedAt } = found?.status?.initContainerStatuses?.[0]?.state?.terminated ?? {};
   return (Date.parse(String(finishedAt)) - Date.parse(String(startedAt))) / 1_000;
 }
 
@@ -197,7 +186,7 @@ it.concurrent.each<readonly [string, Resources, readonly string[]]>([
   async (qosClass, resources, lists) => {
     const namespace = qosClass.toLowerCase();
     await nodeTest.apply(restrictedNamespace(namespace), createQuota(namespace, lists));
-    if (qosClass === 'Guaranteed') await nodeTest.apply(createLimitRange(namespace));
+    if (qosClass === 'Guaranteed') await nodeTest.apply(limitRange(namespace, limits));
     await startAutoscaler(namespace);
     await nodeTest.apply(deployment(namespace, 'app', { resources }));
     const before = await nodeTest.waitForRunning(namespace, 'app', { instrumented: false });

@@ -11,6 +11,7 @@ import { getToken } from '../testing/telemetry.ts';
 import { createWorkload } from '../testing/workloads.ts';
 import {
   deployment,
+  limitRange,
   muslImage,
   nodeImage,
   podTemplate,
@@ -180,22 +181,13 @@ describe('programs without a line of tracing', () => {
 
   it.concurrent('comply with a LimitRange', async () => {
     const { namespace } = await nodeTest.traced('limits');
-    await nodeTest.apply({
-      apiVersion: 'v1',
-      kind: 'LimitRange',
-      metadata: { namespace, name: 'limits' },
-      spec: {
-        limits: [
-          {
-            type: 'Container',
-            default: { cpu: '500m', memory: '200Mi' },
-            defaultRequest: { cpu: '20m', memory: '64Mi' },
-            max: { cpu: '500m', memory: '256Mi' },
-            min: { cpu: '10m', memory: '16Mi' },
-          },
-        ],
-      },
-    });
+    const limits = {
+      default: { cpu: '500m', memory: '200Mi' },
+      defaultRequest: { cpu: '20m', memory: '64Mi' },
+      max: { cpu: '500m', memory: '256Mi' },
+      min: { cpu: '10m', memory: '16Mi' },
+    };
+    await nodeTest.apply(limitRange(namespace, limits));
     await nodeTest.countSpans(await nodeTest.serve(namespace, 'front'), of(namespace, 'front'));
   });
 

@@ -3,14 +3,14 @@ import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
 import { getLumigo, getSecret } from '../lumigo.ts';
-import { readAudit } from '../testing/audit.ts';
+import { readAudit, type AuditEntry } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
 import { validToken } from '../testing/test-cluster.ts';
 import { createWorkload, type WorkloadOptions } from '../testing/workloads.ts';
 import { documented, type Documented } from './documented.ts';
 import { Flux } from './flux.ts';
-import { isWrite, writeName, findWriter } from './writes.ts';
+import { getWrites } from './writes.ts';
 
 const { deployment } = workloadKinds;
 const namespace = 'shop';
@@ -52,16 +52,13 @@ async function synced(): Promise<void> {
   expect(said).toMatchObject({ ready: 'True' });
 }
 
-const writesOfWorkloads = () =>
-  readAudit(operator.cluster)
-    .filter((entry) => isWrite(entry) && findWriter(entry) !== undefined)
-    .filter(({ objectRef }) => objectRef?.resource !== 'events' && objectRef?.namespace === namespace)
-    .map((entry) => `${findWriter(entry)}: ${writeName(entry)}`);
+const isOfWorkload = ({ objectRef }: AuditEntry): boolean =>
+  objectRef?.resource !== 'events' && objectRef?.namespace === namespace;
 
-async function getWrites(action: () => Promise<void>): Promise<readonly string[]> {
-  const before = writesOfWorkloads().length;
+async function writesDuring(action: () => Promise<void>): Promise<readonly string[]> {
+  const before = readAudit(operator.cluster).length;
   await action();
-  return writesOfWorkloads().slice(before);
+  return getWrites(readAudit(operator.cluster).slice(before).filter(isOfWorkload));
 }
 
 /** Waits until the Lumigo's list has changed too, so that later writes have another cause. */
@@ -90,7 +87,7 @@ describe('workloads that Flux applies', () => {
     await instrumented('before');
     expect(await findPreload('before')).toBe(`/own.so:${injector}`);
     expect(
-      await getWrites(async () => {
+      await writesDuring(async () => {
         await synced();
         await synced();
       }),
@@ -99,11 +96,11 @@ describe('workloads that Flux applies', () => {
 
   it('get the injection in the write that creates them, and the next sync writes nothing', async () => {
     commit({ after: own('after'), plain: workload('plain') });
-    const writes = await getWrites(synced);
+    const writes = await writesDuring(synced);
     expect(writes.filter((write) => write.endsWith('/after'))).toEqual(['flux: patch deployments shop/after']);
     await instrumented('after');
     await instrumented('plain');
-    expect(await getWrites(synced)).toEqual([]);
+    expect(await writesDuring(synced)).toEqual([]);
   });
 
   it.each(['before', 'after'])(
@@ -111,7 +108,7 @@ describe('workloads that Flux applies', () => {
     async (name) => {
       const { metadata } = await operator.testCluster.get(deployment, namespace, name);
       commit({ [name]: own(name, '/another.so') });
-      const writes = await getWrites(synced);
+      const writes = await writesDuring(synced);
       expect(writes.filter((write) => write.endsWith(`/${name}`))).toEqual([`flux: patch deployments shop/${name}`]);
       expect(await findPreload(name)).toBe(`/another.so:${injector}`);
       const now = await operator.testCluster.get(deployment, namespace, name);
@@ -123,7 +120,7 @@ describe('workloads that Flux applies', () => {
       expect(await findPreload(name)).toBe(injector);
       commit({ [name]: own(name) });
       await synced();
-      expect(await getWrites(synced)).toEqual([]);
+      expect(await writesDuring(synced)).toEqual([]);
     },
   );
 
@@ -131,15 +128,15 @@ describe('workloads that Flux applies', () => {
     commit({ plain: workload('plain', { labels: { [labels.autoTrace]: 'false' } }) });
     await synced();
     await instrumented('plain', false);
-    expect(await getWrites(synced)).toEqual([]);
+    expect(await writesDuring(synced)).toEqual([]);
     commit({ plain: workload('plain') });
     await synced();
     await instrumented('plain');
-    expect(await getWrites(synced)).toEqual([]);
+    expect(await writesDuring(synced)).toEqual([]);
   });
 
   it('are written a few times while the webhook is down, and not once it answers', async () => {
-    const writes = await getWrites(async () => {
+    const writes = await writesDuring(async () => {
       await operator.withoutWebhook(async () => {
         await synced();
         await eventually(async () => expect(await findPreload('after')).toBe(`/own.so:${injector}`));
@@ -152,7 +149,7 @@ describe('workloads that Flux applies', () => {
     const about = (name: string) => writes.filter((write) => write.endsWith(`/${name}`)).length;
     expect(about('plain')).toBe(0);
     expect(about('after')).toBeLessThanOrEqual(4);
-    const later = await getWrites(synced);
+    const later = await writesDuring(synced);
     expect(later.filter((write) => write.includes(' deployments '))).toEqual([]);
   });
 
@@ -180,7 +177,7 @@ describe('workloads that Flux applies', () => {
     await synced();
     for (const name of ['before', 'after', 'plain']) await instrumented(name, false);
     expect(await findPreload('after')).toBe('/own.so');
-    expect(await getWrites(synced)).toEqual([]);
+    expect(await writesDuring(synced)).toEqual([]);
   });
 });
 

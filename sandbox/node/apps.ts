@@ -61,11 +61,22 @@ export function deployment(namespace: string, name: string, options: AppOptions 
   };
 }
 
+export const pod = (namespace: string, name: string, options: AppOptions = {}): Manifest => {
+  const { metadata, spec } = podTemplate(name, options);
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name }, spec };
+};
+
 export const service = (namespace: string, name: string): Manifest => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { namespace, name },
   spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] },
+});
+
+/** @param limits of each container: `min`, `max`, `default` … */
+export const limitRange = (namespace: string, limits: object): Manifest => ({
+  ...{ apiVersion: 'v1', kind: 'LimitRange', metadata: { namespace, name: 'limits' } },
+  spec: { limits: [{ type: 'Container', ...limits }] },
 });
 
 export const restrictedNamespace = (name: string): Manifest => ({

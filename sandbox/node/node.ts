@@ -64,10 +64,7 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cleanup = toCleanup(slot);
   const reaper = startReaper(options.dir ?? dirname(folder), cleanup);
-  return stopOnError(
-    () => reaper.end(),
-    () => start(folder, slot, { ...options, reaper, cleanup }, programs),
-  );
+  return stopOnError(reaper, () => start(folder, slot, { ...options, reaper, cleanup }, programs));
 }
 
 const toCleanup = (slot: Slot): string =>
@@ -120,7 +117,7 @@ async function start(
       kubelet();
     },
     // All processes end with the first one of the namespaces.
-    stop: () => reaper.end(),
+    stop: reaper.stop,
   };
 }
 

@@ -31,20 +31,14 @@ export async function startNodeWithOperator(options: NodeOperatorOptions = {}): 
   const { node, sink } = await startNodeWithSink(options);
   options.onProgress?.('the node is ready; installing the operator');
   const installing = () => installOnNode(node, sink.url, options.settings);
-  return { node, sink, installation: await stopOnError(() => node.stop(), installing) };
+  return { node, sink, installation: await stopOnError(node, installing) };
 }
 
 /** Starts a node with all images and a sink in place of Lumigo, but without the operator. */
 export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {}): Promise<BareNode> {
   const images = await ensureImages(options.onProgress ?? (() => undefined));
   const node = await startNode({ ...options, images });
-  return {
-    node,
-    sink: await stopOnError(
-      () => node.stop(),
-      () => startSink(node),
-    ),
-  };
+  return { node, sink: await stopOnError(node, () => startSink(node)) };
 }
 
 interface Given {

@@ -46,7 +46,7 @@ export async function startRegistry({ refusing = false } = {}) {
     folder: contents,
     async stop(): Promise<void> {
       await running.stop();
-      await reaper.end();
+      await reaper.stop();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { suffixes } from '../../runtime/contract.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Installation } from '../manager/install.ts';
@@ -27,7 +27,7 @@ export interface AuditEntry {
 
 /** Returns every request so far to an API server that was started with `audit`. */
 export const readAudit = ({ auditLog }: Pick<ControlPlane, 'auditLog'>): readonly AuditEntry[] =>
-  entriesIn(readFileSync(auditLog, 'utf8'));
+  followAudit(auditLog)();
 
 /** Returns a function that reads the entries since its last call. A half-written one waits for the next call. */
 export function followAudit(auditLog: string): () => readonly AuditEntry[] {
@@ -39,16 +39,10 @@ export function followAudit(auditLog: string): () => readonly AuditEntry[] {
     closeSync(file);
     const whole = added.subarray(0, added.lastIndexOf('\n') + 1);
     offset += whole.length;
-    return entriesIn(whole.toString());
+    const lines = whole.toString().split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as AuditEntry);
   };
 }
-
-/** The last line may be written only in part. */
-const entriesIn = (text: string): readonly AuditEntry[] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as AuditEntry);
 
 type Account = 'manager' | 'telemetryProxy' | 'check';
 

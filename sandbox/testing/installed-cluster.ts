@@ -24,7 +24,7 @@ export async function startInstalled(
 ): Promise<InstalledCluster> {
   const cluster = await startControlPlane({ controllerManager: false });
   const stop = () => cluster.stop();
-  const installation = await stopOnError(stop, async () => {
+  const installation = await stopOnError(cluster, async () => {
     for (const definition of definitions) await applyDefinition(cluster.client, definition);
     return install(cluster.client, { settings });
   });

@@ -35,10 +35,7 @@ const getShortWaits = ({ rollout }: { readonly rollout?: { readonly soakSeconds?
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
   await ensureBundle();
   const cluster = await startControlPlane(options);
-  return stopOnError(
-    () => cluster.stop(),
-    () => operatorOn(cluster, options),
-  );
+  return stopOnError(cluster, () => operatorOn(cluster, options));
 }
 
 /** The API server begins and ends to call a webhook a moment after its configuration changes. The webhook echoes this label. */

@@ -39,9 +39,14 @@ export function setActive(on: TestCluster, namespace: string, status: 'True' | '
 const WAIT = { timeoutMs: 60_000 };
 
 /** Resolves when the API server injects the pods of a namespace, or no longer does. It learns the kind of a parameter within 30 s. */
-export const waitForInjectedPods = (testCluster: TestCluster, namespace: string, expected = true): Promise<void> =>
+export const waitForInjectedPods = (
+  testCluster: TestCluster,
+  namespace: string,
+  expected = true,
+  probe: Manifest = getPod(namespace, 'probe', { app: 'probe' }),
+): Promise<void> =>
   eventually(async () => {
-    if (isInstrumented(await testCluster.dryRun(getPod(namespace, 'probe', { app: 'probe' }))) !== expected)
+    if (isInstrumented(await testCluster.dryRun(probe)) !== expected)
       throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
   }, WAIT);
 

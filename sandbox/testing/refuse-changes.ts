@@ -1,4 +1,4 @@
-import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import { eventually } from './eventually.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
@@ -18,12 +18,13 @@ export interface Refusal {
   readonly message: string;
   /** Labels of the affected objects. Default: all of the namespace. */
   readonly labels?: Readonly<Record<string, string>>;
-  readonly isRefused: () => Promise<boolean>;
+  /** A dry run that is refused from then on. */
+  readonly attempt: () => Promise<unknown>;
 }
 
 /** Makes the API server refuse some requests, as a cluster administrator's policy may. Returns how to end it. */
 export async function refuse(client: Client, name: string, refusal: Refusal): Promise<() => Promise<void>> {
-  const { namespace, rule, message, labels, isRefused } = refusal;
+  const { namespace, rule, message, labels, attempt } = refusal;
   const selectors = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
     ...(labels === undefined ? {} : { objectSelector: { matchLabels: labels } }),
@@ -45,8 +46,11 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
   });
   const waitForRefused = (expected: boolean) =>
     eventually(async () => {
-      if ((await isRefused()) !== expected)
-        throw new Error(`requests are ${expected ? 'not refused yet' : 'still refused'}`);
+      const isRefused = await attempt().then(
+        () => false,
+        () => true,
+      );
+      if (isRefused !== expected) throw new Error(`requests are ${expected ? 'not refused yet' : 'still refused'}`);
     });
   await waitForRefused(true);
   return async () => {
@@ -56,26 +60,19 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
   };
 }
 
-export function refuseChanges(
+/** Refuses changes of the Deployments with some labels, of which there is one at least. */
+export async function refuseChanges(
   client: Client,
   namespace: string,
   labels: Readonly<Record<string, string>>,
 ): Promise<() => Promise<void>> {
   const deployments = { ...kinds.deployments, namespace };
-  const labelSelector = Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-  const isRefused = async (): Promise<boolean> => {
-    const { value } = await client.pages(deployments, { labelSelector, limit: 1 }).next();
-    const target = value?.items[0]?.metadata.name;
-    if (target === undefined) throw new Error('there is no workload to refuse changes of');
-    const body = { metadata: { annotations: { probe: 'x' } } };
-    return client.patch({ ...deployments, name: target }, { kind: 'merge', body }, { dryRun: true }).then(
-      () => false,
-      () => true,
-    );
-  };
+  const labelSelector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const [target] = await listAll(client, deployments, { labelSelector: labelSelector.join() });
+  if (target === undefined) throw new Error('there is no workload to refuse changes of');
+  const patch = { kind: 'merge', body: { metadata: { annotations: { probe: 'x' } } } } as const;
+  const attempt = () => client.patch({ ...deployments, name: target.metadata.name }, patch, { dryRun: true });
   const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
   const message = 'this workload is frozen';
-  return refuse(client, `refuse-${namespace}`, { namespace, rule, message, labels, isRefused });
+  return refuse(client, `refuse-${namespace}`, { namespace, rule, message, labels, attempt });
 }

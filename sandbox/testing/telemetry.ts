@@ -30,7 +30,7 @@ export async function startTelemetry(options: OperatorOptions = {}): Promise<Tel
   const sink = await OtlpSink.start({ port });
   const config = { endpoint: sink.url, ...options.config };
   const start = () => startOperator({ ...options, collector: true, config });
-  return telemetryOn(await stopOnError(() => sink.close(), start), sink);
+  return telemetryOn(await stopOnError({ stop: () => sink.close() }, start), sink);
 }
 
 function telemetryOn(operator: OperatorBench, sink: OtlpSink) {

@@ -25,7 +25,7 @@ export async function startGuarded(settings: object = {}): Promise<GuardedCluste
     await cluster.stop();
   };
   const guardedCluster = { ...installed, manager: createClient(transport), stop };
-  if (installation.settings.guard === 'Deny') await stopOnError(stop, () => waitForEnforced(guardedCluster));
+  if (installation.settings.guard === 'Deny') await stopOnError(guardedCluster, () => waitForEnforced(guardedCluster));
   return guardedCluster;
 }
 
