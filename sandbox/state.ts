@@ -12,7 +12,7 @@ export interface SandboxState {
   readonly startedAt: string;
   /** Shell commands that undo the node's changes of this machine, after the processes exit. */
   readonly cleanup: string;
-  readonly sink?: string;
+  readonly sink: string | undefined;
   /** In the order of their end. */
   readonly processes: readonly SandboxProcess[];
 }

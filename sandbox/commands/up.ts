@@ -84,28 +84,17 @@ function endOnSignal(cluster: ControlPlane): void {
 
 function getState({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
   const pids = { ...first, ...Object.fromEntries(Object.entries(cluster.pids()).reverse()) };
+  const { dir, server, kubeconfig, token } = cluster;
   return {
-    dir: cluster.dir,
-    server: cluster.server,
-    kubeconfig: cluster.kubeconfig,
-    token: cluster.token,
-    kubectl,
+    ...{ dir, server, kubeconfig, token, kubectl, cleanup, sink },
     startedAt: new Date().toISOString(),
-    cleanup,
-    ...(sink === undefined ? {} : { sink }),
     processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
   };
 }
 
 export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {
-  return {
-    ...(sink === undefined ? {} : { sink }),
-    kubeconfig,
-    server,
-    token,
-    kubectl,
-    pids: Object.fromEntries(processes.map(({ name, pid }) => [name, pid])),
-  };
+  const pids = Object.fromEntries(processes.map(({ name, pid }) => [name, pid]));
+  return { sink, kubeconfig, server, token, kubectl, pids };
 }
 
 function forPeople({ kubeconfig, kubectl, server, dir, sink }: SandboxState, bare: boolean): string {

@@ -10,11 +10,13 @@ import { labels, lumigo, workloadKinds } from '../../runtime/contract.ts';
 import { isOurs } from '../../runtime/injection/label.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
+import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { eventually } from '../testing/eventually.ts';
 
 const { deployment } = workloadKinds;
+type ResourceType = Pick<ResourceRef, 'group' | 'version' | 'plural'>;
 
 /** Reads a cluster with Kubernetes' own client, so a defect of the operator's client hides nothing from the checks. */
 export type Reader = ReturnType<typeof createReader>;
@@ -24,19 +26,9 @@ export function createReader({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>) {
   config.loadFromFile(kubeconfig);
   const [objects, core] = [config.makeApiClient(CustomObjectsApi), config.makeApiClient(CoreV1Api)];
   /** Raw JSON, because the typed methods drop unknown fields. It retries, because a restarted API server resets idle connections. */
-  const list = <T>(
-    { group, version, plural }: typeof lumigo | typeof deployment | typeof kinds.leases,
-    namespace: string,
-    labelSelector = '',
-  ): Promise<T[]> =>
+  const list = <T>(resource: ResourceType, namespace: string, labelSelector = ''): Promise<T[]> =>
     eventually(async () => {
-      const found: unknown = await objects.listNamespacedCustomObject({
-        group,
-        version,
-        plural,
-        namespace,
-        labelSelector,
-      });
+      const found: unknown = await objects.listNamespacedCustomObject({ ...resource, namespace, labelSelector });
       return (found as { readonly items: T[] }).items;
     });
   const deployments = async (namespace: string, labelSelector?: string): Promise<Workload[]> =>

@@ -57,10 +57,8 @@ export interface PodView extends KubernetesObject {
   readonly status?: V1PodStatus;
 }
 
-export async function getPods(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
-  const options = labelSelector === undefined ? {} : { labelSelector };
-  return (await listAll(node.client, { ...podKind, namespace }, options)) as PodView[];
-}
+export const getPods = async (node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> =>
+  (await listAll(node.client, { ...podKind, namespace }, { labelSelector })) as PodView[];
 
 export const isReady = ({ status, metadata }: PodView): boolean =>
   metadata.deletionTimestamp === undefined && hasCondition('Ready', status);

@@ -26,21 +26,13 @@ const load: Readonly<Record<'kind' | 'minikube', (archive: string, name: string)
   minikube: (archive, name) => ['minikube', 'image', 'load', archive, '--profile', name],
 };
 
-const build = (engine: Engine, image: string): Command => ({
-  title: `building the image ${image} with ${engine}`,
-  argv: [engine, 'build', '--tag', image, '.'],
-});
-
 /** Returns commands that build and load the image, by an archive that kind and minikube accept. @throws Error for other clusters */
 export function getImageCommands(engine: Engine, target: Target, image: string, archive: string): readonly Command[] {
   if (target.kind === 'other') throw new Error(adviseOnImage(target.context, image));
   return [
-    build(engine, image),
+    { title: `building the image ${image} with ${engine}`, argv: [engine, 'build', '--tag', image, '.'] },
     { title: `saving the image for ${target.kind}`, argv: save[engine](image, archive) },
-    {
-      title: `loading the image into ${target.kind} cluster '${target.name}'`,
-      argv: load[target.kind](archive, target.name),
-    },
+    { title: `loading the image into ${target.kind} '${target.name}'`, argv: load[target.kind](archive, target.name) },
   ];
 }
 

@@ -3,11 +3,11 @@ import { annotations, injector as names, labels, lumigo } from '../../../runtime
 import { decide } from '../../../runtime/injection/decide.ts';
 import { inject } from '../../../runtime/injection/inject.ts';
 import { uninstrument } from '../../../runtime/injection/remove.ts';
-import type { PodTemplate, Workload } from '../../../runtime/api/objects.ts';
+import type { Container, PodSpec, PodTemplate, Workload } from '../../../runtime/api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../../runtime/injection/workload.ts';
 import { instrumentedByOriginal } from '../../original/injected.ts';
-import { activePolicy } from '../injection.ts';
+import { activePolicy, withMetadata } from '../injection.ts';
 
 /** A change of a workload by the operator or by a user. Undefined: nothing changes. */
 export interface Step {
@@ -50,17 +50,15 @@ const operator: readonly Step[] = [
   {
     name: 'note',
     by: 'operator',
-    change: ({ metadata, ...rest }) =>
-      ({
-        ...rest,
-        metadata: {
-          ...metadata,
-          labels: { ...metadata.labels, [labels.rollout]: 'reverted' },
-          annotations: { ...metadata.annotations, [`${lumigo.group}/x`]: 'y' },
-        },
-      }) as Workload,
+    change: (workload) =>
+      withMetadata(workload, {
+        labels: { ...workload.metadata.labels, [labels.rollout]: 'reverted' },
+        annotations: { ...workload.metadata.annotations, [`${lumigo.group}/x`]: 'y' },
+      }),
   },
 ];
+
+type Texts = Readonly<Record<string, string>>;
 
 const inTemplate = (name: string, change: (template: PodTemplate) => PodTemplate): Step => ({
   ...{ name, by: 'user' },
@@ -70,9 +68,17 @@ const inTemplate = (name: string, change: (template: PodTemplate) => PodTemplate
   },
 });
 
-type Container = PodTemplate['spec']['containers'][number];
+const inSpec = (name: string, change: (spec: PodSpec) => PodSpec): Step =>
+  inTemplate(name, ({ spec, ...rest }) => ({ ...rest, spec: change(spec) }));
+
+const inAnnotations = (name: string, change: (annotations: Texts) => Texts): Step =>
+  inTemplate(name, ({ metadata = {}, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, annotations: change(metadata.annotations ?? {}) },
+  }));
+
 const inContainers = (name: string, change: (container: Container) => Container): Step =>
-  inTemplate(name, ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, containers: spec.containers.map(change) } }));
+  inSpec(name, (spec) => ({ ...spec, containers: spec.containers.map(change) }));
 
 const setting = (variable: string, value: string): Step =>
   inContainers(`set ${variable}`, ({ env = [], ...rest }) => ({
@@ -122,32 +128,16 @@ const user: readonly Step[] = [
       { name: 'users', mountPath: '/opt/lumigo/', subPath: 'a{"b":1}', readOnly: true },
     ],
   })),
-  inTemplate('have a volume', ({ spec, ...rest }) => ({
-    ...rest,
-    spec: {
-      ...spec,
-      volumes: [...(spec.volumes ?? []).filter(({ name }) => name !== 'users'), { name: 'users', emptyDir: {} }],
-    },
+  inSpec('have a volume', ({ volumes = [], ...spec }) => ({
+    ...spec,
+    volumes: [...volumes.filter(({ name }) => name !== 'users'), { name: 'users', emptyDir: {} }],
   })),
-  inTemplate('forget the record', ({ metadata, ...rest }) => {
-    const { [annotations.injection]: _record, ...others } = metadata?.annotations ?? {};
-    return { ...rest, metadata: { ...metadata, annotations: others } };
-  }),
-  inTemplate('evict safely', ({ metadata, ...rest }) => ({
-    ...rest,
-    metadata: {
-      ...metadata,
-      annotations: { ...metadata?.annotations, [annotations.safeToEvict]: ` a ,${names.volume}, b` },
-    },
-  })),
+  inAnnotations('forget the record', ({ [annotations.injection]: _record, ...others }) => others),
+  inAnnotations('evict safely', (own) => ({ ...own, [annotations.safeToEvict]: ` a ,${names.volume}, b` })),
   injectedBy('an older injection', {}),
   injectedBy('an injection elsewhere', { endpoint: 'http://elsewhere', imagePullSecrets: [] }),
   injectedBy('a later injection', {}, true),
-  {
-    name: 'the original',
-    by: 'user',
-    change: (workload) => instrumentedByOriginal(workload, { endpoint: 'http://v69' }),
-  },
+  { name: 'the original', by: 'user', change: (made) => instrumentedByOriginal(made, { endpoint: 'http://v69' }) },
 ];
 
 export const steps = fc.array(
