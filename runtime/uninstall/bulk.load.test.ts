@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../sandbox/manager/command.ts';
-import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -23,7 +22,6 @@ const IN_FLIGHT = 16;
 /** A leader may send a write that it has begun for this time after the signal. */
 const STOPPING_MS = 1_000;
 
-let sink: OtlpSink;
 let operator: OperatorBench;
 let namespace: string;
 let network: TcpProxy | undefined;
@@ -32,9 +30,7 @@ beforeAll(async () => {
     network = await startTcpProxy(Number(new URL(server).port));
     return `https://127.0.0.1:${network.port}`;
   };
-  // Without an answer about its token, a Lumigo is ready only after 30 s.
-  sink = await OtlpSink.start();
-  operator = await startOperator({ audit: true, through, config: { endpoint: sink.url } });
+  operator = await startOperator({ audit: true, through });
   await runOperatorPods(operator);
   namespace = await instrumentMany();
   await run('check --wait 60');
@@ -42,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator?.stop();
   await network?.close();
-  await sink?.close();
 });
 
 const { deployment } = workloadKinds;
