@@ -159,7 +159,12 @@ const cases: readonly [string, There, readonly string[], More?][] = [
   ],
   ['a failed revert is retried later', { a: [reverting, waits] }, []],
   ['and then tried again', { a: [reverting, { failure: { ...denied, retryAt: NOW.ms } }] }, ['revert a']],
-  ['a failed revert delays no other', { a: [reverting, waits], b: queued }, ['b is next']],
+  ['a refused revert delays no other', { a: [reverting, waits], b: queued }, ['b is next']],
+  [
+    'one without an answer does',
+    { a: [reverting, { failure: { ...denied, refusedSince: undefined, retryAt: NOW.ms + 1 } }], b: queued },
+    [],
+  ],
   ['nor does one whose injection another writer undoes', { a: undone, b: queued }, ['b is next']],
   [
     'injections are judged and reverted while the Lumigo is inactive',

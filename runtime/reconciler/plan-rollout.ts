@@ -140,7 +140,7 @@ const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued')
 
 /** A revert that the API server refuses delays no other workload. */
 const isUnderWay = (each: ObservedWorkload): boolean =>
-  isJudged(each.state) || isNext(each) || (isIn(each, 'reverting') && each.failure === undefined);
+  isJudged(each.state) || isNext(each) || (isIn(each, 'reverting') && each.failure?.refusedSince === undefined);
 
 type Test = (each: ObservedWorkload) => boolean;
 
