@@ -225,9 +225,13 @@ describe('a rollout', () => {
   });
 
   it('names workloads that it does not judge, because another writer undoes them or they are older', () => {
-    const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
+    const unready: WorkloadState = { kind: 'unready', isPaused: false, wakeAt: Infinity };
+    const paused: WorkloadState = { ...unready, isPaused: true };
     // With the strategy 'immediate', nothing is judged.
-    const { summary, tally } = plan({ a: undone, b: [unready, { judged: 'added' }], c: unready }).rollout;
+    const { summary, tally } = plan({
+      ...{ a: undone, c: unready },
+      ...{ b: [unready, { judged: 'added' }], p: [paused, { judged: 'added' }] },
+    }).rollout;
     expect(summary.blocked.map(({ name, state }) => [name, state.reason])).toEqual([['a', 'Contested']]);
     expect([summary.unready.map(({ name }) => name), summary.underWay, tally.trying]).toEqual([['b'], [], 0]);
   });

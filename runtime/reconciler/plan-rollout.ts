@@ -179,7 +179,7 @@ function getSummary(all: readonly ObservedWorkload[], halt: string | undefined):
     queued,
     blocked: blocked.filter((each) => !isLeft(each)),
     // With the strategy 'immediate', nothing is judged.
-    unready: all.filter((each) => isIn(each, 'unready') && each.judged !== undefined),
+    unready: all.filter((each) => isIn(each, 'unready') && !each.state.isPaused && each.judged !== undefined),
     reverted,
     left: blocked.filter(isLeft).length,
     // After a failed Job, the webhook injects no further one.

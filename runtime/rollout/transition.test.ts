@@ -66,7 +66,7 @@ const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } }
 const first: WorkloadState = { ...untested, first: 'awaited', wakeAt: 10_000 };
 const behind: WorkloadState = { ...first, first: 'late', wakeAt: 30_000 };
 const noTurn = { kind: 'untested', wakeAt: Infinity };
-const unready: WorkloadState = { kind: 'unready', wakeAt: Infinity };
+const unready: WorkloadState = { kind: 'unready', isPaused: false, wakeAt: Infinity };
 const reverting = { kind: 'reverting', evidence: crash, template: 'one', attempt: 1, wakeAt: 0 } as const;
 const secondly: WorkloadState = { ...reverting, attempt: 2 };
 const revertedFor = (cause: string) => ({ kind: 'reverting', attempt: 1, evidence: { cause } });
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
   ['once it has replicas it rolls [F67]', untested, still, 5_000, rolls(0, 5_000)],
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, unready],
-  ['nor a paused one', idle, status(paused), 0, unready],
+  ['nor a paused one', idle, status(paused), 0, { ...unready, isPaused: true }],
   ['it is read after a change', unready, touched, 1_000, wake(unready, 6_000)],
   ['and again', wake(unready, 6_000), time, 6_000, {}, 'read'],
   ['it is still not judged', wake(unready, 6_000), status(progressing(0)), hour, unready],

@@ -116,7 +116,8 @@ function standing(state: WorkloadState, seen: Reading, now: number): WorkloadSta
   if (isOnProbation(state) || ['reverting', 'evicting', 'reverted'].includes(state.kind)) return state;
   const kept = { progress: { available: 0, at: now }, template, isCurrent, isLocal, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
-  return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : { kind: 'unready', wakeAt: Infinity };
+  if (completion.kind === 'no-pods') return { kind: 'untested', ...kept };
+  return { kind: 'unready', isPaused: completion.kind === 'paused', wakeAt: Infinity };
 }
 
 const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState => ({

@@ -14,8 +14,8 @@ import type { Risk } from './batches.ts';
  */
 export type WorkloadState =
   | { readonly kind: 'idle' }
-  /** An older injection whose pods do not all run. It is not judged, and is read again after a change. */
-  | ({ readonly kind: 'unready' } & Waking)
+  /** An older injection whose pods do not all run, or are paused. It is not judged, and is read again after a change. */
+  | ({ readonly kind: 'unready'; readonly isPaused: boolean } & Waking)
   | ({ readonly kind: 'blocked'; readonly reason: BlockedReason } & Due & Waking)
   /** `isNext`: its injection must be written now. */
   | ({ readonly kind: 'queued'; readonly isNext: boolean } & Due)
