@@ -236,6 +236,12 @@ describe('a rollout', () => {
     expect([summary.unready.map(({ name }) => name), summary.underWay, tally.trying]).toEqual([['b'], [], 0]);
   });
 
+  it('names a revert also while the Lumigo is inactive, until it would be tried again', () => {
+    const names = (state: WorkloadState) =>
+      plan([workload('a', state)], { under: inactive }).rollout.summary.reverted.map(({ name }) => name);
+    expect([names(reverted), names({ ...reverted, wakeAt: NOW.ms })]).toEqual([['a'], []]);
+  });
+
   it('does not wait for a workload whose change the API server refuses', () => {
     const refused: Given = [queued, { failure: { ...denied, retryAt: Infinity } }];
     expect(plan({ a: refused, b: queued }).rollout.tally).toMatchObject({ trying: 1 });

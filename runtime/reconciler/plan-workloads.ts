@@ -1,4 +1,5 @@
 import type { NamespacePolicy } from '../injection/types.ts';
+import type { WorkloadState } from '../rollout/workload-state.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 import { planRollout, type RolloutPlan, type WorkloadChange } from './plan-rollout.ts';
 import { failedLately, isContested, planWorkload } from './plan-workload.ts';
@@ -35,9 +36,10 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
   const withoutContest = ({ workload, kind: step }: Planned): ObservedWorkload =>
     step === 'wait' && isContested(workload, policy) ? { ...workload, state: contested } : workload;
-  // Under another policy, no injection is written. Those that were written are still judged.
+  const mayInject = ['active', 'none'].includes(policy.kind);
+  // Under another policy, no injection is written. Those that were written are still judged, and reverts count.
   const isStated = ({ state, deleting }: ObservedWorkload): boolean =>
-    state !== undefined && !deleting && (['active', 'none'].includes(policy.kind) || !('risk' in state));
+    state !== undefined && !deleting && (mayInject || !('risk' in state) || isReverted(state, now));
   const way = {
     states: planned.map(withoutContest).filter(isStated),
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
@@ -52,6 +54,8 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ until = Infinity }) => until)),
   };
 }
+
+const isReverted = (state: WorkloadState, { ms }: Now): boolean => state.kind === 'reverted' && state.wakeAt > ms;
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 

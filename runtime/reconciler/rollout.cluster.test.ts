@@ -287,6 +287,7 @@ describe('a rollout', () => {
     await stage.testCluster.waitForCondition(stage.namespace, 'Active', { reason: 'SecretKeyNotFound' });
     stage.become('crashes', 'a');
     await stage.waitForReverted('a', 'Crash');
+    await stage.waitForCondition({ reason: 'Reverted' });
     await stage.stays();
   });
 
