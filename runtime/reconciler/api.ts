@@ -1,5 +1,5 @@
 import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
-import type { Metadata, Workload } from '../api/objects.ts';
+import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { guarded, listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
@@ -52,8 +52,8 @@ export function createReconcilerApi(client: Client) {
 
     brokenPods: (workload: Workload) => brokenPods(workload, client),
 
-    patchWorkload: (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
-      patchAndDisown(client, workloadRef(workload), patch),
+    patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Workload> =>
+      asWorkload(await patchAndDisown(client, workloadRef(workload), patch), workload.kind),
 
     /** Asks the API server, because a watch may be late. Without its definition there is none. */
     async hasLumigo(namespace: string): Promise<boolean> {

@@ -16,7 +16,7 @@ import { blockedBy, getTried } from '../rollout/transition.ts';
 import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
-import { whyWaits } from './plan-workload.ts';
+import { contestedUntil, whyWaits } from './plan-workload.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { classifyWorkload, mayHang } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -61,6 +61,7 @@ export class WorkloadChanger {
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
       const decision = this.decide(planned, seen);
       if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
+      if (isHeld(planned)) return { kind: 'left', workload: seen, decision: asLeft(decision), isUndone: true };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
       // A watch may not show yet that its namespace has one.
@@ -102,10 +103,10 @@ export class WorkloadChanger {
     if (patch.length === 0) return { workload: { ...after, metadata: before.metadata } };
     // The watch may report the change before the answer arrives.
     store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });
-    const metadata = await api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
-    const isUndone =
-      metadata.generation === before.metadata.generation && !equal(toTemplate(before), toTemplate(after));
-    return isUndone ? { workload: { ...before, metadata }, isUndone } : { workload: { ...after, metadata } };
+    const stored = await api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
+    const [was, is, asked] = [before, stored, after].map(toTemplate);
+    const isUndone = hasInjection(stored) !== hasInjection(after) || (equal(was, is) && !equal(is, asked));
+    return isUndone ? { workload: stored, isUndone } : { workload: stored };
   }
 
   private note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
@@ -115,7 +116,7 @@ export class WorkloadChanger {
     if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
     const shown = 'workload' in result ? result.workload.metadata : undefined;
     const seen = shown && store.upsert(kind, shown);
-    const isCurrent = seen?.isCurrent === true && !('isUndone' in result);
+    const isCurrent = seen?.isCurrent === true;
     const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
@@ -149,6 +150,12 @@ const failed = (error: unknown): Failed => ({
   ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
   atLeastMs: askedWaitMs(error),
 });
+
+/** Only writes wait for another writer, because an injection that stands may fail. */
+const isHeld = ({ workload, policy }: WorkloadChange): boolean =>
+  workload.state?.kind !== 'reverting' && contestedUntil(workload, policy) > performance.now();
+
+const asLeft = (decision: Decision) => ({ ...decision, kind: 'none', tried: 'nothing' }) as const;
 
 const isLeftBehind = ({ code }: Decision): boolean => code === 'left-behind' || code === 'forgotten';
 

@@ -80,7 +80,7 @@ function eventOn(subject: Subject, reason: EventReason, message: string, key: st
 }
 
 const inWords = (ms: number): string =>
-  ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000} hours`;
+  ms === 60_000 ? 'one minute' : ms === 3_600_000 ? 'one hour' : `${ms / 3_600_000} hours`;
 
 const reasons = {
   added: 'LumigoAddedInstrumentation',

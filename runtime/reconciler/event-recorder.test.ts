@@ -75,7 +75,9 @@ it('reports that another writer removes only the label or annotation', () => {
   const written = { ...({ kind: 'written', change: 'none' } as const), workload, decision };
   const report = (now: ObservedWorkload) => getEvents((recorder) => recorder.result(now, before, policy, written));
   expect(report(before)).toEqual([]);
-  const message = expect.stringContaining('The label and annotation of the operator were added again.') as unknown;
+  const message = expect.stringContaining(
+    'The label and annotation of the operator were added again. If this happens again, the operator waits one minute.',
+  ) as unknown;
   expect(report(after)).toMatchObject([{ reason: 'LumigoInstrumentationContested', message }]);
 });
 

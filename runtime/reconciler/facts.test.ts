@@ -90,6 +90,19 @@ describe('the result of a change', () => {
     expect(facts(added, { before: unnoticed, now: 700_000 }).write).toMatchObject({ repeats: 0 });
   });
 
+  it('notes that the last write is undone, from its answer or from a reading', () => {
+    const isUndone = true as const;
+    expect(facts({ ...written, isUndone })).toMatchObject({
+      ...{ checkedUnder: undefined, write: { at: 1_000, touchedAt: 1_000, undoneAt: 1_000 } },
+    });
+    const known = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 1 } };
+    const read = (isCurrent: boolean) => facts({ ...left, isUndone }, { before: known, isCurrent, now: 3_000 });
+    expect(read(true)).toMatchObject({ checkedUnder: undefined, write: { touchedAt: 2_000, undoneAt: 3_000 } });
+    expect(read(false).write).toMatchObject({ touchedAt: 3_000 });
+    expect(read(false).write?.undoneAt).toBeUndefined();
+    expect(facts(left, { before: { ...before, ...read(true) } }).write?.undoneAt).toBeUndefined();
+  });
+
   it('counts a corrected label or annotation, which another writer may restore at once', () => {
     const corrected: ChangeResult = { ...written, change: 'none' };
     const { write } = facts(corrected);

@@ -13,6 +13,8 @@ interface Left {
   readonly kind: 'left';
   readonly workload: Workload;
   readonly decision: Decision & { readonly kind: 'none' };
+  /** Another writer undid the last write, which is not repeated yet. */
+  readonly isUndone?: true;
 }
 
 export type ChangeResult =
@@ -29,7 +31,7 @@ export interface Written {
   readonly workload: Workload;
   readonly change: Change;
   readonly decision: Exclude<Decision, { readonly kind: 'none' }>;
-  /** Another webhook restored the pod template within the write. A Deployment's next reading shows that. */
+  /** Another webhook restored the pod template within the write. */
   readonly isUndone?: true;
 }
 
@@ -55,7 +57,7 @@ interface Outcome {
 
 export function getFacts(outcome: Outcome): Facts {
   const { policy, result, isCurrent } = outcome;
-  const checkedUnder = isCurrent ? policy : undefined;
+  const checkedUnder = isCurrent && !('isUndone' in result) ? policy : undefined;
   switch (result.kind) {
     case 'gone':
     case 'outdated':
@@ -65,7 +67,7 @@ export function getFacts(outcome: Outcome): Facts {
     case 'waiting':
       return { checkedUnder };
     case 'left':
-      return { checkedUnder, ...decided(policy, result), ...whenLeft(outcome, result.decision) };
+      return { checkedUnder, ...decided(policy, result), ...whenLeft(outcome, result) };
     case 'written': {
       const write = writeAfter(outcome, result);
       return { checkedUnder, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
@@ -77,15 +79,22 @@ const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | 
   ...{ lastDecision: { tried, code }, reportedUnder: policy },
 });
 
-function whenLeft({ before, isCurrent, now }: Outcome, { elsewhere }: Left['decision']): Facts {
-  const { write, state, failure } = before;
+function whenLeft(outcome: Outcome, left: Left): Facts {
+  const { write, state, failure } = outcome.before;
   return {
     // A read between two attempts of a revert is no success.
     failure: state?.kind === 'reverting' ? failure : undefined,
-    // The last write was still in effect, but another writer may have undone it since the read.
-    write: write && { ...write, touchedAt: isCurrent ? undefined : now },
-    elsewhere,
+    write: write && shown(write, outcome, left),
+    elsewhere: left.decision.elsewhere,
   };
+}
+
+/** Returns if the write stands. A change by another writer since the result may have undone it. */
+function shown(write: Write, { isCurrent, now }: Outcome, { isUndone }: Left | Written): Write {
+  if (!isCurrent) return { ...write, touchedAt: now };
+  return isUndone === true
+    ? { ...write, touchedAt: write.touchedAt ?? now, undoneAt: now }
+    : { ...write, touchedAt: undefined, undoneAt: undefined };
 }
 
 function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused, atLeastMs }: Failed): Failure {
@@ -97,11 +106,12 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
 }
 
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
-function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload, change }: Written): Write | undefined {
-  if (findRevert(workload.metadata) !== undefined) return undefined;
+function writeAfter(outcome: Outcome, made: Written): Write | undefined {
+  const { before, policy, now } = outcome;
+  if (findRevert(made.workload.metadata) !== undefined) return undefined;
   const { at = -Infinity, repeats: earlier = 0 } = before.write?.policy === policy ? before.write : {};
   // The watch may show too late that the last write was undone.
-  const isAgain = mayBeUndone(before, policy) || (change === 'added' && now - at < CONTESTED_MS);
+  const isAgain = mayBeUndone(before, policy) || (made.change === 'added' && now - at < CONTESTED_MS);
   const repeats = isAgain ? earlier + 1 : 0;
-  return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
+  return shown({ policy, at: now, touchedAt: undefined, repeats }, outcome, made);
 }

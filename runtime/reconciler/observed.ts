@@ -66,7 +66,10 @@ export interface Failure {
 export interface Write {
   readonly policy: NamespacePolicy;
   readonly at: number;
+  /** The last change by another writer since, which may only have scaled the workload. */
   readonly touchedAt: number | undefined;
+  /** When a reading, or the answer to the write, showed that another writer undid it. */
+  readonly undoneAt?: number | undefined;
   /** Consecutive writes that another writer soon undid. */
   readonly repeats: number;
 }

@@ -271,13 +271,14 @@ describe('the workloads of a namespace', () => {
   it('are read at once when a user scales them, and no status calls that an undone change', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
     const { policy } = seen;
-    const scaled = (repeats: number) => {
-      const write = { policy, at: 0, touchedAt: 60_000, repeats };
+    const scaled = (repeats: number, undoneAt?: number) => {
+      const write = { policy, at: 0, touchedAt: 60_000, undoneAt, repeats };
       return { ...seen, workloads: [instrumented('a', { checkedBefore: policy, write })] };
     };
     expect(changes(scaled(0), 60_000)).toEqual(['a']);
     expect(JSON.stringify(plan(scaled(0), 60_000).lumigoes)).not.toContain('changed back');
-    expect(changes(scaled(1), 60_000)).toEqual([]);
-    expect(JSON.stringify(plan(scaled(1), 60_000).lumigoes)).toContain('changed back by another writer');
+    expect(changes(scaled(1), 60_000)).toEqual(['a']);
+    expect(changes(scaled(1, 60_000), 60_000)).toEqual([]);
+    expect(JSON.stringify(plan(scaled(1, 60_000), 60_000).lumigoes)).toContain('changed back by another writer');
   });
 });

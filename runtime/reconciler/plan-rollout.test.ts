@@ -62,8 +62,9 @@ function workload([name, given]: readonly [string, Given]): ObservedWorkload {
 }
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
 const waits = { failure: { ...denied, retryAt: NOW.ms + 1 } };
-const write = { policy, at: NOW.ms - 1_000, touchedAt: NOW.ms, repeats: 1 };
-const undone: Given = [rolling, { checkedUnder: undefined, write }];
+const write = { policy, at: NOW.ms - 1_000, touchedAt: NOW.ms, undoneAt: NOW.ms, repeats: 1 };
+const contested = (state?: WorkloadState): Given => [state, { checkedUnder: undefined, write }];
+const undone = contested();
 const numbered = (states: readonly Given[]): There =>
   Object.fromEntries(states.map((each, index) => [`w${index}`, each]));
 
@@ -165,6 +166,8 @@ const cases: readonly [string, There, readonly string[], More?][] = [
     { a: [reverting, { failure: { ...denied, refusedSince: undefined, retryAt: NOW.ms + 1 } }], b: queued },
     [],
   ],
+  ['one whose annotation another writer removes is reverted', { a: contested(reverting) }, ['revert a']],
+  ['and judged', { a: contested({ ...rolling, wakeAt: NOW.ms }), b: queued }, ['read a']],
   ['nor does one whose injection another writer undoes', { a: undone, b: queued }, ['b is next']],
   [
     'injections are judged and reverted while the Lumigo is inactive',

@@ -28,8 +28,9 @@ const plain: ObservedWorkload = {
 const ours = { label: 'lumigo-operator.v1.0.0', injectionStatus };
 const injectedJob = { ...ours, kind: job };
 const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, problem: 'quota' };
-const write = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
-const writes = (repeats: number) => ({ write: { ...write, repeats } });
+const touched = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
+const undone = { ...touched, undoneAt: 2_500 };
+const undoneAgain = (repeats: number) => ({ write: { ...undone, repeats } });
 const MINUTE = 60_000;
 const LONG = 11 * MINUTE;
 
@@ -89,19 +90,21 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['that failed is given time', { failure }, active, 'wait', { now: 4_999, until: 5_000 }],
   ['that failed is tried again', { failure }, active, 'change', { now: 5_000 }],
   ['that failed is tried at once under another policy', { failure }, changed, 'change', { now: 0 }],
-  ['is read at once after the first change by another writer', { write }, active, 'change'],
-  ['waits a minute after two of them [F4]', writes(1), active, 'wait', { now: 3_000, until: 2_000 + MINUTE }],
-  ['waits an hour after three of them [F4]', writes(2), active, 'wait', { now: 3_000, until: 2_000 + 60 * MINUTE }],
+  ['is read at once after the first change by another writer', { write: undone }, active, 'change'],
+  ['and after any further one', { write: { ...touched, repeats: 2 } }, active, 'change'],
+  ['loses an injection whose removal another webhook undid', { write: undone }, deleting, 'change'],
+  ['waits a minute after two of them [F4]', undoneAgain(1), active, 'wait', { now: 3_000, until: 2_000 + MINUTE }],
+  ['waits an hour after three [F4]', undoneAgain(2), active, 'wait', { now: 3_000, until: 2_000 + 60 * MINUTE }],
   [
     'that lived for ten minutes is changed at once',
-    { write: { ...write, touchedAt: LONG } },
+    { write: { ...undone, touchedAt: LONG, undoneAt: LONG, repeats: 1 } },
     active,
     'change',
     { now: LONG },
   ],
   [
     'is changed at once for another policy, even if another writer undid a change',
-    { write },
+    { write: undone },
     changed,
     'change',
     { now: 3_000 },

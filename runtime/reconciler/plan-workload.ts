@@ -38,8 +38,7 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
   const failure = failedLately(workload, policy, now);
   if (failure !== undefined)
     return { kind: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
-  const { touchedAt = 0, repeats = 0 } = workload.write ?? {};
-  const until = isContested(workload, policy) ? touchedAt + contestDelayMs(repeats) : 0;
+  const until = isContested(workload, policy) ? contestedUntil(workload, policy) : 0;
   if (until <= now) return undefined;
   return { kind: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
 }
@@ -50,7 +49,9 @@ function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): Workload
     return workload.kind.mutable
       ? change('it opts out by its label')
       : nothing('it opts out by its label, and cannot change');
-  const touched = isInstrumented(workload) || workload.injectionStatus !== undefined;
+  // The metadata do not show an injection whose removal another webhook undid.
+  const isLeft = workload.write?.undoneAt !== undefined;
+  const touched = isInstrumented(workload) || workload.injectionStatus !== undefined || isLeft;
   if (policy.kind === 'none') return causeAlone(workload, touched);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
@@ -104,9 +105,15 @@ const optsOut = ({ label }: ObservedWorkload): boolean =>
 export const mayBeUndone = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
   write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
 
-/** A read after the first such change shows which it was. Only a repeated write proves that the other writer undoes. */
-export const isContested = (workload: ObservedWorkload, policy: NamespacePolicy): boolean =>
-  mayBeUndone(workload, policy) && (workload.write?.repeats ?? 0) > 0;
+/** Only a repeated write proves that the other writer undoes. A reading after its last change shows if it did. */
+export function isContested(workload: ObservedWorkload, policy: NamespacePolicy): boolean {
+  const { touchedAt = 0, undoneAt = -1, repeats = 0 } = workload.write ?? {};
+  return mayBeUndone(workload, policy) && repeats > 0 && undoneAt >= touchedAt;
+}
+
+/** Until then no write is repeated. */
+export const contestedUntil = (workload: ObservedWorkload, policy: NamespacePolicy): number =>
+  mayBeUndone(workload, policy) ? (workload.write?.touchedAt ?? 0) + contestDelayMs(workload.write?.repeats ?? 0) : 0;
 
 export const contestDelayMs = (repeats: number): number =>
   contestDelaysMs[Math.min(repeats, contestDelaysMs.length) - 1] ?? 0;

@@ -33,15 +33,17 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const isAhead = ({ workload: { kind, inFlight }, kind: step }: Planned): boolean =>
     kind.mutable && (step === 'change' || inFlight !== undefined);
   const isFree = ({ workload, kind: step }: Planned): boolean =>
-    step === 'nothing' && workload.inFlight === undefined && failedLately(workload, policy, now.ms) === undefined;
-  const withoutContest = ({ workload, kind: step }: Planned): ObservedWorkload =>
-    step === 'wait' && isContested(workload, policy) ? { ...workload, state: contested } : workload;
+    (step === 'nothing' || isContested(workload, policy)) &&
+    workload.inFlight === undefined &&
+    failedLately(workload, policy, now.ms) === undefined;
+  const withContest = ({ workload, kind: step }: Planned): ObservedWorkload =>
+    step === 'wait' && isContested(workload, policy) ? { ...workload, state: workload.state ?? contested } : workload;
   const mayInject = ['active', 'none'].includes(policy.kind);
   // Under another policy, no injection is written. Those that were written are still judged, and reverts count.
   const isStated = ({ state, deleting }: ObservedWorkload): boolean =>
     state !== undefined && !deleting && (mayInject || !('risk' in state) || isReverted(state, now));
   const way = {
-    states: planned.map(withoutContest).filter(isStated),
+    states: planned.map(withContest).filter(isStated),
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
     unknown: waiting.filter(isAhead).length,
   };
@@ -59,7 +61,7 @@ const isReverted = (state: WorkloadState, { ms }: Now): boolean => state.kind ==
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
-/** Another writer undid its injection, so no pod shows how it fares, and no other workload waits for it. */
+/** Another writer undid its injection, so no pod shows how it fares. */
 const contested: ObservedWorkload['state'] = {
   ...{ kind: 'blocked', reason: 'Contested', risk: { rank: 4, pods: 0 }, attempt: 0, wakeAt: Infinity },
 };

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
-import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
+import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloadKinds } from '../contract.ts';
+import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
@@ -190,27 +191,71 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('a');
   });
 
-  it('is contested and not verified if another webhook undoes the injection within the write', async () => {
-    const { statefulSet } = workloadKinds;
-    const stage = await stages.make(operator, 'undone', { a: { kind: statefulSet } });
-    const { namespace, testCluster } = stage;
-    const template = await testCluster.toTemplate(statefulSet, namespace, 'a');
+  /** Another team's webhook, which restores the present pod template of a workload within each write. */
+  const restoreTemplate = async ({ testCluster, namespace }: RolloutStage, kind: WorkloadKind, name: string) => {
+    const value = await testCluster.toTemplate(kind, namespace, name);
     let calls = 0;
     endWebhook = await startMutatingWebhook({
       ...{ client: testCluster.client, namespace, name: 'z-undoes-changes' },
-      rule: { apiGroups: ['apps'], resources: ['statefulsets'], operations: ['CREATE', 'UPDATE'] },
-      mutate: ({ metadata: { name } }) => {
+      rule: { apiGroups: ['apps'], resources: [kind.plural], operations: ['CREATE', 'UPDATE'] },
+      mutate: ({ metadata }) => {
         calls += 1;
-        return name === 'a' ? [{ op: 'replace', path: '/spec/template', value: template }] : [];
+        return metadata.name === name ? [{ op: 'replace', path: '/spec/template', value }] : [];
       },
       waitForCalled: async () => {
-        await testCluster.dryRun(createWorkload(statefulSet, namespace, 'probe'));
+        await testCluster.dryRun(createWorkload(kind, namespace, 'probe'));
         expect(calls).toBeGreaterThan(0);
       },
     });
+  };
+
+  it.each([workloadKinds.deployment, workloadKinds.statefulSet])(
+    'continues beside a $kind whose injection another webhook undoes within the write',
+    async (kind) => {
+      const stage = await stages.make(operator, 'undone', { a: { kind }, b: { kind } });
+      await restoreTemplate(stage, kind, 'a');
+      stage.become('ready', 'b');
+      await stage.activate();
+      await stage.waitForInstrumented('b');
+      const message = expect.stringContaining(`${kind.kind}/a is changed back by another writer`) as unknown as string;
+      await stage.waitForCondition({ reason: 'Blocked', message });
+      const added = 'LumigoAddedInstrumentation';
+      await eventually(async () =>
+        expect(await stage.reasons('a')).toEqual([added, added, 'LumigoInstrumentationContested']),
+      );
+      expect((await stage.status())?.instrumentedResources).not.toContainEqual(
+        expect.objectContaining({ name: 'a', state: 'Verified' }),
+      );
+    },
+  );
+
+  it('repeats a removal that another webhook undoes within the write, and names what it left', async () => {
+    const kind = workloadKinds.deployment;
+    const stage = await stages.make(operator, 'kept', deployments('a'));
+    stage.become('ready', 'a');
     await stage.activate();
+    await stage.waitForInstrumented('a');
+    await restoreTemplate(stage, kind, 'a');
+    await stage.testCluster.deleteLumigo(stage.namespace);
+    expect(await stage.instrumented()).toEqual(['a']);
     await eventually(async () => expect(await stage.reasons('a')).toContain('LumigoInstrumentationContested'));
-    expect((await stage.status())?.instrumentedResources?.map(({ state }) => state)).not.toContain('Verified');
+    expect(readFileSync(operator.manager().logFile, 'utf8')).toContain('workloads stay instrumented');
+  });
+
+  it('reverts a failing injection also if another writer removes its annotation after each write', async () => {
+    const stage = await stages.make(operator, 'stripped', deployments('a'));
+    await stage.activate();
+    await stage.waitForInstrumented('a');
+    for (let times = 0; times < 2; times += 1) {
+      await eventually(async () =>
+        expect((await stage.read('a')).metadata.annotations).toHaveProperty([annotations.instrumentation]),
+      );
+      await stage.merge('a', { metadata: { annotations: { [annotations.instrumentation]: null } } });
+    }
+    stage.become('crashes', 'a');
+    // For a minute the operator does not write the annotation again.
+    const getRevert = async () => expect(await stage.getRevert('a')).toMatchObject({ cause: 'Crash' });
+    await eventually(getRevert, { timeoutMs: 40_000 });
   });
 
   it('reports a Job whose injector cannot start, and lets further Jobs run without the injection', async () => {

@@ -85,7 +85,7 @@ async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload, 
     const patch = workloadPatch(workload, uninstrument(own));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
-    const metadata = await patchAndDisown(client, ref, guarded(resourceVersion, patch));
+    const { metadata } = await patchAndDisown(client, ref, guarded(resourceVersion, patch));
     if (ourLabel(metadata) !== undefined) throw new Error('the webhook of the operator added it again');
     return true;
   };

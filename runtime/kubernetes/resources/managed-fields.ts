@@ -2,26 +2,31 @@ import type { PatchOperation } from '../../api/objects.ts';
 import { fieldManager } from '../../contract.ts';
 import { guarded, readAndChange, type Client } from '../http/client.ts';
 import type { ResourceRef } from '../http/paths.ts';
-import type { ObjectMeta } from './objects.ts';
-
-const options = { fieldManager, metadataOnly: true } as const;
+import type { KubernetesObject, ObjectMeta } from './objects.ts';
 
 /**
  * Patches an object, and then removes the operator from the owners of its fields. Otherwise the next server-side apply
- * by its user would conflict with the operator. Returns the metadata as the operator wrote it.
+ * by its user would conflict with the operator. Returns the object as it was stored after this write.
  */
-export async function patchAndDisown(client: Client, ref: ResourceRef, patch: Parameters<Client['patch']>[1]) {
-  const { metadata } = (await client.patch(ref, patch, options)).object;
+export async function patchAndDisown(
+  client: Client,
+  ref: ResourceRef,
+  patch: Parameters<Client['patch']>[1],
+): Promise<KubernetesObject> {
+  const { object: stored } = await client.patch(ref, patch, { fieldManager });
+  const { metadata } = stored;
   const disown = async (found: ObjectMeta): Promise<ObjectMeta> => {
     const operations = getRemovals(found);
     if (operations.length === 0) return metadata;
+    const options = { fieldManager, metadataOnly: true };
     const { object } = await client.patch(ref, guarded(found.resourceVersion, operations), options);
     // After a conflict, the object has changes of others, about which the operator has not decided.
     return found === metadata ? object.metadata : metadata;
   };
   const read = async () => (await client.get(ref, { metadataOnly: true })).metadata;
   // The next write repeats what fails.
-  return (await readAndChange(metadata, read, disown).catch(() => undefined)) ?? metadata;
+  const disowned = await readAndChange(metadata, read, disown).catch(() => undefined);
+  return { ...stored, metadata: disowned ?? metadata };
 }
 
 /** Only server-side apply asks who owns a field. The last entry is removed first, because the others move. */
