@@ -6,11 +6,11 @@ import { update } from '../updater/update.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
-/** The updater's CronJob runs this command. */
+/** The updater's CronJob runs this command. A pinned image must go on after the upgrade that it made, so it accepts any settings. */
 export const run = (invocation: Invocation): Promise<void> =>
   inCluster(invocation, async ({ client }) => {
     const { environment } = invocation;
-    const config = readConfiguration(updaterKinds, environment);
+    const config = readConfiguration(updaterKinds, environment, 'dev');
     const helm = openHelm({ namespace: config.operatorNamespace, environment });
     try {
       if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))

@@ -86,6 +86,13 @@ describe('the configuration', () => {
     expect(() => requireOwn('0.1.1', 'dev')).not.toThrow();
   });
 
+  it('is read by a program that accepts settings of any release', () => {
+    const document = { [variables.config]: JSON.stringify({ version: '0.1.1' }), [variables.podName]: podName };
+    const version = setting('version', text);
+    expect(() => readConfiguration({ version }, document, '0.1.0')).toThrow('This program is 0.1.0');
+    expect(readConfiguration({ version }, document, 'dev')).toEqual({ version: '0.1.1', podName });
+  });
+
   it('is refused if it is not JSON, and the error does not contain it', () => {
     expect(() => read('{"token": "t_')).toThrow(/: it is not a map in JSON\. Install/);
   });

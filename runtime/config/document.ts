@@ -1,6 +1,6 @@
 import { isPlainObject } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
-import { requireOwn } from './version.ts';
+import { programVersion, requireOwn } from './version.ts';
 
 /** The type of a value. The settings (infra/settings) check ranges and defaults before they write the document. */
 export interface Kind<T> {
@@ -45,12 +45,12 @@ const inPod =
   `This program runs only in the pod of the Lumigo operator, which sets ${variables.config}. ` +
   'Elsewhere, use another command of lumigo, such as lumigo check (see lumigo --help).';
 
-/** Reads the configuration from an environment. Throws a ConfigError with one sentence about all problems. */
-export function readConfiguration<K extends Kinds>(kinds: K, environment: Environment): Configuration<K> {
+/** Throws a ConfigError with one sentence about all problems. A `program` of version `dev` reads the settings of any release. */
+export function readConfiguration<K extends Kinds>(kinds: K, environment: Environment, program = programVersion) {
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
   if (json === undefined) throw new ConfigError([inPod]);
   const document = parsed(json);
-  if (isPlainObject(document)) requireOwn(document['version']);
+  if (isPlainObject(document)) requireOwn(document['version'], program);
   const problems = isPlainObject(document) ? getProblems(kinds, document) : ['it is not a map in JSON'];
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)

@@ -13,6 +13,7 @@ import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../api/objects.ts';
+import type { UpdaterConfig } from '../config/config.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The updater needs no manager. */
@@ -46,7 +47,7 @@ interface PodSpec {
 
 let runs = 0;
 
-async function check() {
+async function check(settings: Partial<UpdaterConfig> = {}) {
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
   const [container] = cronJob.jobTemplate.spec.template.spec.containers;
   const { hostname, port } = new URL(cluster.server);
@@ -56,7 +57,7 @@ async function check() {
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
     // The settings allow only https://, and this repository has no certificate.
-    ...getEnvironment({ ...toConfig(container), repository: charts.url }, pod),
+    ...getEnvironment({ ...toConfig(container), repository: charts.url, ...settings }, pod),
   });
   return { code, log: `${stdout}${stderr}`, event: await getEvent(pod) };
 }
@@ -99,6 +100,14 @@ describe('the updater in the mode `check` [F60]', () => {
           `^LumigoOperatorUpdateAvailable: ${newer} is newer than .*. To upgrade: apply the manifests of that version$`,
         ),
       ),
+    });
+  });
+
+  it('works with the settings of a newer release, because its image may be pinned', async () => {
+    const { code, event } = await check({ version: newer });
+    expect({ code, event }).toEqual({
+      code: 0,
+      event: expect.objectContaining({ text: expect.stringContaining('LumigoOperatorUpToDate: ') }),
     });
   });
 
