@@ -11,7 +11,7 @@ import { getAccount } from './protected-objects.ts';
 const ANSWER_MS = 5_000;
 
 /**
- * Reads the state of the operator's own objects. Throws after 5 s at the latest.
+ * Reads the state of the operator's own objects. Throws if an answer takes 5 s, or all waits for a busy server more than 5 s.
  * - `isHandedOver`: the Deployment runs as another account, for example after a rollback to the original operator.
  * - `isEnding`: the pods end for good.
  * - `isRemoved`: the namespace is deleted, or the Deployment and the account. Only one of them may be a mistake.

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
@@ -31,6 +31,17 @@ describe('inCluster', () => {
     await write('token', 'two');
     await write('ca.crt', 'CA 2');
     expect([await connection.authorization(), connection.ca?.()]).toEqual(['Bearer two', 'CA 2']);
+  });
+
+  it('returns the last authority if its file cannot be read', async () => {
+    await write('token', 'one');
+    await write('ca.crt', 'CA');
+    const connection = await inCluster({ directory, env });
+    await write('ca.crt', 'CA 2');
+    expect(connection.ca?.()).toBe('CA 2');
+    await rm(join(directory, 'ca.crt'));
+    expect(connection.ca?.()).toBe('CA 2');
+    await write('ca.crt', 'CA');
   });
 
   it('accepts an IPv6 address', async () => {

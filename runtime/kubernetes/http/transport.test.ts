@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { ConnectionError, isRefusal } from './errors.ts';
-import { createTransport, type ApiRequest, type Transport } from './transport.ts';
+import { createTransport, withBounds, type ApiRequest, type Transport } from './transport.ts';
 
 let server: Server;
 let transport: Transport;
@@ -49,6 +49,25 @@ describe('a connection', () => {
     expect(new Set(ports).size).toBe(1);
     expect(new Set(keepAlive.mock.calls.map(([, delayMs]) => delayMs))).toEqual(new Set([30_000]));
     keepAlive.mockRestore();
+  });
+});
+
+describe('bounds of a transport', () => {
+  it("limit the waits for a busy server, unless the request's own limit is set", async () => {
+    let requests = 0;
+    server.on('request', (_request, response) => {
+      requests += 1;
+      response.writeHead(429, { 'retry-after': '1' }).end();
+    });
+    const bounded = withBounds(transport, { maxWaitMs: 0 });
+    const ask = (maxWaitMs?: number) => bounded.request({ method: 'GET', path: '/version', maxWaitMs });
+    await expect(ask()).rejects.toMatchObject({ status: 429 });
+    expect(requests).toBe(1);
+    let failed = false;
+    const failure = ask(1_600).catch((error: unknown) => ((failed = true), error));
+    for (; !failed; await new Promise(setImmediate)) jest.advanceTimersByTime(100);
+    expect(await failure).toMatchObject({ status: 429 });
+    expect(requests).toBe(3);
   });
 });
 

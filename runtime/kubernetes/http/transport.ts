@@ -166,12 +166,14 @@ function skippedReporter({ onSkipped, logger }: TransportOptions) {
   };
 }
 
-/** Returns the transport with bounds for each request: an end, a fence, other credentials, or a limit of waits. */
+/** Returns the transport with bounds for each request. A request's own end, and its own limit of waits, win. */
 export const withBounds = (
   transport: Transport,
   bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization' | 'maxWaitMs'>,
 ): Transport => ({
-  request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
+  request({ signal = bounds.signal, maxWaitMs = bounds.maxWaitMs, ...request }) {
+    return transport.request({ ...request, ...bounds, signal, maxWaitMs });
+  },
   stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
   skipped: transport.skipped,
   close: () => undefined,
