@@ -13,7 +13,7 @@ import { getInstallationSource, readCredential } from '../credentials/credential
 import { toConfig } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { ApiError, isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { isNotFound, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
@@ -127,7 +127,7 @@ async function webhook({ client, namespace = probeNamespace, now }: CheckContext
       return ok(`The API server reaches the injector webhook (dry run in '${namespace}')`);
   } catch (error) {
     // Rights, a quota or a policy of another program refused the dry run.
-    if (error instanceof ApiError && error.status < 500) return unknown(describeError(error));
+    if (isRefusal(error)) return unknown(describeError(error));
     throw error;
   }
   return failed(

@@ -133,6 +133,21 @@ describe('lumigo check', () => {
     });
   });
 
+  it.each([
+    [429, 'failed'],
+    [422, 'unknown'],
+  ])('judges a dry run that gets status %d as %s', async (answer, webhook) => {
+    const { cluster } = operator;
+    const proxy = await startApiProxy(cluster);
+    proxy.interfere = ({ method, path }) =>
+      method === 'POST' && path.includes(`/${contract.plural}?`) ? { answer, retryAfterSeconds: 0 } : undefined;
+    const kubeconfig = join(cluster.dir, 'busy.kubeconfig');
+    writeFileSync(kubeconfig, toKubeconfig(proxy.server, cluster.ca, { token: cluster.token }), { mode: 0o600 });
+    const { stdout } = await run(kubeconfig, 'check', '-o', 'json');
+    await proxy.close();
+    expect(results(stdout)).toMatchObject({ definition: 'ok', webhook });
+  });
+
   it('ignores a Deployment with the labels of the operator that an editor created', async () => {
     const namespace = await operator.testCluster.namespace('a-forged');
     const manager = await listAll(operator.cluster.client, kinds.deployments, { labelSelector: managerSelector });
