@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
@@ -10,7 +11,9 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Workload } from '../api/objects.ts';
 import { annotations, labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { getManager } from '../installation/installation.ts';
+import { createClient, listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import { uninstall as removeAll } from './uninstall.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -171,7 +174,35 @@ describe('uninstall', () => {
       [true, originalLabel],
       [false, 'true'],
     ]);
+    // The chart's hook and the end of the operator do the same again, and find no `Lumigo`.
+    expect((await uninstall()).stdout).not.toContain('Removed the injection');
+    expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const namespace of each) await cluster.client.delete({ ...deployment, namespace, name: 'app' });
+    await operator.startManager();
+  });
+
+  it('releases each stuck Lumigo at the deadline, also if the release of eight others is refused', async () => {
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('stuck');
+    await operator.killManager();
+    await testCluster.create(instrumentedByOriginal(createWorkload(deployment, namespace, 'app') as never) as never);
+    for (let index = 1; index <= 9; index += 1) {
+      await testCluster.lumigo(namespace, {}, `lumigo-${index}`);
+      await testCluster.changeLumigo(namespace, { metadata: { finalizers: [contract.finalizer] } }, `lumigo-${index}`);
+      await cluster.client.delete({ ...contract, namespace, name: `lumigo-${index}` });
+    }
+    const proxy = await startApiProxy(cluster);
+    let patches = 0;
+    proxy.interfere = ({ method, path }) =>
+      method === 'PATCH' && path.includes(`/${contract.plural}/`) && (patches += 1) <= 8 ? { answer: 422 } : undefined;
+    const transport = connectTo({ ...cluster, server: proxy.server });
+    const options = { client: createClient(transport), installed: undefined, print: () => undefined };
+    const stuck = await removeAll({ ...options, deadline: Date.now(), isLast: true });
+    expect(stuck.filter((line) => line.endsWith(': interfered with'))).toHaveLength(8);
+    expect(await listAll(cluster.client, { ...contract, namespace })).toHaveLength(8);
+    transport.close();
+    await proxy.close();
+    await cluster.client.delete({ ...deployment, namespace, name: 'app' });
     await operator.startManager();
   });
 

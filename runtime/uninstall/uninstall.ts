@@ -56,7 +56,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
-    if (isLast) await forEachConcurrent(MAX_CONCURRENT, left, (lumigo) => removeLumigoFinalizer(client, lumigo));
+    if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
     return stuck.length > 0 ? stuck : ['workloads had the injection until the deadline. Run the command again'];
   }
