@@ -12,6 +12,7 @@ import {
   withMetadata,
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
+import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
@@ -292,10 +293,21 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
     },
   );
 
-  it('is not stored without a label or an injection status', () => {
+  it('is not stored without a label', () => {
     const policy: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: false };
-    for (const lost of [{ labels: {} }, { annotations: {} }])
-      expect(decided(withMetadata(keeping(true), lost), { policy })).toMatchObject({ kind: 'none' });
+    expect(decided(withMetadata(keeping(true), { labels: {} }), { policy })).toMatchObject({ kind: 'none' });
+  });
+
+  it.each(['deleting', 'disabled'] as const)('is stored for an injection of v69 while the Lumigo is %s', (state) => {
+    const before = instrumentedByOriginal(made());
+    const policy: NamespacePolicy = { kind: state, lumigo: 'lumigo', remove: false };
+    const decision = decided(before, { policy });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'kept' });
+    expect(toTemplate(changed(decision))).toBe(toTemplate(before));
+    const own = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
+    const status = { change: 'adopted', tracing: own, keep: true };
+    expect(getInjectionStatus(changed(decision).metadata)).toMatchObject(status);
+    expect(decided(changed(decision), { policy: none })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
   });
 
   it.each(['deleting', 'disabled'] as const)('is stored once while the Lumigo is %s', (state) => {

@@ -9,8 +9,8 @@ import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
 import { hasInjection, isInjected, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
-import { findOptIn, injectionStatus, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
-import { asItOptedIn, keepInjection, metadataWithStatus, standingTemplate, withOwnText } from './standing.ts';
+import { findOptIn, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
+import { asItOptedIn, keep, keepInjection, metadataWithStatus, standingTemplate, withOwnText } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { withOneSource } from './three-way-merge.ts';
@@ -98,16 +98,9 @@ function forget(workload: Workload): Decision | undefined {
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
-  if (!remove) return keep(workload) ?? forget(workload) ?? none(code, workload);
+  if (!remove) return keep(input) ?? forget(workload) ?? none(code, workload);
   const alone = policy.kind === 'deleting' && !policy.isExcluded ? optIn(input, template) : undefined;
   return alone ?? removeFrom(input, template, code);
-}
-
-function keep(workload: Workload): Decision | undefined {
-  const { metadata } = workload;
-  const [found, label] = [getInjectionStatus(metadata), ourLabel(metadata)];
-  if (found === undefined || label === undefined || found.keep === true) return undefined;
-  return corrected({ ...workload, metadata: injectionStatus(metadata, label, { ...found, keep: true }) }, 'kept');
 }
 
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {

@@ -57,17 +57,29 @@ export function withOwnText({ workload, old }: DecisionInput): Workload {
   return whyInvalid(restored) === undefined ? restored : workload;
 }
 
+type Kept = Pick<DecisionInput, 'workload' | 'old' | 'policy' | 'now' | 'by' | 'attempt'>;
+
+/** Records that the injection stays. The original operator left no record, so a later removal would not know it. */
+export function keep(input: Kept) {
+  const { workload } = input;
+  const template = toTemplate(workload);
+  const [found, label] = [getInjectionStatus(workload.metadata), ourLabel(workload.metadata)];
+  const tracing = found?.tracing ?? (template && injectedSettings(template));
+  if (tracing === undefined || label === undefined || found?.keep === true) return undefined;
+  return corrected({ ...workload, metadata: metadataWithStatus(input, label, tracing) }, 'kept');
+}
+
 type News = Pick<InjectionStatus, 'change' | 'skipped'>;
 
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
-export function metadataWithStatus(input: DecisionInput, label: string, tracing: TracingSettings, news?: News) {
+export function metadataWithStatus(input: Kept, label: string, tracing: TracingSettings, news?: News) {
   const { metadata } = input.workload;
-  const keep = (input.policy.kind === 'active' && !input.policy.remove) || undefined;
+  const keep = ('remove' in input.policy && !input.policy.remove) || undefined;
   const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
   return injectionStatus(removeInjectionStatus(metadata), label, content);
 }
 
-function changeIn(input: DecisionInput, news?: News) {
+function changeIn(input: Kept, news?: News) {
   const { workload, old, now, by, attempt = 0 } = input;
   if (news !== undefined) return { ...news, at: now, by, attempt: attempt > 0 ? attempt : undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);

@@ -6,7 +6,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import { hasInjection, uninstrument } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
-import { asItOptedIn } from '../injection/standing.ts';
+import { asItOptedIn, keep } from '../injection/standing.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
@@ -19,44 +19,44 @@ export interface Removal {
   readonly unclean: ReadonlySet<string>;
 }
 
-type Predicate = (workload: Workload) => boolean;
+interface Namespaces {
+  /** Their workloads stay instrumented. */
+  readonly kept: ReadonlySet<string>;
+  readonly traced?: ReadonlySet<string>;
+}
 
 const PAGE_SIZE = 50;
 const MAX_CONCURRENT_CHANGES = 16;
 const MAX_NAMED = 5;
 
-/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. `traced`: namespaces. */
-export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number, traced?: Set<string>) {
+/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. */
+export async function removeInstrumentation(client: Client, namespaces: Namespaces, until: number): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;
-  await forEachConcurrent(
-    MAX_CONCURRENT_CHANGES,
-    instrumentedWorkloads(client, isWanted),
-    async ({ kind, workload }) => {
-      const { namespace = '', name } = workload.metadata;
-      const subject = `${kind.kind} ${namespace}/${name}`;
-      const isLate = Date.now() >= until;
-      const problem = isLate ? '' : await removeFrom(client, kind, workload, traced).catch(describeError);
-      if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
-      unclean.add(namespace);
-      if (isLate) late.push(subject);
-      else problems.push(`${subject} stays instrumented: ${problem}`);
-    },
-  );
+  await forEachConcurrent(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client), async ({ kind, workload }) => {
+    const { namespace = '', name } = workload.metadata;
+    const subject = `${kind.kind} ${namespace}/${name}`;
+    const isLate = Date.now() >= until;
+    const problem = isLate ? '' : await clean(client, kind, workload, namespaces).catch(describeError);
+    if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
+    unclean.add(namespace);
+    if (isLate) late.push(subject);
+    else problems.push(`${subject} stays instrumented: ${problem}`);
+  });
   const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
   return { removed, problems, unclean };
 }
 
-export const isAnyInstrumented = async (client: Client, isWanted: Predicate): Promise<boolean> =>
-  (await instrumentedWorkloads(client, isWanted).next()).done !== true;
+export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
+  (await instrumentedWorkloads(client).next()).done !== true;
 
-async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
+async function* instrumentedWorkloads(client: Client) {
   for (const [kind, options] of lists)
     for await (const { items } of client.pages(kind, options))
       yield* items
         .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
-        .filter(({ workload }) => isToClean(workload) && isWanted(workload));
+        .filter(({ workload }) => isToClean(workload));
 }
 
 /** A team or a GitOps tool may have removed the label. Most objects have the hash: the ReplicaSets of Deployments. */
@@ -77,18 +77,25 @@ function isToClean(workload: Workload): boolean {
   return findRevert(metadata) !== undefined || hasInjection(workload);
 }
 
-async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload, traced?: Set<string>) {
+async function clean(client: Client, kind: WorkloadKind, listed: Workload, { kept, traced }: Namespaces) {
   const { namespace = '', name } = listed.metadata;
   const ref = { ...kind, namespace, name };
-  const remove = async (workload: Workload): Promise<boolean> => {
+  const isKept = kept.has(namespace);
+  const change = async (workload: Workload): Promise<boolean> => {
     const own = traced?.has(namespace) === true ? workload : asItOptedIn(workload);
-    const patch = workloadPatch(workload, uninstrument(own));
+    const patch = workloadPatch(workload, isKept ? withRecord(workload) : uninstrument(own));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
     const { metadata } = await patchAndDisown(client, ref, guarded(resourceVersion, patch));
-    if (ourLabel(metadata) !== undefined) throw new Error('the webhook of the operator added it again');
-    return true;
+    if (!isKept && ourLabel(metadata) !== undefined) throw new Error('the webhook of the operator added it again');
+    return !isKept;
   };
   const read = async () => (await client.get(ref)) as Workload;
-  return (await readAndChange(listed['spec'] === undefined ? undefined : listed, read, remove)) ?? false;
+  return (await readAndChange(listed['spec'] === undefined ? undefined : listed, read, change)) ?? false;
+}
+
+/** A later run finds no `Lumigo` that says so. */
+function withRecord(workload: Workload): Workload {
+  const policy = { kind: 'deleting', lumigo: '', remove: false } as const;
+  return keep({ workload, policy, now: new Date().toISOString(), by: 'controller' })?.workload ?? workload;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { lumigo as contract } from '../contract.ts';
-import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { getLease, type Installed } from '../installation/installation.ts';
 import { lookAtLease } from '../installation/leader.ts';
@@ -65,10 +64,10 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
 type Failures = Map<string, string>;
 
 class Cleaner {
-  /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
-  private readonly kept = new Set<string>();
+  /** The workloads of these namespaces keep the injection. */
+  readonly kept = new Set<string>();
   /** These namespaces had a `Lumigo`. In others, the original operator injected only workloads that opted in. */
-  private readonly traced = new Set<string>();
+  readonly traced = new Set<string>();
   private stepDownAt = -Infinity;
   private seen: SeenLease | undefined;
   private left: readonly LumigoResource[] | undefined;
@@ -109,7 +108,7 @@ class Cleaner {
   private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, deadline, until = deadline } = this.options;
     if (await this.isLeftToManager(left)) return { removed: 0, problems: [], unclean: new Set() };
-    const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until), this.traced);
+    const removal = await removeInstrumentation(client, this, Math.max(deadline, until));
     const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));
     await attempt(released, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     return removal;
@@ -122,13 +121,11 @@ class Cleaner {
     const { seen, isHeld } = await lookAtLease(leases, getLease(installed), this.seen);
     this.seen = seen;
     if (!isHeld) return false;
-    if (left.length > 0 ? !isHelpless : !(await isAnyInstrumented(client, this.isWanted))) return true;
+    if (left.length > 0 ? !isHelpless : !(await isAnyInstrumented(client))) return true;
     await stepDown(leases, installed);
     this.stepDownAt = performance.now() + HELD_MS / 2;
     return false;
   }
-
-  private readonly isWanted = ({ metadata }: Workload): boolean => !this.kept.has(metadata.namespace ?? '');
 }
 
 async function attempt(
