@@ -5,6 +5,7 @@ import {
   afterSuccess,
   initialMs,
   isOutdated,
+  isRefused,
   listsAfter,
   listsAfterExit,
   planStep,
@@ -14,6 +15,7 @@ import {
   toList,
   untouched,
 } from './plan-reload.ts';
+import { port } from './render-nodes.ts';
 import type { CollectorState, ListsByUid, Namespaces } from './plan-reload.ts';
 
 const of = (...names: readonly string[]): Namespaces =>
@@ -184,15 +186,11 @@ describe('the existing objects of a namespace, if the collector exits', () => {
 });
 
 describe('a written configuration', () => {
-  const written = { nodeLogs: false, tokenNamespaces: undefined };
-  const tokenNamespaces = [{ hash: 'a', namespace: 'shop' }] as never;
-
   it.each([
-    ['as it should be', written, 0, false],
-    ['without the port for nodes, whose key is known by now', { ...written, nodeLogs: true }, 0, true],
-    ['with the namespaces of former tokens', { ...written, tokenNamespaces }, 599_000, false],
-    ['with the namespaces of tokens of ten minutes ago', { ...written, tokenNamespaces }, 600_000, true],
-  ])('%s', (_case, settings, ageMs, expected) => expect(isOutdated(written, settings, ageMs)).toBe(expected));
+    ['as it should be', ';0f/shop;', 600_000, false],
+    ['with the namespaces of former tokens', ';', 599_000, false],
+    ['with the namespaces of tokens of ten minutes ago', ';', 600_000, true],
+  ])('%s', (_case, written, ageMs, expected) => expect(isOutdated(written, ';0f/shop;', ageMs)).toBe(expected));
 });
 
 describe('a configuration that failed', () => {
@@ -210,6 +208,13 @@ describe('a configuration that failed', () => {
     expect(planStep(failed(...lastGood), wanted, 2_000)).toEqual(step),
   );
 
+  it('is replaced by forwarding, with the port for nodes closed, until it is tried again', () => {
+    const state = afterFailure({ ...untouched, lastGood: [port] }, [port], 1_000);
+    expect(planStep(state, [port], 2_000)).toEqual(reload());
+    expect(planStep({ ...afterSuccess(state, []), running: [] }, [port], 2_000)).toEqual(wait);
+    expect(planStep({ ...state, running: [] }, [port], 6_000)).toEqual({ kind: 'reload', namespaces: [port] });
+  });
+
   it('is not replaced by a namespace with a new Lumigo resource [F75]', () => {
     const recreated = of('a').map((each) => ({ ...each, lumigo: 'another uid' }));
     expect(stillWanted(of('a'), recreated)).toEqual([]);
@@ -220,6 +225,13 @@ describe('a configuration that failed', () => {
     expect(planStep(state, wanted, 2_000)).toEqual(wait);
     expect(planStep(state, wanted, 1_000 + retryMs(1))).toEqual(reload('a', 'b'));
     expect(planStep(state, of('c'), 2_000)).toEqual(reload('c'));
+  });
+
+  it('is refused until it works, also while its fallback does', () => {
+    const state = failed('a');
+    expect(isRefused(afterSuccess(state, of('a')), wanted)).toBe(true);
+    expect(isRefused(afterSuccess(state, of('c')), of('c'))).toBe(false);
+    expect(isRefused(afterSuccess(state, wanted), wanted)).toBe(false);
   });
 
   it('waits also after its fallback, whether that works or fails', () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectedNamespace, ProxySettings } from './types.ts';
+import type { CollectedNamespace } from './types.ts';
 
 export type Namespaces = readonly CollectedNamespace[];
 
@@ -77,16 +77,9 @@ export const listsAfterExit = (lists: ListsByUid, now: number): ListsByUid =>
 /** Only pods on the network of their node need the namespaces of tokens. A reload can interrupt all senders. */
 const TOKEN_NAMESPACES_MS = 10 * 60_000;
 
-type Written = Pick<ProxySettings, 'nodeLogs' | 'tokenNamespaces'>;
-
-/** Returns whether settings need a reload for the same namespaces. `ageMs`: since the last configuration was written. */
-export const isOutdated = (
-  written: Written | undefined,
-  { nodeLogs, tokenNamespaces }: Written,
-  ageMs: number,
-): boolean =>
-  // While the port for nodes is closed, they keep lines from before a namespace enables logging.
-  nodeLogs !== written?.nodeLogs || (tokenNamespaces !== written.tokenNamespaces && ageMs >= TOKEN_NAMESPACES_MS);
+/** Returns whether tokens need a reload. `written`: their namespaces in the configuration, which is `ageMs` old. */
+export const isOutdated = (written: string | undefined, present: string | undefined, ageMs: number): boolean =>
+  written !== present && ageMs >= TOKEN_NAMESPACES_MS;
 
 /** A `Lumigo` resource that was deleted and created again is another one: the collector has the former token. */
 export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespaces {
@@ -115,9 +108,14 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
   return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
 }
 
-function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now: number): Namespaces {
+/** Returns true if the collector refused the wanted configuration when it was tried last. */
+export const isRefused = ({ failure }: CollectorState, wanted: Namespaces): boolean =>
+  isDeepStrictEqual(failure?.namespaces, wanted);
+
+function possible(state: CollectorState, wanted: Namespaces, now: number): Namespaces {
+  const { lastGood, failure } = state;
   const isPaused = failure !== undefined && now < failure.at + retryMs(failure.inARow);
-  if (!isPaused || !isDeepStrictEqual(failure.namespaces, wanted)) return wanted;
+  if (!isPaused || !isRefused(state, wanted)) return wanted;
   const fallback = stillWanted(lastGood, wanted);
   return isDeepStrictEqual(fallback, wanted) ? [] : fallback;
 }

@@ -22,6 +22,7 @@ import { InstrumentedSenders } from './instrumented-senders.ts';
 import { reportReceived } from './report-received.ts';
 import { NodeKey } from './node-key.ts';
 import { Reloader, type Outcome } from './reloader.ts';
+import { port } from './render-nodes.ts';
 import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCache } from './senders.ts';
 import { toTokenNamespaces } from './token-namespaces.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
@@ -146,8 +147,7 @@ export class TelemetryProxy {
     if (this.acceptedTokens === undefined && this.unreadAtStart.size > 0) return;
     this.writeTokens(sources);
     this.reconcileNodes();
-    const settings = { ...this.settings, nodeLogs: this.takesNodes('logs') };
-    const isDone = this.reloader.reconcile(settings, this.collected());
+    const isDone = this.reloader.reconcile(this.settings, this.collected());
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
@@ -195,7 +195,8 @@ export class TelemetryProxy {
       const { namespace: name, uid = '' } = lumigo.metadata;
       return token === undefined ? [] : [{ name, token, lumigo: uid, sends }];
     });
-    return [...namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), ...this.installation()];
+    const sorted = namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...sorted, ...this.installation(), ...(this.takesNodes('logs') ? [port] : [])];
   }
 
   /** Metrics of the cluster belong to no namespace. They have the token of the settings. */
@@ -219,11 +220,12 @@ export class TelemetryProxy {
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
   }
 
-  private onReload({ problem, namespaces }: Outcome): void {
+  private onReload({ problem, namespaces, isFallback = false }: Outcome): void {
     const { metrics, lumigoes, reports } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
-    if (this.leads) reports.telemetry.emit(problem === undefined ? 'working' : getFailure(problem), affected);
+    if (this.leads && !isFallback)
+      reports.telemetry.emit(problem === undefined ? 'working' : getFailure(problem), affected);
     this.changed();
   }
 }

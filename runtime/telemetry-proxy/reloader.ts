@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Client } from '../kubernetes/http/client.ts';
+import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, configurationFile, readLoopKeys, writeConfiguration } from './files.ts';
@@ -11,6 +12,7 @@ import type { Collection, ProxySettings } from './types.ts';
 
 export interface Outcome {
   readonly problem?: string;
+  readonly isFallback?: boolean;
   readonly namespaces: plan.Namespaces;
 }
 
@@ -29,6 +31,8 @@ const POLL_MS = 50;
 const CATCH_UP_MS = 2_000;
 /** By then an exporter for a namespace has sent what it gathered (render-collection.ts). */
 const FLUSH_MS = 500;
+/** After a failed read of versions, so that a cut is possible before the next one. */
+const UNREAD_MS = 5_000;
 /** A connection may break often, and must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
 
@@ -43,7 +47,7 @@ export class Reloader {
   private reloading: Promise<void> | undefined;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
-  private written: ProxySettings | undefined;
+  private written: string | undefined;
   private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
@@ -87,7 +91,7 @@ export class Reloader {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
     const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
     if (isRenewed) this.renewedAt = now;
-    return isRenewed || plan.isOutdated(this.written, settings, now - this.wroteAt);
+    return isRenewed || plan.isOutdated(this.written, settings.tokenNamespaces, now - this.wroteAt);
   }
 
   /** Any program may have started the first process. A later one found the file that only forwards. */
@@ -96,8 +100,7 @@ export class Reloader {
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
     const found = findCollector(configurationFile(settings));
     if (found === undefined) return undefined;
-    // The configuration of the start has no port for nodes either.
-    this.state = { ...this.state, running: known === undefined || settings.nodeLogs ? undefined : [] };
+    this.state = { ...this.state, running: known === undefined ? undefined : [] };
     this.process = found;
     this.lists = plan.listsAfterExit(this.lists, performance.now());
     return found;
@@ -119,10 +122,11 @@ export class Reloader {
     const started = performance.now();
     // A reload that takes longer delays no cut.
     this.state = { ...this.state, cutFrom: started + CATCH_UP_MS, restsUntil: Infinity };
+    // The versions are read before the watches end, so that nothing between two watches is missed.
+    const present = await presentVersions(client, planned).catch((error: unknown) => this.notRead(planned, error));
+    if (present === undefined) return;
     let namespaces = planned;
     try {
-      // The versions are read before the watches end, so that nothing between two watches is missed.
-      const present = planned.some(plan.sendsEvents) ? await presentVersions(client) : {};
       if (this.state.sending.some(plan.sendsEvents)) await sleep(FLUSH_MS, undefined, { signal });
       // The API server may let the reload wait for a minute, in which a namespace can end.
       namespaces = plan.stillWanted(planned, this.wanted);
@@ -132,7 +136,7 @@ export class Reloader {
       this.took(namespaces, present, listed);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
-      onReload({ namespaces });
+      onReload({ namespaces, isFallback: plan.isRefused(this.state, this.wanted) });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
@@ -146,13 +150,21 @@ export class Reloader {
     }
   }
 
+  /** The collector continues as it is. An outage is reported by others. */
+  private notRead(namespaces: plan.Namespaces, error: unknown): undefined {
+    const problem = describeError(error);
+    this.state = { ...this.state, restsUntil: performance.now() + UNREAD_MS };
+    this.options.logger.debug({ problem }, 'cannot read the versions of objects, retrying');
+    if (isRefusal(error)) this.options.onReload({ namespaces, problem });
+  }
+
   /** Returns the namespaces whose existing objects it lists. */
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
     if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
     const listed = plan.toList(namespaces, this.lists, Math.min(now, this.cutAt));
     const initial = listed.map(({ name }) => name);
-    [this.isRenewalDue, this.written, this.wroteAt] = [false, settings, now];
+    [this.isRenewalDue, this.written, this.wroteAt] = [false, settings.tokenNamespaces, now];
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     this.state = { ...this.state, cutFrom: now + CATCH_UP_MS, running: undefined, sending: namespaces };
     return listed;
@@ -198,8 +210,9 @@ export class Reloader {
   }
 }
 
-async function presentVersions(client: Client): Promise<Versions> {
-  const versions = collectedKinds.map(async (kind) => {
+/** Each collection needs the API server, so it must answer first. */
+async function presentVersions(client: Client, { length }: plan.Namespaces): Promise<Versions> {
+  const versions = (length === 0 ? [] : collectedKinds).map(async (kind) => {
     const { value } = await client.pages(kind, { limit: 1, metadataOnly: true }).next();
     return [kind.plural, value?.resourceVersion ?? ''] as const;
   });

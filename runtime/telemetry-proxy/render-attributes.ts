@@ -42,7 +42,7 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
     extract: { metadata: podAttributes, labels },
     ...pods,
   });
-  // A replica that collects has just reached the API server, so this wait is short. The other processor starts before it.
+  // Each reload to a collection first reads versions from the API server, so this wait is short. The other processor starts before it.
   const wait = isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
   return {
     'transform/service': transform([...removeUnnamed, ...setClaimsAside]),

@@ -5,7 +5,7 @@ import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
 import { eachTenant, loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
-import type { Collection, ProxySettings } from './types.ts';
+import type { CollectedNamespace, Collection, ProxySettings } from './types.ts';
 
 const receiver = 'otlp/nodes';
 const authenticator = 'bearertokenauth/nodes';
@@ -18,11 +18,15 @@ const shortNames = 'transform/log-files';
 
 export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryProxyFiles.nodeKeys}`;
 
+/** With it, the port takes lines of nodes, and drops those of namespaces without `logFiles`. Otherwise the nodes keep their lines. */
+export const port: CollectedNamespace = { name: '', token: '', lumigo: 'port', sends: ['port'] };
+
 /** The port for node collectors. A line takes the token of its namespace, and metrics that of the installation. */
 export function renderNodes(settings: ProxySettings, collection: Collection): Rendered {
-  const logs = settings.nodeLogs ? toTenants(collection.namespaces, 'logFiles') : [];
+  const takesLogs = toTenants(collection.namespaces, 'port').length > 0;
+  const logs = takesLogs ? toTenants(collection.namespaces, 'logFiles') : [];
   const metrics = toTenants(collection.namespaces, 'metrics');
-  if (!settings.nodeLogs && metrics.length === 0) return {};
+  if (!takesLogs && metrics.length === 0) return {};
   const scrapes = toTenants(collection.namespaces, 'kubeStateMetrics').length > 0;
   const sending = [...logs, ...metrics];
   return {
@@ -34,7 +38,7 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
         : {}),
     },
     processors: {
-      ...(settings.nodeLogs
+      ...(takesLogs
         ? { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings), [shortNames]: transform(removeLong) }
         : {}),
       ...(metrics.length > 0 ? { 'filter/scrape': scrapeFilter } : {}),
@@ -44,7 +48,7 @@ export function renderNodes(settings: ProxySettings, collection: Collection): Re
       promptly(loopExporter(settings, tenant, { key: collection.nodeKey })),
     ),
     pipelines: {
-      ...(settings.nodeLogs ? logPipelines(logs) : {}),
+      ...(takesLogs ? logPipelines(logs) : {}),
       ...Object.fromEntries(metrics.map((tenant) => ['metrics/nodes', metricsPipeline(tenant, scrapes)])),
     },
   };

@@ -3,8 +3,14 @@ import fc from 'fast-check';
 import { collectedKinds } from './render-collection.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { serialize } from '../node-collector/common-parts.ts';
+import { port } from './render-nodes.ts';
 import { render } from './render.ts';
-import type { CollectorConfiguration } from './types.ts';
+import type { Collection, CollectorConfiguration } from './types.ts';
+
+const withPort = (collected: Collection): Collection => ({
+  ...collected,
+  namespaces: [...collected.namespaces, port],
+});
 
 const definedAndUsed = ({
   service,
@@ -44,7 +50,7 @@ describe("the collector's configuration", () => {
   ] as const)('sends %s of each namespace under its own token and under no other', (sent, connector) => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
-        const { connectors, exporters, service } = render({ ...given, nodeLogs: true }, collected);
+        const { connectors, exporters, service } = render(given, withPort(collected));
         const table = getRoutes(connectors[connector]);
         const sending = collected.namespaces.filter(({ sends }) => sends.includes(sent));
         for (const { name, token } of collected.namespaces) {
@@ -83,7 +89,7 @@ describe("the collector's configuration", () => {
   it('takes data of nodes only with a key, and log lines only of namespaces that log', () => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
-        const { receivers, processors } = render({ ...given, nodeLogs: true }, collected);
+        const { receivers, processors } = render(given, withPort(collected));
         expect(receivers['otlp/nodes']).toMatchObject({
           protocols: { http: { auth: { authenticator: 'bearertokenauth/nodes' } } },
         });
@@ -117,9 +123,8 @@ describe("the collector's configuration", () => {
       'metrics_endpoint',
       'https://metrics.example/v1/metrics',
     );
-    const quiet = { ...given, nodeLogs: false };
-    expect(render(quiet, { namespaces: [], initial: [], since: {}, key: 'key', nodeKey: 'node-key' })).toEqual(
-      render(quiet, undefined),
+    expect(render(given, { namespaces: [], initial: [], since: {}, key: 'key', nodeKey: 'node-key' })).toEqual(
+      render(given, undefined),
     );
   });
 
@@ -142,7 +147,7 @@ describe("the collector's configuration", () => {
     const isLong = /^delete_matching_keys\(.* and Len\(.*\) > 253$/;
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
-        const { processors, service } = render({ ...given, nodeLogs: true }, collected);
+        const { processors, service } = render(given, withPort(collected));
         const finders = Object.keys(processors).filter((name) => name.startsWith('k8sattributes'));
         expect(finders).toHaveLength(3);
         for (const finder of finders) {

@@ -17,7 +17,7 @@ const batch = {
 
 /** Tokens are in another file, so a change needs no reload. Without a `collection`, the API server is not necessary. */
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
-  const collects = collection !== undefined && (collection.namespaces.length > 0 || settings.nodeLogs);
+  const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
   const shards = renderShards(settings);
   const counts = renderCounts(settings);

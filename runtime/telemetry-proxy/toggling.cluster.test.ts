@@ -7,6 +7,7 @@ import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts'
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { aborted } from '../async/aborted.ts';
+import { initialMs } from './plan-reload.ts';
 
 let telemetry: TelemetryBench;
 let proxy: ApiProxy;
@@ -59,6 +60,32 @@ const getEvents = (namespace: string): string[] =>
 
 const countCuts = (): number =>
   readFileSync(telemetry.manager().logFile, 'utf8').split('stopped collecting a namespace').length - 1;
+
+describe('a renewal whose first requests fail', () => {
+  it('ends no collection, interrupts no sender for that, and sends no object twice', async () => {
+    const { activate, manager, metric, testCluster, waitForSettled, waitForCollecting } = telemetry;
+    const namespace = await activate('renewed', getToken(0x74_00), injection);
+    await waitForCollecting(namespace);
+    const before = await waitForSettled();
+    // An interrupted list begins again.
+    await sleep(initialMs(1));
+    telemetry.sink.received.length = 0;
+    let refused = 0;
+    proxy.interfere = ({ path }) =>
+      /\/events\?.*limit=1(&|$)/.test(path) && (refused += 1) === 1 ? { answer: 500 } : undefined;
+    expect(proxy.cutWatches((path) => path.includes('/lumigoes'))).toBeGreaterThan(0);
+    await eventually(
+      async () => expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBe(before + 1),
+      { timeoutMs: 60_000 },
+    );
+    expect(refused).toBe(2);
+    expect(await manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="failed"')).toBe(0);
+    expect(await testCluster.condition(namespace, 'TelemetryProxyReady')).toMatchObject({ status: 'True' });
+    await testCluster.create(getEvent(namespace, 'renewed'));
+    await eventually(() => expect(getEvents(namespace)).toContain('renewed'));
+    expect(getEvents(namespace)).toEqual(['renewed']);
+  });
+});
 
 describe('ten namespaces that toggle collection as fast as they can', () => {
   it('interrupt the collector for at most a fourth of the time [F75]', async () => {

@@ -17,7 +17,7 @@ type ConfigKeys =
   | 'endpoint'
   | 'logsEndpoint'
   | 'metricsEndpoint'
-  | `node${'Logs' | 'Metrics' | 'DataPort'}`
+  | `node${'Metrics' | 'DataPort'}`
   | 'essentialOnly'
   | 'essentialMetrics'
   | 'metricsFrequency'
@@ -46,8 +46,8 @@ export interface CollectedNamespace {
   readonly sends: readonly Sent[];
 }
 
-/** `metrics` are those of nodes. Only the leader sends events and scrapes kube-state-metrics. */
-export type Sent = 'events' | 'logFiles' | 'metrics' | 'kubeStateMetrics';
+/** `metrics` are those of nodes. Only the leader sends events and scrapes kube-state-metrics. For `port` see render-nodes.ts. */
+export type Sent = 'events' | 'logFiles' | 'port' | 'metrics' | 'kubeStateMetrics';
 
 export interface CollectorConfiguration {
   readonly extensions: Components;

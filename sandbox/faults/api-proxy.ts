@@ -43,8 +43,8 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const proxy = {
     server: `https://127.0.0.1:${port}`,
     interfere: undefined as ((passing: Passing) => Interference | undefined) | undefined,
-    cutWatches(pick: () => boolean): number {
-      const picked = [...watches].filter(pick);
+    cutWatches(pick: (path: string) => boolean): number {
+      const picked = [...watches].filter(({ req }) => pick(req.url ?? ''));
       for (const watch of picked) watch.socket?.destroy();
       return picked.length;
     },

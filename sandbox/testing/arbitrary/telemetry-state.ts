@@ -25,7 +25,6 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   telemetryLoopPort: port,
   telemetryCountsPort: port,
   nodeDataPort: port,
-  nodeLogs: fc.boolean(),
   nodeMetrics: fc.constant(true),
   essentialOnly: fc.boolean(),
   essentialMetrics: fc.constant(['kube_.+_labels']),
@@ -46,7 +45,7 @@ const name = fc.oneof(
 );
 const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
 
-const sent = fc.subarray<Sent>(['events', 'logFiles'], { minLength: 1 });
+const sent = fc.subarray<Sent>(['events', 'logFiles', 'port'], { minLength: 1 });
 
 /** At most one sender has the metrics of the cluster. */
 const ofCluster = fc.constantFrom<readonly Sent[]>([], ['metrics'], ['metrics', 'kubeStateMetrics']);

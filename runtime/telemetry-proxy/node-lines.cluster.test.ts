@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
+import { toLog } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { getEvent, getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { telemetryProxyFiles } from '../contract.ts';
+
+let telemetry: TelemetryBench;
+let proxy: ApiProxy;
+let squatter: Server | undefined;
+let shop = '';
+beforeAll(async () => {
+  const settings = { clusterCollection: { logs: { enabled: true } } };
+  const through = async (cluster: ControlPlane) => {
+    proxy = await startApiProxy(cluster);
+    // The key of nodes is not created yet.
+    proxy.interfere = ({ isWrite, path }) => (isWrite && /\/secrets(\?|$)/.test(path) ? { answer: 500 } : undefined);
+    return proxy.server;
+  };
+  telemetry = await startTelemetry({ controllerManager: false, settings, through });
+  const spec = { logging: { enabled: true }, tracing: { injection: { enabled: false } } };
+  shop = await telemetry.activate('shop', getToken(1), spec);
+  await telemetry.waitForCollecting(shop);
+  await telemetry.waitForSettled();
+});
+afterAll(async () => {
+  squatter?.close();
+  await telemetry?.stop();
+  await proxy?.close();
+});
+
+/** Sends a line as the collector of a node does. Returns 0 without a connection. */
+async function sendLine(text: string): Promise<number> {
+  const { folder, nodeDataPort } = telemetry.collector();
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${readFileSync(join(folder, telemetryProxyFiles.nodeKeys), 'utf8').split('\n').at(-1)}`,
+  };
+  const body = JSON.stringify(toLog({ 'k8s.namespace.name': shop }, text));
+  const sent = fetch(`http://127.0.0.1:${nodeDataPort}/v1/logs`, { method: 'POST', headers, body });
+  return sent.then(({ status }) => status).catch(() => 0);
+}
+
+const arrived = (): ReadonlySet<unknown> =>
+  new Set(telemetry.sink.received.map(({ item }) => ('body' in item ? item.body : undefined)));
+
+const listen = (port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject).listen(port, '127.0.0.1', () => resolve(server));
+  });
+
+it('a fallback that works is no success of the configuration that the collector refuses', async () => {
+  const { testCluster, collector, manager, sink } = telemetry;
+  const status = async () => (await testCluster.condition(shop, 'TelemetryProxyReady'))?.status;
+  const taken = () => manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="taken"');
+  const before = await taken();
+  squatter = await listen(collector().nodeDataPort);
+  proxy.interfere = undefined;
+  await eventually(async () => expect(await status()).toBe('False'), { timeoutMs: 100_000 });
+  // The first pauses may be shorter than the rest of the collector.
+  await eventually(async () => expect(await taken()).toBe(before + 1), { timeoutMs: 150_000 });
+  await testCluster.create(getEvent(shop, 'meanwhile'));
+  await eventually(() => expect(sink.objects.map(({ object }) => object.metadata.name)).toContain('meanwhile'));
+  expect(await status()).toBe('False');
+  squatter.close();
+  await eventually(async () => expect(await status()).toBe('True'), { timeoutMs: 150_000 });
+});
+
+const OUTAGE_MS = 40_000;
+
+it('lines continue while the API server refuses everything, and no proxy restarts', async () => {
+  const { collector, metric, waitForCollecting, waitForSettled } = telemetry;
+  await waitForSettled();
+  const restarts = collector().restarts();
+  proxy.interfere = () => ({ answer: 500 });
+  proxy.cutWatches(() => true);
+  const ends = Date.now() + OUTAGE_MS;
+  await eventually(async () => expect(await metric('lumigo_operator_leader')).toBe(0), { timeoutMs: OUTAGE_MS });
+  await sleep(ends - Date.now());
+  expect(await sendLine('during the outage')).toBe(200);
+  await eventually(() => expect(arrived()).toContain('during the outage'));
+  proxy.interfere = undefined;
+  telemetry.sink.received.length = 0;
+  await waitForCollecting(shop);
+  expect(collector().restarts()).toBe(restarts);
+});
