@@ -11,11 +11,12 @@ interface FollowOptions {
   readonly config: RuntimeConfig;
   readonly transport: Transport;
   readonly logger: Logger;
-  readonly senders: Pick<InstrumentedSenders, 'uids'>;
+  readonly senders: Pick<InstrumentedSenders, 'uids' | 'hasJustEnded'>;
   readonly onReceived: (uids: ReadonlySet<string>) => void;
 }
 
 const MINUTE_MS = 60_000;
+const POLL_MS = 1_000;
 
 /** Finds uids that two looks, a minute apart, do not know. One look is not enough, because a watch may be late. */
 export class UnknownUids {
@@ -26,8 +27,7 @@ export class UnknownUids {
   look(received: ReadonlySet<string>, known: ReadonlySet<string>, now: number): readonly string[] {
     if (now < this.nextAt) return [];
     const before = this.unknown;
-    // A timer of a minute may end a little earlier.
-    this.nextAt = now + MINUTE_MS - 500;
+    this.nextAt = now + MINUTE_MS;
     this.unknown = new Set([...received].filter((uid) => !known.has(uid)));
     return [...this.unknown].filter((uid) => before.has(uid));
   }
@@ -42,12 +42,12 @@ export async function followReceived(options: FollowOptions, term: LeadingContex
   const failure = 'cannot read which workloads sent telemetry, retrying';
   const unknown = new UnknownUids();
   let received: ReadonlySet<string> = new Set();
-  for (let isChanged = true; !signal.aborted; isChanged = await changes.wait(MINUTE_MS, signal)) {
+  for (let isChanged = true; !signal.aborted; isChanged = await changes.wait(POLL_MS, signal)) {
     if (isChanged) received = (await retrying(() => list.read(), { signal, logger, failure })) ?? received;
     if (signal.aborted) return;
     if (isChanged) onReceived(received);
-    // A namespace that reports without a pause does not delay this.
-    const gone = unknown.look(received, senders.uids() ?? received, performance.now());
+    const ended = [...received].filter((uid) => senders.hasJustEnded(uid));
+    const gone = [...ended, ...unknown.look(received, senders.uids() ?? received, performance.now())];
     if (gone.length > 0) await list.remove(gone).catch(() => undefined);
   }
 }

@@ -74,6 +74,21 @@ describe('InstrumentedSenders', () => {
     expect(senders.pending()).toEqual(['b']);
   });
 
+  it('does not hear what a workload sent before its injection ended', () => {
+    const cart = 'shop/Deployment/cart';
+    see(deployment, 'shop', 'cart', 'a');
+    senders.hear([cart]);
+    see(deployment, 'shop', 'cart', 'a', 'false');
+    expect(senders.hasJustEnded('a')).toBe(true);
+    see(deployment, 'shop', 'cart', 'a');
+    const endedAt = performance.now();
+    senders.hear([cart], endedAt + 59_000);
+    expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], true]);
+    senders.hear([cart], endedAt + 60_000);
+    expect(senders.pending()).toEqual(['a']);
+    expect(senders.hasJustEnded('a')).toBe(false);
+  });
+
   it('reports a bounded number of workloads of a namespace, and those of others', () => {
     const names = Array.from({ length: 2_500 }, (_, index) => `w${index}`);
     for (const name of names) see(deployment, 'large', name, name);

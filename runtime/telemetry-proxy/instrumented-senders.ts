@@ -4,12 +4,16 @@ import type { TokenSource } from '../credentials/credential.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { toLabelled, type Labelled } from './senders.ts';
 
+/** The collector's counts have a workload for one minute after it sent something. */
+const COUNTED_MS = 60_000;
+
 /** Knows the labelled workloads, and from which instrumented ones the telemetry proxy of this replica received data. */
 export class InstrumentedSenders {
   isComplete = false;
   private readonly kept: Kept<Labelled>[] = [];
   private readonly received = new Map<string, Set<string>>();
   private readonly unreported = new Set<string>();
+  private readonly endedAt = new Map<string, number>();
   private isListFull = false;
 
   constructor(private readonly onOptIn: () => void) {}
@@ -43,11 +47,12 @@ export class InstrumentedSenders {
     return this.unreported.size > 0 || this.instrumented().some((sender) => this.isNew(sender));
   }
 
-  hear(names: readonly string[]): void {
+  hear(names: readonly string[], now = performance.now()): void {
+    for (const [uid, at] of this.endedAt) if (now >= at + COUNTED_MS) this.endedAt.delete(uid);
     const byName = new Map(this.instrumented().map((sender) => [sender.name, sender]));
     for (const name of names) {
       const sender = byName.get(name) ?? byName.get(toRollout(name));
-      if (sender === undefined || !this.isNew(sender)) continue;
+      if (sender === undefined || this.endedAt.has(sender.uid) || !this.isNew(sender)) continue;
       const there = this.received.get(sender.namespace) ?? new Set();
       this.received.set(sender.namespace, there.add(sender.uid));
       this.unreported.add(sender.uid);
@@ -65,6 +70,11 @@ export class InstrumentedSenders {
     this.isListFull = this.unreported.size > 0;
   }
 
+  /** True for half of the time in which no replica hears a uid again, so the leader removes no uid of a later injection. */
+  hasJustEnded(uid: string): boolean {
+    return performance.now() < (this.endedAt.get(uid) ?? -Infinity) + COUNTED_MS / 2;
+  }
+
   private labelled(): readonly Labelled[] {
     return this.kept.flatMap((kept) => kept.values());
   }
@@ -80,6 +90,7 @@ export class InstrumentedSenders {
 
   private forget({ namespace, uid }: Labelled): void {
     this.unreported.delete(uid);
+    this.endedAt.set(uid, performance.now());
     const there = this.received.get(namespace);
     there?.delete(uid);
     if (there?.size === 0) this.received.delete(namespace);

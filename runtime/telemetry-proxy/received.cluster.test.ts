@@ -112,6 +112,21 @@ describe('a workload', () => {
     await waitForReceived(shop, 'late', () => send('127.0.0.3', { to: follower }));
   });
 
+  it('has NothingYet again after its injection was removed and restored', async () => {
+    const { uid } = (await telemetry.testCluster.get(deployment, shop, 'late')).metadata;
+    const label = (value: string | null) =>
+      telemetry.testCluster.merge(deployment, shop, 'late', { metadata: { labels: { [labels.autoTrace]: value } } });
+    expect(await listed()).toContain(uid);
+    await label('false');
+    await eventually(async () => expect(Object.keys(await readTelemetry(shop))).not.toContain('late'));
+    await eventually(async () => expect(await listed()).not.toContain(uid), { timeoutMs: 5_000 });
+    await label(null);
+    await telemetry.testCluster.waitForInstrumented(deployment, shop, 'late');
+    await eventually(async () =>
+      expect((await readTelemetry(shop))['late']).toMatchObject({ telemetry: 'NothingYet' }),
+    );
+  });
+
   it('is not received because of what a sender in another namespace claims, with the same token [F28]', async () => {
     const resource = {
       'k8s.namespace.name': bank,
