@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-/** The Secrets of all senders share the pace of reading. */
+/** The namespaces of all senders share the pace of reading. */
 const SENDERS = 20;
 
 const readBy = (file: string): readonly string[] =>
@@ -25,10 +25,10 @@ const readBy = (file: string): readonly string[] =>
     return existsSync(path) ? readFileSync(path, 'utf8') : '';
   });
 
-it('a replaced key of nodes is accepted by each replica within 15 s, also with many other Secrets', async () => {
+it('a replaced key of nodes is accepted by each replica within 15 s, also with many other namespaces', async () => {
   const { testCluster, cluster, installation } = operator;
-  const namespace = await testCluster.namespace('opted-in');
   for (let index = 0; index < SENDERS; index += 1) {
+    const namespace = await testCluster.namespace('opted-in');
     const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: `own-${index}` };
     await testCluster.secret(namespace, getToken(100 + index), `own-${index}`);
     await testCluster.create(createWorkload(workloadKinds.deployment, namespace, `app-${index}`, { labels: own }));
