@@ -152,7 +152,24 @@ export const image = (
 
 /** A part of a Kubernetes object that is not checked, because a newer API server may accept more. */
 export const opaqueMap = () => z.record(z.string(), z.unknown(), { error: 'must be a map' });
-export const opaqueList = () =>
-  z.array(z.record(z.string(), z.unknown(), { error: 'must be a map' }), { error: 'must be a list' });
+export const opaqueList = () => z.array(opaqueMap(), { error: 'must be a list' });
 
 export const stringMap = () => z.record(z.string(), text(), { error: 'must be a map of texts' });
+
+const requirement = z.union(
+  [
+    fields({ key: labelKey(), operator: oneOf('In', 'NotIn'), values: z.array(text()).min(1) }),
+    fields({ key: labelKey(), operator: oneOf('Exists', 'DoesNotExist') }),
+  ],
+  { error: 'must have a key and an operator: In or NotIn with values, Exists or DoesNotExist without' },
+);
+
+/** A selector with an unknown key is refused, because without this key it would select everything. */
+export const labelSelector = () =>
+  fields({
+    matchLabels: stringMap().exactOptional().describe('Labels that it must have, with their values.'),
+    matchExpressions: z
+      .array(requirement, { error: 'must be a list' })
+      .exactOptional()
+      .describe('Conditions on its labels: `key`, `operator` (`In`, `NotIn`, `Exists`, `DoesNotExist`) and `values`.'),
+  });

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { optInDefaults } from '../../runtime/contract.ts';
 import { isToken, tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
-import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secret, secretKey, section, text } from './leaves.ts';
+import { dnsLabel, dnsSubdomain, fields, flag, labelSelector, secret, secretKey, section, text } from './leaves.ts';
 
 const monitoredNamespace = fields({
   namespace: dnsLabel().optional().describe('The namespace to trace. Set this or `selector`.'),
-  selector: opaqueMap()
+  selector: labelSelector()
     .optional()
-    .describe(
-      'A label selector of namespaces to trace (`matchLabels`, `matchExpressions`). It also selects namespaces that are created or labelled later.',
-    ),
+    .describe('A label selector of namespaces to trace, also of those that are created or labelled later. `{}`: all.'),
   secretName: dnsSubdomain()
     .optional()
     .describe('The Secret with the Lumigo token in that namespace. Default: `lumigoToken.secretName`.'),

@@ -79,6 +79,11 @@ describe('the values of the original [F51]', () => {
     },
   );
 
+  it('do not replace a value under the name of this operator', () => {
+    expect(withoutOriginal({ name: 'own', fullnameOverride: 'former' })).toEqual({ name: 'own' });
+    expect(withoutOriginal({ name: '', fullnameOverride: 'former' })).toEqual({ name: 'former' });
+  });
+
   it.each(originalValues.flatMap((row) => ('refused' in row ? [row.path] : [])))('are refused: %s', (path) => {
     const given = nested(path, getSample(path));
     expect(getRefusals(given)).toEqual([expect.stringContaining(`${path} is "${String(getSample(path))}"`)]);

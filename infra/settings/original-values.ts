@@ -6,7 +6,7 @@ import { isPlainObject } from '../../runtime/json/values.ts';
  * `refused`: it cannot work if it matches `when`.
  */
 export type OriginalValue = { readonly path: string } & (
-  | { readonly acts: true; readonly as?: string; readonly note?: string }
+  | { readonly acts: true; readonly as: string | undefined; readonly note: string | undefined }
   | { readonly warned: string }
   | { readonly refused: string; readonly when: string }
 );
@@ -14,15 +14,13 @@ export type OriginalValue = { readonly path: string } & (
 const onePod = "the telemetry proxy runs in the operator's pods. Set controllerManager";
 const noSuchPart = 'this operator has no such component. Remove it';
 
-const acts = (path: string, as?: string, note?: string): OriginalValue => ({
-  ...{ path, acts: true },
-  ...(as === undefined ? {} : { as }),
-  ...(note === undefined ? {} : { note }),
-});
+const acts = (path: string, as?: string, note?: string): OriginalValue => ({ path, acts: true, as, note });
 const warned = (path: string, advice: string): OriginalValue => ({ path, warned: advice });
 
 /** Tags of the original operator are whole numbers. Tags of this operator are not. */
 const ofTheOriginal = '^v?[0-9]+$';
+
+const refused = (path: string, refused: string, when = ofTheOriginal): OriginalValue => ({ path, refused, when });
 
 /** Components of the original with a `tolerations` or `nodeSelector` setting that this operator does not have. */
 const placed = ['watchdog', 'telemetryProxy', 'targetAllocator', 'installHook'];
@@ -41,27 +39,22 @@ export const originalValues: readonly OriginalValue[] = [
   warned('watchdog', 'the operator has its own metrics and alerts. Set metrics.prometheusRule.enabled'),
   warned('telemetryProxy', `${onePod}.replicas and controllerManager.telemetryProxy. Logs are always batched by token`),
   warned('controllerManager.kubeRbacProxy', 'the manager serves its metrics itself. Set metrics.secure'),
-  {
-    path: 'controllerManager.manager.image.tag',
-    refused:
-      'a release of the original operator, whose image is not compatible. Remove it, or set a tag of this operator',
-    when: ofTheOriginal,
-  },
+  refused(
+    'controllerManager.manager.image.tag',
+    'a release of the original operator, whose image is not compatible. Remove it, or set a tag of this operator',
+  ),
   acts('controllerManager.manager.image.repository', undefined, "it must contain a copy of this operator's image"),
   acts('controllerManager.manager.resources'),
   warned('controllerManager.telemetryProxy.replicas', `${onePod}.replicas`),
-  {
-    path: 'controllerManager.telemetryProxy.image.tag',
-    refused:
-      'a release of the original telemetry proxy, whose image is not compatible. Remove it, or set a tag of the OpenTelemetry Collector',
-    when: ofTheOriginal,
-  },
-  {
-    path: 'controllerManager.telemetryProxy.image.repository',
-    refused:
-      'the original telemetry proxy, which is not compatible. Remove it, or set an image of the OpenTelemetry Collector',
-    when: 'lumigo-kubernetes-telemetry-proxy$',
-  },
+  refused(
+    'controllerManager.telemetryProxy.image.tag',
+    'a release of the original telemetry proxy, whose image is not compatible. Remove it, or set a tag of the OpenTelemetry Collector',
+  ),
+  refused(
+    'controllerManager.telemetryProxy.image.repository',
+    'the original telemetry proxy, which is not compatible. Remove it, or set an image of the OpenTelemetry Collector',
+    'lumigo-kubernetes-telemetry-proxy$',
+  ),
   acts('controllerManager.telemetryProxy.resources'),
   warned('controllerManager.namespaceFileServer', noSuchPart),
   warned('controllerManager.initContainer', noSuchPart),
@@ -103,23 +96,19 @@ export const getWarnings = (given: unknown): readonly string[] =>
 
 export const getRefusals = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) => {
-    const value = 'refused' in row ? at(given, row.path) : undefined;
-    return 'refused' in row && isText(value) && new RegExp(row.when).test(String(value))
-      ? [`${row.path} is "${String(value)}", ${row.refused}`]
-      : [];
+    if (!('refused' in row)) return [];
+    // A tag that is written without quotes is a number.
+    const value = String(at(given, row.path));
+    return new RegExp(row.when).test(value) ? [`${row.path} is "${value}", ${row.refused}`] : [];
   });
-
-/** A tag that is written without quotes is a number. */
-const isText = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 /** Returns the values under this operator's names, without those that have no effect. */
 export function withoutOriginal(given: unknown): unknown {
   return originalValues.reduce<unknown>((rest, row) => {
     if ('warned' in row) return without(rest, row.path.split('.'));
-    const as = 'as' in row ? row.as : undefined;
-    const value = as === undefined ? undefined : at(rest, row.path);
-    const renamed = isGiven(value) && isPlainObject(rest) ? { ...rest, [as ?? '']: value } : rest;
-    return as === undefined ? rest : without(renamed, row.path.split('.'));
+    if (!('acts' in row) || row.as === undefined || !isPlainObject(rest)) return rest;
+    const value = isGiven(rest[row.as]) ? rest[row.as] : at(rest, row.path);
+    return without(isGiven(value) ? { ...rest, [row.as]: value } : rest, row.path.split('.'));
   }, given);
 }
 

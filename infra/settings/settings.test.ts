@@ -194,6 +194,33 @@ describe('problems', () => {
   });
 });
 
+describe('a selector of namespaces to trace', () => {
+  const of = (selector: unknown) => getProblems({ monitoredNamespaces: [{ selector }] });
+  const requirement = (more: object) => ({ matchExpressions: [{ key: 'team', ...more }] });
+
+  it.each([
+    {},
+    { matchLabels: { team: 'shop', 'example.com/tier': '' } },
+    requirement({ operator: 'NotIn', values: ['shop', ''] }),
+    requirement({ operator: 'DoesNotExist' }),
+  ])('may be %j', (selector) => expect(of(selector)).toEqual([]));
+
+  // Each of these would select every namespace, or none.
+  it.each([
+    { team: 'shop' },
+    { matchlabels: { team: 'shop' } },
+    { matchLabels: null },
+    { matchLabels: { tier: 1 } },
+    requirement({ operator: 'in', values: ['shop'] }),
+    requirement({ operator: 'In' }),
+    requirement({ operator: 'In', values: [] }),
+    requirement({ operator: 'Exists', values: ['shop'] }),
+    requirement({ values: ['shop'] }),
+  ])('is refused with its place: %j', (selector) => {
+    expect(of(selector)).toEqual([expect.stringMatching(/^monitoredNamespaces\[0\]\.selector\./)]);
+  });
+});
+
 describe('the settings of the telemetry proxy', () => {
   const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
 

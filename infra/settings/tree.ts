@@ -25,11 +25,7 @@ export interface JsonSchema {
 }
 
 /** Returns the rules of settings in the secret section `lumigoToken`: a pattern, and the message if it does not match. */
-export const secretRules = (): readonly {
-  readonly key: string;
-  readonly pattern: string;
-  readonly message: string;
-}[] => {
+export const secretRules = () => {
   const { properties = {} } = z.toJSONSchema(settingsSchema.shape.lumigoToken, { io: 'input' }) as JsonSchema;
   return Object.entries(properties).map(([key, { pattern = '' }]) => {
     const { error } = settingsSchema.safeParse({ lumigoToken: { [key]: '!' } });
