@@ -70,7 +70,7 @@ export class Operator extends Chart {
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     this.access = new Access(this, 'access', settings);
-    if (settings.guard !== 'Off') new Guard(this, 'guard', settings);
+    if (settings.guard !== 'None') new Guard(this, 'guard', settings);
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     issue(this, settings, delivered);

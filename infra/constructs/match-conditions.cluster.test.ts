@@ -62,7 +62,7 @@ beforeAll(async () => {
   operatorTransport = connectTo(cluster, { as: operatorUser(settings) });
   operator = createClient(operatorTransport);
   // The guard would refuse the test's writes with the operator's account.
-  await install(admin, { settings: { guard: 'Off' } });
+  await install(admin, { settings: { guard: 'None' } });
   await admin.create(getCollection({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -57,6 +57,6 @@ describe('the guard', () => {
       getGuard({ guard }).flatMap(({ spec }) => (spec as { validationActions?: string[] }).validationActions ?? []);
     expect(new Set(actions('Deny'))).toEqual(new Set(['Deny']));
     expect(new Set(actions('Audit'))).toEqual(new Set(['Audit']));
-    expect(getGuard({ guard: 'Off' })).toEqual([]);
+    expect(getGuard({ guard: 'None' })).toEqual([]);
   });
 });

@@ -240,17 +240,9 @@ const companions: Readonly<Record<string, object>> = {
     ]),
   ),
   ...Object.fromEntries(
-    [
-      'schedule',
-      'versions',
-      'verify.keyringSecret',
-      'verify.unsigned',
-      'timeoutSeconds',
-      'image.repository',
-      'image.tag',
-      'image.digest',
-      'resources',
-    ].map((key) => [`updater.${key}`, { 'updater.repository': 'https://charts.example/first' }]),
+    Object.keys(samples)
+      .filter((path) => path.startsWith('updater.'))
+      .map((path) => [path, { 'updater.repository': 'https://charts.example/first' }]),
   ),
   'updater.repository': { 'updater.verify.unsigned': 'accept' },
   ...Object.fromEntries(
@@ -316,6 +308,7 @@ const misshapen: readonly (readonly [path: string, value: unknown, complaint: st
   ['rollout.concurrent', 0, "at '/rollout/concurrent': minimum: got 0, want 1"],
   ['logFileCollector.queueSize', '1Mi', "at '/logFileCollector/queueSize': '1Mi' does not match"],
   ['updater.repository', 'http://charts.example', "at '/updater/repository': 'http://charts.example' does not match"],
+  ['monitoredNamespaces', [{ selector: { team: 'shop' } }], "'team' not allowed"],
   ['name', 'My_Name', "at '/name': 'My_Name' does not match"],
   ['fullnameOverride', 'a'.repeat(29), "at '/fullnameOverride': maxLength: got 29, want 28"],
   // The constructs have defaults for these, and Helm removes a key that is null.
@@ -385,6 +378,12 @@ describe('the Helm chart', () => {
   ])('renders the updater that has the mode %s, with %j, as the constructs do [F60]', (mode, more) => {
     const updater = { mode, ...more };
     expect(template('--set-json', `updater=${JSON.stringify(updater)}`)).toEqual(synth({ updater }));
+  });
+
+  it('reads values without quotes, as the pages name them', () => {
+    const file = join(values, 'values.yaml');
+    writeFileSync(file, 'updater:\n  mode: off\nguard: None\n');
+    expect(template('--values', file)).toEqual(synth({ updater: { mode: 'off' }, guard: 'None' }));
   });
 
   it('renders many settings at once as the constructs do', () => {

@@ -1,4 +1,5 @@
 import { originalWarning } from './original.ts';
+import { isUpdaterOff } from './switches.ts';
 import { suspended } from '../settings/updater-state.ts';
 
 export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
@@ -27,7 +28,8 @@ Then check that it works:
 ! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is not published. Build it (docker build or buildah build) and load it into the nodes, or push it to a registry and set controllerManager.manager.image.
 {{- end }}
 {{- with .Values.updater }}
-{{- if and (ne .mode "off") (not .repository) }}
+{{- if ${isUpdaterOff} }}
+{{- else if not .repository }}
 ! ${suspended.noRepository}
 {{- else if and (eq .mode "upgrade") (not .verify.keyringSecret) (eq .verify.unsigned "refuse") }}
 ! ${suspended.noKeyring}

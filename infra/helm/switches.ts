@@ -23,9 +23,12 @@ const filled = (path: string, empty: unknown = ''): Switch => ({
 /** The base rendering must contain an object, so that other switches can change parts of it. */
 const switchedOff = (path: string): Switch => ({ path, off: true, on: false, condition: `not $.Values.${path}` });
 
+/** Helm reads `off` without quotes as false. */
+const updaterMode = '(toString $.Values.updater.mode)';
+export const isUpdaterOff = `has ${updaterMode} (list "off" "false")`;
+
 /** The condition of updater-state.ts. */
-const isSuspended =
-  'or (not $.Values.updater.repository) (and (eq $.Values.updater.mode "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))';
+const isSuspended = `or (not $.Values.updater.repository) (and (eq ${updaterMode} "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))`;
 
 const [nodeMetrics, nodeLogs] = ['clusterCollection.metrics', 'clusterCollection.logs'];
 const kubeState = 'kubeStateMetrics';
@@ -52,9 +55,9 @@ const ofNodes: readonly Switch[] = [
 ];
 
 export const switches: readonly Switch[] = [
-  { path: 'updater.mode', off: 'upgrade', on: 'off', condition: 'eq $.Values.updater.mode "off"' },
+  { path: 'updater.mode', off: 'upgrade', on: 'off', condition: isUpdaterOff },
   { path: 'updater.repository', off: undefined, on: '', condition: isSuspended },
-  { path: 'updater.mode', off: 'upgrade', on: 'check', condition: 'eq $.Values.updater.mode "check"' },
+  { path: 'updater.mode', off: 'upgrade', on: 'check', condition: `eq ${updaterMode} "check"` },
   {
     path: 'updater.verify.keyringSecret',
     off: undefined,
@@ -72,7 +75,7 @@ export const switches: readonly Switch[] = [
     switchedOff(`metrics.${kind}.enabled`),
   ),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
-  { path: 'guard', off: 'Deny', on: 'Off', condition: 'eq $.Values.guard "Off"' },
+  { path: 'guard', off: 'Deny', on: 'None', condition: 'eq $.Values.guard "None"' },
   { path: 'guard', off: 'Deny', on: 'Audit', condition: 'eq $.Values.guard "Audit"' },
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },

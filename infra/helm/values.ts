@@ -47,7 +47,11 @@ export function valuesSchema(): string {
   };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
-  const known = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
+  const mode = {
+    anyOf: [{ const: false, description: 'The same as off.' }, properties['updater']?.properties?.['mode']],
+  };
+  const readable = withProperty(own, ['updater', 'mode'], mode);
+  const known = originalValues.reduce(withOriginal, withRequired(withoutRules(readable)));
   const whole = Object.entries(withdrawnSettings).reduce(withWithdrawn, known);
   const enabled = { type: 'boolean', description: 'For the condition of a parent chart.' };
   const ofParent = withProperty(withProperty(whole, ['global'], { type: 'object' }), ['enabled'], enabled);

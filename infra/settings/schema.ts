@@ -128,11 +128,11 @@ export const settingsSchema = fields({
       .describe('How long a workload that cannot be changed may delay the deletion of its `Lumigo` resource.'),
   }),
   webhook,
-  guard: oneOf('Deny', 'Audit', 'Off')
+  guard: oneOf('Deny', 'Audit', 'None')
     .default('Deny')
     .describe(
       "Policies in the API server that limit the writes of the operator's account to those that the operator makes. `Deny`: the API server " +
-        'refuses others, also if an attacker has the token of the operator. `Audit`: it adds them to its audit log. `Off`: there are no ' +
+        'refuses others, also if an attacker has the token of the operator. `Audit`: it adds them to its audit log. `None`: there are no ' +
         'policies. See docs/security/README.md#the-guard.',
     ),
   certificates,

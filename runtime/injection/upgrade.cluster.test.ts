@@ -48,7 +48,7 @@ let outside: string;
 beforeAll(async () => {
   await bundle(program, laterRelease);
   // An upgrade installs the guard of its own release, which knows the variable.
-  operator = await startOperator({ controllerManager: false, settings: { guard: 'Off' } });
+  operator = await startOperator({ controllerManager: false, settings: { guard: 'None' } });
   ({ testCluster } = operator);
   [shop, gone, outside] = [
     await testCluster.namespace('shop'),

@@ -15,7 +15,7 @@ const { deployment } = workloadKinds;
 const POLL_MS = 100;
 const REVISION = 'deployment.kubernetes.io/revision';
 /** The guard is off, because it would refuse the different images of the managers. */
-export const worldSettings = { guard: 'Off', rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
+export const worldSettings = { guard: 'None', rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
 const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
 
 const well: Program = { injected: 'ready', clean: 'ready' };
