@@ -7,6 +7,7 @@ import {
   environment,
   guardAnswer,
   injector,
+  lumigo,
   workloadKinds,
   workloads,
   type WorkloadKind,
@@ -19,6 +20,8 @@ import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
+import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';
 import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
@@ -236,6 +239,14 @@ describe('the guard', () => {
     const other = await created(await testCluster.namespace('forged'));
     const ref = { ...deployment, namespace: other.metadata.namespace, name: other.metadata.name ?? '' };
     expect(await refusal(manager.patch(ref, { kind: 'merge', body }))).toContain(guardAnswer);
+  });
+
+  it('refuses the flags of a Lumigo resource without monitoredNamespaces', async () => {
+    const namespace = await guarded.testCluster.namespace('flags');
+    await apply(guarded.cluster.client, getLumigo(namespace));
+    const body = { spec: { logging: { enabled: true } } };
+    const written = guarded.manager.patch({ ...lumigo, namespace, name: 'lumigo' }, { kind: 'merge', body });
+    expect(await refusal(written)).toContain(guardAnswer);
   });
 
   it('does not limit any other account', async () => {

@@ -9,19 +9,21 @@ import { excludedNamespaces } from './workload-policy.ts';
 const [object, before] = ['variables.object', 'variables.before'];
 
 /** `monitoredNamespaces` sets these flags of an existing `Lumigo` resource. */
-const flags = ['tracing', 'logging'].map((section) =>
+const flagged = ['tracing', 'logging'] as const;
+const sameButFlags = flagged.map((section) =>
   sameExcept(fieldOr(object, `spec.${section}`, '{}'), fieldOr(before, `spec.${section}`, '{}'), ['enabled']),
 );
 
-const objects: readonly OwnObject[] = [
+const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => [
   {
     ...{ group: lumigo.group, version: lumigo.version, resource: lumigo.plural },
-    may: 'change only its own finalizer and the flags `enabled` of a Lumigo resource',
+    may: 'change only its own finalizer of a Lumigo resource, and with monitoredNamespaces the flags `enabled`',
     create: `${object}.metadata.name == ${text(lumigo.singular)}`,
     update: all(
       sameExcept(object, before, ['metadata', 'spec', 'status']),
-      sameExcept(`${object}.spec`, `${before}.spec`, ['tracing', 'logging']),
-      ...flags,
+      ...(monitoredNamespaces.length === 0
+        ? [`${object}.spec == ${before}.spec`]
+        : [sameExcept(`${object}.spec`, `${before}.spec`, flagged), ...sameButFlags]),
       sameMetadata(object, before, {
         labels: (key) => `(${key} == ${text(probeLabel)})`,
         finalizers: isFinalizer(lumigo.finalizer),
@@ -43,7 +45,7 @@ const objects: readonly OwnObject[] = [
 
 export const namespacesPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardNamespaces,
-  rules: objects.map((row) => toRule(row, settings)),
+  rules: getObjects(settings).map((row) => toRule(row, settings)),
   variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
-  validations: objects.map(toValidation),
+  validations: getObjects(settings).map(toValidation),
 });
