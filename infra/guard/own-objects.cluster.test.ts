@@ -111,6 +111,19 @@ describe('the guard over what the manager changes', () => {
     expect(await refusal(merge(ref, body))).toContain(guardAnswer);
   });
 
+  it('lets it add owners of its account, and remove no foreign one, such as that of OLM', async () => {
+    const { client } = guarded.cluster;
+    const { metadata } = await client.get({ ...configMaps, name: `${name}-monitored-namespaces` });
+    const foreign = { apiVersion: 'v1', kind: 'ConfigMap', name: metadata.name, uid: metadata.uid };
+    await client.patch(account, { kind: 'merge', body: { metadata: { ownerReferences: [foreign] } } });
+    const own = owner(roles.name);
+    const answers = [[foreign, ...own], own].map((ownerReferences) =>
+      refusal(merge(account, { metadata: { ownerReferences } })),
+    );
+    expect(await Promise.all(answers)).toEqual([undefined, expect.stringContaining(guardAnswer)]);
+    await client.patch(account, { kind: 'merge', body: { metadata: { ownerReferences: [] } } });
+  });
+
   it('lets it change the authority of its webhooks, and no other field of them', async () => {
     const bodies = await Promise.all([
       webhooksBut((each) => ({ ...each, clientConfig: { ...(each['clientConfig'] as object), caBundle } })),

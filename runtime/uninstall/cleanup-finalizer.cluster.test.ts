@@ -22,7 +22,7 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, lumigo, workloadKinds } from '../contract.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import { protectedObjects } from './protected-objects.ts';
+import { getAccount, protectedObjects } from './protected-objects.ts';
 
 let operator: OperatorBench;
 let programs = '';
@@ -64,6 +64,21 @@ describe('the cleanup finalizer in a removal', () => {
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     await relent();
+  });
+
+  it('is released also if another owner of the account is deleted with it, as by OLM', async () => {
+    const { cluster, installation } = operator;
+    await instrumentedAndProtected(operator);
+    const account = getAccount(installedAs(installation));
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner', namespace: account.namespace } };
+    const { uid } = (await apply(cluster.client, owner)).metadata;
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { ownerReferences } } });
+    // The guard is in another file, which is deleted later.
+    const isGuard = ({ kind }: Manifest) => kind.startsWith('ValidatingAdmissionPolicy');
+    const others = installation.manifests.filter((each) => !isGuard(each));
+    const guard = installation.manifests.filter(isGuard);
+    await destroy(cluster, [[owner, ...others], guard], () => operator.stopManager());
   });
 
   it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {

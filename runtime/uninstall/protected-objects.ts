@@ -31,9 +31,7 @@ interface Seen {
   readonly metadata: Metadata;
 }
 
-interface Found extends Seen {
-  readonly ref: ProtectedObject;
-}
+type Found = Seen & { readonly ref: ProtectedObject };
 
 export const isProtected = ({ metadata: { finalizers = [] } }: Seen): boolean => finalizers.includes(cleanupFinalizer);
 
@@ -66,12 +64,13 @@ export async function release(client: Client, objects: readonly ProtectedObject[
   });
 }
 
-/** Makes rights the owners of the last object. A foreground deletion deletes them after what they own. */
+/** Makes rights owners of the last object beside others, e.g. OLM's. A foreground deletion deletes them after what they own. */
 async function chain(client: Client, leaving: readonly Found[], last: Found): Promise<void> {
-  const ownerReferences = leaving.map(({ ref, metadata: { uid = '' } }) => ({
+  const ours = leaving.map(({ ref, metadata: { uid = '' } }) => ({
     ...{ apiVersion: `${ref.group}/${ref.version}`, kind: ref.kind, name: ref.name, uid, blockOwnerDeletion: true },
   }));
-  const body = { metadata: { ownerReferences } };
+  const others = (last.metadata.ownerReferences ?? []).filter(({ uid }) => ours.every((each) => each.uid !== uid));
+  const body = { metadata: { ownerReferences: [...others, ...ours] } };
   // Another replica may have released it meanwhile.
   await client.patch(last.ref, { kind: 'merge', body }, { metadataOnly: true }).catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
