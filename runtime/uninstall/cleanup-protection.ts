@@ -93,15 +93,16 @@ async function freshClient(client: Client, transport: Transport, installed: Inst
   );
 }
 
-/** Creates the account again, and restarts the pods, because their tokens belong to the former account. */
+/** Creates the account again, with the owners of its fields (ADR 63), and restarts pods, whose tokens are of the old one. */
 async function restoreAccount(client: Client, installed: Installed): Promise<void> {
   const ref = objects.getAccount(installed);
   const { metadata, ...rest } = await client.get(ref);
-  const { namespace, name } = ref;
-  const { labels = {}, annotations = {} } = metadata;
+  const { namespace = '', name, labels = {}, annotations = {}, managedFields = [] } = metadata;
   await removeFinalizer(client, ref, metadata, cleanupFinalizer);
   const restored = { ...rest, apiVersion: 'v1', kind: ref.kind, metadata: { namespace, name, labels, annotations } };
-  await client.create({ ...ref, name: undefined }, restored).catch(undefinedIf(isAlreadyExists));
+  const created = await client.create({ ...ref, name: undefined }, restored).catch(undefinedIf(isAlreadyExists));
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch(getManager(installed), { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
+  const body = { metadata: { managedFields } };
+  if (created !== undefined) await client.patch(ref, { kind: 'merge', body }, { metadataOnly: true });
 }

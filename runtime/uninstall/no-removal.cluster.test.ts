@@ -120,6 +120,10 @@ describe('no removal', () => {
     );
     expect(after.metadata).toMatchObject({ labels: before.metadata.labels, annotations: before.metadata.annotations });
     expect(after).toMatchObject({ imagePullSecrets: [{ name: 'theirs' }], automountServiceAccountToken: false });
+    // The next version is applied without force.
+    const labels = { ...before.metadata.labels, 'app.kubernetes.io/version': 'next' };
+    const next = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account.name, labels } };
+    await eventually(() => client.patch(account, { kind: 'apply', body: next }, { fieldManager: 'sandbox' }));
     // A rollout gives the new pod a token of the present account.
     await operator.stopManager();
     await operator.startManager();
