@@ -140,6 +140,11 @@ describe('an example', () => {
     expect(documentsIn(rendered).map(({ kind }) => kind)).toContain('Deployment');
   });
 
+  // Each of these corrects what differs from the chart, also a certificate that the operator renewed.
+  it.each(['argo-cd.yaml', 'flux.yaml'])('%s lets the operator issue the certificate', (file) => {
+    expect(installations[file]?.(read(file)).values).toMatchObject({ certificates: { issuer: 'operator' } });
+  });
+
   it('terraform/main.tf has the syntax of Terraform, formatted', () => {
     const file = resolve(folder, 'terraform', 'main.tf');
     run(tools['hclfmt'] ?? '', ['-check', '-require-no-change', file]);
