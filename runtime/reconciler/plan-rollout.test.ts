@@ -241,7 +241,7 @@ describe('a rollout', () => {
 
   it('names a revert also while the Lumigo is inactive, until it would be tried again', () => {
     const names = (state: WorkloadState) =>
-      plan([workload('a', state)], { under: inactive }).rollout.summary.reverted.map(({ name }) => name);
+      plan({ a: state }, { under: inactive }).rollout.summary.reverted.map(({ name }) => name);
     expect([names(reverted), names({ ...reverted, wakeAt: NOW.ms })]).toEqual([['a'], []]);
   });
 
