@@ -197,6 +197,7 @@ describe('a release of the original operator [F51]', () => {
   });
 });
 
+// It begins with the release that the tests before have left.
 describe('a release of the original operator, and plain YAML [F51]', () => {
   const page = readFileSync('docs/migrate-from-original.md', 'utf8');
   const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));

@@ -86,7 +86,8 @@ describe('the Pulumi stack', () => {
     });
     const secret = applied.find(({ kind }) => kind === 'Secret') as Manifest;
     const { data } = (await cluster.client.get(toRef(secret))) as unknown as { data: Record<string, string> };
-    expect(asked).toMatchObject({ privateKeyPem: 'SEC1', dnsNames: [host], validityPeriodHours: 8_760 });
+    const uses = { isCaCertificate: true, allowedUses: ['digital_signature', 'cert_signing', 'server_auth'] };
+    expect(asked).toMatchObject({ privateKeyPem: 'SEC1', dnsNames: [host], validityPeriodHours: 8_760, ...uses });
     const { certificate, key } = issued;
     const files = Object.entries(data).map(([file, text]) => [file, Buffer.from(text, 'base64').toString()]);
     expect(Object.fromEntries(files)).toEqual({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': certificate });

@@ -34,7 +34,8 @@ beforeAll(async () => {
   archive = await packageNpm(release, folder, join(folder, 'work'));
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', private: true }));
-}, 2 * MINUTES_MS);
+  await install(getSection('cdk8s'));
+}, 5 * MINUTES_MS);
 
 const getSection = (kind: 'cdk8s' | 'Pulumi'): string => {
   const readme = readFileSync(join(folder, 'work', 'README.md'), 'utf8');
@@ -95,7 +96,6 @@ describe('the npm package in an empty project', () => {
   it(
     'synthesizes the installation and a reference to it with cdk8s',
     async () => {
-      await install(getSection('cdk8s'));
       await run(getSection('cdk8s'));
       expect(readdirSync(modules)).not.toContain('@pulumi');
       for (const command of ['lumigo', 'kubectl-lumigo'])
@@ -120,7 +120,10 @@ describe('the npm package in an empty project', () => {
     async () => {
       // npm finds a version of each package. The present ones are not unpacked again, because they have 200 MB.
       await install(getSection('Pulumi'), '--package-lock-only');
-      symlinkSync(resolve('node_modules', '@pulumi'), join(modules, '@pulumi'));
+      const lock = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8')) as { packages: object };
+      const installed = Object.keys(lock.packages).filter((path) => /^node_modules\/@pulumi\/[^/]+$/.test(path));
+      mkdirSync(join(modules, '@pulumi'));
+      for (const path of installed) symlinkSync(resolve(path), join(cwd, path));
       const printed = await run(getSection('Pulumi'), engine, summary);
       const registered = JSON.parse(printed.trim().split('\n').at(-1) ?? '') as { type: string; url?: string }[];
       const types = registered.map(({ type }) => type);

@@ -103,8 +103,8 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
     { now: LONG },
   ],
   [
-    'is changed at once for another policy, even if another writer undid a change',
-    { write: undone },
+    'is changed at once for another policy, even if another writer undid two changes',
+    undoneAgain(1),
     changed,
     'change',
     { now: 3_000 },

@@ -231,7 +231,7 @@ const rows: readonly Row[] = [
     reverting,
     due(progressing(0), 'unknown', 'two'),
     0,
-    { kind: 'rolling', template: 'two' },
+    { ...rolling, template: 'two' },
   ],
   ['a StatefulSet whose controller waits for a broken pod is not done yet', reverting, removed(true), 0, hanging],
   ['a removal whose answer was lost is written', reverting, before(0), 0, reverted],

@@ -27,7 +27,7 @@ const uninstall = (deadline = '60') =>
 
 /** Runs it on a user's machine. */
 const uninstallFrom = ({ kubeconfig }: OperatorBench['cluster']) =>
-  runCommand(['uninstall', '--deadline', '60', '--kubeconfig', kubeconfig], {});
+  runCommand(['uninstall', '--kubeconfig', kubeconfig], {});
 
 /** Returns what it prints. */
 async function succeeding(running: ReturnType<typeof uninstall>): Promise<string> {
