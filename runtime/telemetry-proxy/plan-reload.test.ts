@@ -5,7 +5,6 @@ import {
   afterSuccess,
   initialMs,
   isOutdated,
-  isRefused,
   listsAfter,
   listsAfterExit,
   planStep,
@@ -225,13 +224,6 @@ describe('a configuration that failed', () => {
     expect(planStep(state, wanted, 2_000)).toEqual(wait);
     expect(planStep(state, wanted, 1_000 + retryMs(1))).toEqual(reload('a', 'b'));
     expect(planStep(state, of('c'), 2_000)).toEqual(reload('c'));
-  });
-
-  it('is refused until it works, also while its fallback does', () => {
-    const state = failed('a');
-    expect(isRefused(afterSuccess(state, of('a')), wanted)).toBe(true);
-    expect(isRefused(afterSuccess(state, of('c')), of('c'))).toBe(false);
-    expect(isRefused(afterSuccess(state, wanted), wanted)).toBe(false);
   });
 
   it('waits also after its fallback, whether that works or fails', () => {

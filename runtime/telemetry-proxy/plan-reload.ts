@@ -108,14 +108,10 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
   return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
 }
 
-/** Returns true if the collector refused the wanted configuration when it was tried last. */
-export const isRefused = ({ failure }: CollectorState, wanted: Namespaces): boolean =>
-  isDeepStrictEqual(failure?.namespaces, wanted);
-
 function possible(state: CollectorState, wanted: Namespaces, now: number): Namespaces {
   const { lastGood, failure } = state;
   const isPaused = failure !== undefined && now < failure.at + retryMs(failure.inARow);
-  if (!isPaused || !isRefused(state, wanted)) return wanted;
+  if (!isPaused || !isDeepStrictEqual(failure.namespaces, wanted)) return wanted;
   const fallback = stillWanted(lastGood, wanted);
   return isDeepStrictEqual(fallback, wanted) ? [] : fallback;
 }

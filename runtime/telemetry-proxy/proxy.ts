@@ -77,7 +77,7 @@ export class TelemetryProxy {
     const { credentials, lumigoWatch, reports } = this.options;
     const { signal } = term;
     credentials.lead(true);
-    // Node collectors wait for their key, and Pulumi waits for them before it creates the definition.
+    // Node collectors wait for their key, also without the definition.
     await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
     this.changed();
@@ -138,7 +138,7 @@ export class TelemetryProxy {
   }
 
   private reconcile(): void {
-    const { credentials, metrics } = this.options;
+    const { credentials, metrics, reports } = this.options;
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
     const unread = sources.filter((source) => credentials.get(source) === undefined).map(getPlace);
@@ -148,6 +148,8 @@ export class TelemetryProxy {
     this.writeTokens(sources);
     this.reconcileNodes();
     const isDone = this.reloader.reconcile(this.settings, this.collected());
+    // A reload alone is no success, because it may be that of a fallback.
+    if (isDone && this.leads) reports.telemetry.emit('working', []);
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
@@ -220,12 +222,11 @@ export class TelemetryProxy {
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
   }
 
-  private onReload({ problem, namespaces, isFallback = false }: Outcome): void {
+  private onReload({ problem, namespaces }: Outcome): void {
     const { metrics, lumigoes, reports } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
-    if (this.leads && !isFallback)
-      reports.telemetry.emit(problem === undefined ? 'working' : getFailure(problem), affected);
+    if (this.leads && problem !== undefined) reports.telemetry.emit(getFailure(problem), affected);
     this.changed();
   }
 }

@@ -12,7 +12,6 @@ import type { Collection, ProxySettings } from './types.ts';
 
 export interface Outcome {
   readonly problem?: string;
-  readonly isFallback?: boolean;
   readonly namespaces: plan.Namespaces;
 }
 
@@ -136,7 +135,7 @@ export class Reloader {
       this.took(namespaces, present, listed);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
-      onReload({ namespaces, isFallback: plan.isRefused(this.state, this.wanted) });
+      onReload({ namespaces });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
