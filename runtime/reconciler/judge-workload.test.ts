@@ -50,6 +50,22 @@ it('knows with the strategy `immediate` when pods run, from when telemetry is ex
   expect(await see('4', {}, made())).toBeUndefined();
 });
 
+it('keeps what it knows of an injection whose label another writer removed', async () => {
+  const { store, term, rollouts } = termOf();
+  const judge = new WorkloadJudge(term, rollouts);
+  const plain = changed(decided(made()));
+  const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
+  const see = async (resourceVersion: string, labels = injected.metadata.labels ?? {}) => {
+    const workload = { ...injected, metadata: { ...injected.metadata, labels, uid: 'u', resourceVersion } };
+    const known = store.upsert(deployment, workload.metadata)?.workload;
+    if (known === undefined) throw new Error('it has an owner');
+    await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
+    return store.latest(known)?.state?.kind;
+  };
+  expect(await see('1')).toBe('unready');
+  expect(await see('2', {})).toBe('unready');
+});
+
 it('leaves 20 s between two looks at failing pods, even without a soak', () => {
   expect(termOf().rollouts.observe('shop').settings).toMatchObject({ soakMs: 0, lookMs: 20_000 });
 });

@@ -48,9 +48,11 @@ export function observe(
     const { attempt } = revert;
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
-  if (!hasInjection(workload) || ourLabel(metadata) === undefined) return { kind: 'clean' };
-  const reading = classifyWorkload(workload, installed);
   const injectionStatus = getInjectionStatus(metadata);
+  // Another writer may remove the label or the annotation alone.
+  const isOwn = injectionStatus !== undefined || ourLabel(metadata) !== undefined;
+  if (!hasInjection(workload) || !isOwn) return { kind: 'clean' };
+  const reading = classifyWorkload(workload, installed);
   const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
   const seen: Observation = isNew
     ? { kind: 'injected', attempt: injectionStatus?.attempt ?? 0, ...reading }
