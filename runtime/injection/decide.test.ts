@@ -308,6 +308,8 @@ describe('the decision if an injection stays after its Lumigo is deleted', () =>
     const status = { change: 'adopted', tracing: own, keep: true };
     expect(getInjectionStatus(changed(decision).metadata)).toMatchObject(status);
     expect(decided(changed(decision), { policy: none })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
+    // Each removal leaves Jobs as they are.
+    expect(decided({ ...before, apiVersion: 'batch/v1', kind: 'Job' }, { policy })).toMatchObject({ kind: 'none' });
   });
 
   it.each(['deleting', 'disabled'] as const)('is stored once while the Lumigo is %s', (state) => {

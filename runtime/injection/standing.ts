@@ -59,9 +59,13 @@ export function withOwnText({ workload, old }: DecisionInput): Workload {
 
 type Kept = Pick<DecisionInput, 'workload' | 'old' | 'policy' | 'now' | 'by' | 'attempt'>;
 
-/** Records that the injection stays. The original operator left no record, so a later removal would not know it. */
+/**
+ * Records that the injection stays. The original operator left no record, so a later removal would not know it. Each
+ * removal leaves Jobs as they are.
+ */
 export function keep(input: Kept) {
   const { workload } = input;
+  if (workload.kind === 'Job') return undefined;
   const template = toTemplate(workload);
   const [found, label] = [getInjectionStatus(workload.metadata), ourLabel(workload.metadata)];
   const tracing = found?.tracing ?? (template && injectedSettings(template));
