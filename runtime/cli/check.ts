@@ -16,23 +16,22 @@ const PAUSE_MS = 1_000;
 
 const isFailed = ({ result }: Finding): boolean => result === 'failed';
 
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async ({ client, transport, step }) => {
-    const { environment, flags } = invocation;
-    const { namespace, wait = 0, output } = flags;
-    const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
-    const look = () => runChecks(checks, checkContext({ client, transport, namespace, environment }));
-    step('checking');
-    let findings = await look();
-    while (findings.some(isFailed) && Date.now() < until) {
-      const failed = findings.filter(isFailed).map(({ check }) => check);
-      step(`waiting for ${failed.join(', ')}`);
-      await sleep(PAUSE_MS);
-      findings = await look();
-    }
-    invocation.write(await formatted(output, findings, (all) => renderFindings(all, invocation.paint)));
-    const bad = findings.filter(isFailed).length;
-    if (bad > 0) throw new Error(`${bad} of ${findings.length} checks failed`);
-    if (findings.every(({ check, result }) => check === 'definition' || result === 'unknown'))
-      throw new Error('your account may make none of the checks. For those of one namespace, pass -n');
-  });
+export const run = inCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
+  const { environment, flags } = invocation;
+  const { namespace, wait = 0, output } = flags;
+  const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
+  const look = () => runChecks(checks, checkContext({ client, transport, namespace, environment }));
+  step('checking');
+  let findings = await look();
+  while (findings.some(isFailed) && Date.now() < until) {
+    const failed = findings.filter(isFailed).map(({ check }) => check);
+    step(`waiting for ${failed.join(', ')}`);
+    await sleep(PAUSE_MS);
+    findings = await look();
+  }
+  invocation.write(await formatted(output, findings, (all) => renderFindings(all, invocation.paint)));
+  const bad = findings.filter(isFailed).length;
+  if (bad > 0) throw new Error(`${bad} of ${findings.length} checks failed`);
+  if (findings.every(({ check, result }) => check === 'definition' || result === 'unknown'))
+    throw new Error('your account may make none of the checks. For those of one namespace, pass -n');
+});

@@ -15,20 +15,20 @@ export interface Cluster {
   readonly step: (text: string) => void;
 }
 
-export async function inCluster<T>(
-  { flags, environment, stderr }: Invocation,
-  action: (cluster: Cluster) => Promise<T>,
-): Promise<T> {
-  const connection = await connect(flags, environment);
-  const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
-  const { step, end } = progressOn(stderr);
-  try {
-    return await action({ connection, transport, client: createClient(transport), step });
-  } finally {
-    end();
-    transport.close();
-  }
-}
+/** Returns a command. Its output never meets the progress on a line of the terminal. */
+export const inCluster =
+  <F>(action: (cluster: Cluster, invocation: Invocation<F>) => Promise<void>) =>
+  async (invocation: Invocation<F>): Promise<void> => {
+    const connection = await connect(invocation.flags, invocation.environment);
+    const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+    const { step, end, ...output } = progressOn(invocation);
+    try {
+      await action({ connection, transport, client: createClient(transport), step }, { ...invocation, ...output });
+    } finally {
+      end();
+      transport.close();
+    }
+  };
 
 /** A note says if the settings are assumed. */
 export async function decisionContext({ transport, client }: Cluster, invocation: Invocation, namespace?: string) {

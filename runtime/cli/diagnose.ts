@@ -14,17 +14,16 @@ interface Flags {
   readonly output: string;
 }
 
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async ({ client, transport, step }) => {
-    const { namespace, output } = invocation.flags;
-    if (output !== '-') expectWritable(output);
-    const context = checkContext({ client, transport, namespace, environment: invocation.environment });
-    const bundle = await collectBundle({ ...context, version: programVersion, step });
-    const text = toYaml(hideSecrets(bundle));
-    if (output === '-') return invocation.print(text);
-    writeFileSync(output, `${text}\n`, { mode: 0o600 });
-    invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
-  });
+export const run = inCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
+  const { namespace, output } = invocation.flags;
+  if (output !== '-') expectWritable(output);
+  const context = checkContext({ client, transport, namespace, environment: invocation.environment });
+  const bundle = await collectBundle({ ...context, version: programVersion, step });
+  const text = toYaml(hideSecrets(bundle));
+  if (output === '-') return invocation.print(text);
+  writeFileSync(output, `${text}\n`, { mode: 0o600 });
+  invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
+});
 
 /** Fails before the cluster is read, which can take minutes. @throws Error */
 function expectWritable(file: string): void {

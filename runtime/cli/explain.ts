@@ -3,12 +3,11 @@ import { decisionContext, inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
-export const run = (invocation: Invocation<OutputFlags>): Promise<void> =>
-  inCluster(invocation, async (cluster) => {
-    const { argument: target, flags } = invocation;
-    const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
-    cluster.step(`reading ${target}`);
-    const context = await decisionContext(cluster, invocation, namespace);
-    const explanation = await explain({ ...context, target, namespace });
-    invocation.print(await formatted(flags.output, explanation, renderExplanation));
-  });
+export const run = inCluster(async (cluster, invocation: Invocation<OutputFlags>) => {
+  const { argument: target, flags } = invocation;
+  const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
+  cluster.step(`reading ${target}`);
+  const context = await decisionContext(cluster, invocation, namespace);
+  const explanation = await explain({ ...context, target, namespace });
+  invocation.print(await formatted(flags.output, explanation, renderExplanation));
+});

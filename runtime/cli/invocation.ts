@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
 import type { Paint } from '../diagnostics/table.ts';
 import type { ConnectOptions } from '../kubernetes/http/connect.ts';
-import type { Stream } from './progress.ts';
+
+export interface Stream {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
 
 export interface Shell {
   readonly print: (text: string) => void;

@@ -5,9 +5,8 @@ import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The init container runs this. The telemetry proxy starts right after it, so its token comes first. */
-export const run = (invocation: Invocation): Promise<void> =>
-  inCluster(invocation, async ({ client, connection }) => {
-    const config = fromEnvironment(invocation.environment);
-    await writeAccount({ config, client, authority: connection.ca });
-    prepare(config);
-  });
+export const run = inCluster(async ({ client, connection }, invocation: Invocation) => {
+  const config = fromEnvironment(invocation.environment);
+  await writeAccount({ config, client, authority: connection.ca });
+  prepare(config);
+});

@@ -8,14 +8,13 @@ interface Flags extends OutputFlags {
   readonly assumeLumigo?: boolean;
 }
 
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async (cluster) => {
-    const { namespace, assumeLumigo, output } = invocation.flags;
-    cluster.step('reading the workloads, and asking the API server about each change');
-    const context = await decisionContext(cluster, invocation, namespace);
-    const assume = assumeLumigo === true ? assumedPolicy : undefined;
-    const previews = await preview({ ...context, namespace, assume, pace: context.config });
-    if (previews.length === 0)
-      invocation.note('No namespace has a Lumigo resource. Preview one: lumigo preview -n NAMESPACE --assume-lumigo');
-    invocation.print(await formatted(output, previews, renderPreview));
-  });
+export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+  const { namespace, assumeLumigo, output } = invocation.flags;
+  cluster.step('reading the workloads, and asking the API server about each change');
+  const context = await decisionContext(cluster, invocation, namespace);
+  const assume = assumeLumigo === true ? assumedPolicy : undefined;
+  const previews = await preview({ ...context, namespace, assume, pace: context.config });
+  if (previews.length === 0)
+    invocation.note('No namespace has a Lumigo resource. Preview one: lumigo preview -n NAMESPACE --assume-lumigo');
+  invocation.print(await formatted(output, previews, renderPreview));
+});

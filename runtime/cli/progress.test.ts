@@ -1,11 +1,24 @@
 import { expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
+import type { Shell } from './invocation.ts';
 import { progressOn } from './progress.ts';
+
+const shellOn = (stderr: PassThrough): Shell => {
+  const write = (text: string) => void stderr.write(text);
+  const paint = (_tone: string, text: string) => text;
+  return { stderr, print: write, note: write, write, paint, isTerminal: true, environment: {} };
+};
+const terminal = () => Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
+const readAll = (stream: PassThrough): string => {
+  const chunk = stream.read() as string | null;
+  return chunk === null ? '' : chunk + readAll(stream);
+};
+const CLEAR = '\r\u001b[K';
 
 it('shows the present step once the command is slow, and each later step', async () => {
   const stream = new PassThrough({ encoding: 'utf8' });
-  const progress = progressOn(stream, 1);
+  const progress = progressOn(shellOn(stream), 1);
   progress.step('reading pods');
   const [shown] = (await once(stream, 'data')) as [string];
   progress.step('reading events');
@@ -14,17 +27,38 @@ it('shows the present step once the command is slow, and each later step', async
 });
 
 it('keeps to one line of a terminal, and clears it', async () => {
-  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
-  const progress = progressOn(stream, 1);
+  const stream = terminal();
+  const progress = progressOn(shellOn(stream), 1);
   progress.step('reading pods');
   await once(stream, 'data');
   progress.end();
-  expect(stream.read()).toBe('\r\u001b[K');
+  expect(stream.read()).toBe(CLEAR);
+});
+
+it.each(['print', 'write'] as const)('clears its line of a terminal before a result (%s)', async (way) => {
+  const stream = terminal();
+  const progress = progressOn(shellOn(stream), 1);
+  progress.step('reading pods');
+  await once(stream, 'data');
+  progress[way]('a result\n');
+  progress.step('reading events');
+  progress.end();
+  expect(readAll(stream)).toBe(`${CLEAR}a result\n`);
+});
+
+it('shows the line of a terminal again below a note', async () => {
+  const stream = terminal();
+  const progress = progressOn(shellOn(stream), 1);
+  progress.step('reading pods');
+  await once(stream, 'data');
+  progress.note('a note\n');
+  progress.end();
+  expect(readAll(stream)).toBe(`${CLEAR}a note\n${CLEAR}reading pods …${CLEAR}`);
 });
 
 it('shows nothing if the command is quick', () => {
   const stream = new PassThrough({ encoding: 'utf8' });
-  const progress = progressOn(stream, 60_000);
+  const progress = progressOn(shellOn(stream), 60_000);
   progress.step('reading pods');
   progress.end();
   expect(stream.read()).toBeNull();

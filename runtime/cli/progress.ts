@@ -1,37 +1,41 @@
-export interface Stream {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-export interface Progress {
-  /** The step is shown only if the command takes too long. */
-  readonly step: (text: string) => void;
-  readonly end: () => void;
-}
+import type { Shell } from './invocation.ts';
 
 const QUIET_MS = 2_000;
 const CLEAR = '\r\u001b[K';
 
-/** A terminal shows one line. Elsewhere, each step is a line. */
-export function progressOn(stream: Stream, quietMs = QUIET_MS): Progress {
-  const isTerminal = stream.isTTY === true;
+/** Shows the step of a slow command: on one line of a terminal until the first result, elsewhere each on its own line. */
+export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIET_MS) {
+  const isTerminal = stderr.isTTY === true;
   let current = '';
   let isShown = false;
   const show = () => {
     isShown = true;
-    if (current !== '') stream.write(isTerminal ? `${CLEAR}${current} …` : `${current} …\n`);
+    if (current !== '') stderr.write(isTerminal ? `${CLEAR}${current} …` : `${current} …\n`);
   };
+  const clear = () => isShown && isTerminal && stderr.write(CLEAR);
   const timer = setTimeout(show, quietMs);
   timer.unref();
+  const end = () => {
+    clearTimeout(timer);
+    clear();
+    isShown = false;
+  };
+  const last = (output: (text: string) => void) => (text: string) => {
+    end();
+    output(text);
+  };
   return {
-    step: (text) => {
+    step: (text: string) => {
       current = text;
       if (isShown) show();
     },
-    end: () => {
-      clearTimeout(timer);
-      if (isShown && isTerminal) stream.write(CLEAR);
-      isShown = false;
+    end,
+    print: last(print),
+    write: last(write),
+    note: (text: string) => {
+      clear();
+      note(text);
+      if (isShown && isTerminal) show();
     },
   };
 }

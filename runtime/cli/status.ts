@@ -14,22 +14,21 @@ interface Flags extends OutputFlags {
 const PAUSE_MS = 2_000;
 const CLEAR = '\u001b[2J\u001b[H';
 
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async (cluster) => {
-    const { flags, isTerminal, write } = invocation;
-    const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
-    cluster.step(`reading the workloads in ${namespace}`);
-    const context = await decisionContext(cluster, invocation, namespace);
-    for (let before = ''; ; await sleep(PAUSE_MS)) {
-      const status = await readStatus({ ...context, namespace }).catch((error: unknown) => {
-        const mayPass = error instanceof ConnectionError || (error instanceof ApiError && !isRefusal(error));
-        if (flags.watch !== true || !mayPass) throw error;
-        invocation.note(`Cannot read the status, retrying: ${describeError(error)}`);
-      });
-      if (status === undefined) continue;
-      const text = await formatted(flags.output, status, (all) => renderStatus(all, invocation.paint));
-      if (text !== before) write(flags.watch === true && isTerminal ? `${CLEAR}${text}` : text);
-      if (flags.watch !== true || status.isComplete) return;
-      before = text;
-    }
-  });
+export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+  const { flags, isTerminal, write } = invocation;
+  const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
+  cluster.step(`reading the workloads in ${namespace}`);
+  const context = await decisionContext(cluster, invocation, namespace);
+  for (let before = ''; ; await sleep(PAUSE_MS)) {
+    const status = await readStatus({ ...context, namespace }).catch((error: unknown) => {
+      const mayPass = error instanceof ConnectionError || (error instanceof ApiError && !isRefusal(error));
+      if (flags.watch !== true || !mayPass) throw error;
+      invocation.note(`Cannot read the status, retrying: ${describeError(error)}`);
+    });
+    if (status === undefined) continue;
+    const text = await formatted(flags.output, status, (all) => renderStatus(all, invocation.paint));
+    if (text !== before) write(flags.watch === true && isTerminal ? `${CLEAR}${text}` : text);
+    if (flags.watch !== true || status.isComplete) return;
+    before = text;
+  }
+});

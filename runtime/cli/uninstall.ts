@@ -16,31 +16,30 @@ interface Flags {
 }
 
 /** The chart's hook runs this command, too. */
-export const run = (invocation: Invocation<Flags>): Promise<void> =>
-  inCluster(invocation, async (cluster) => {
-    const { client } = cluster;
-    const { environment, print, flags } = invocation;
-    const installed = await findInstalled(client, environment);
-    const isInContainer = environment[variables.config] !== undefined;
-    const own = isInContainer ? installed : undefined;
-    if (await isHookWithoutHelm(client, flags, own))
-      return print('Helm did not install this operator, so nothing is removed. Use `helm template --no-hooks`.');
-    if (await isLeftToSuccessor(client, own, print)) return;
-    if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
-    const deadline = Date.now() + flags.deadline * 1_000;
-    const act = (acting: Client, isHelpless: boolean) =>
-      uninstall({ client: acting, leases: client, installed, deadline, print, isHelpless });
-    const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
-    // A manager retries the stuck ones, and needs its account and rights for that.
-    if (stuck.length > 0 && installed !== undefined)
-      print('The operator keeps its ServiceAccount and permissions until everything is removed.');
-    else if (own !== undefined) await release(client, protectedObjects(own));
-    else stuck.push(...(await releaseAll(client, print)));
-    if (stuck.length > 0)
-      throw new Error(
-        `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
-      );
-  });
+export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+  const { client } = cluster;
+  const { environment, print, flags } = invocation;
+  const installed = await findInstalled(client, environment);
+  const isInContainer = environment[variables.config] !== undefined;
+  const own = isInContainer ? installed : undefined;
+  if (await isHookWithoutHelm(client, flags, own))
+    return print('Helm did not install this operator, so nothing is removed. Use `helm template --no-hooks`.');
+  if (await isLeftToSuccessor(client, own, print)) return;
+  if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
+  const deadline = Date.now() + flags.deadline * 1_000;
+  const act = (acting: Client, isHelpless: boolean) =>
+    uninstall({ client: acting, leases: client, installed, deadline, print, isHelpless });
+  const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
+  // A manager retries the stuck ones, and needs its account and rights for that.
+  if (stuck.length > 0 && installed !== undefined)
+    print('The operator keeps its ServiceAccount and permissions until everything is removed.');
+  else if (own !== undefined) await release(client, protectedObjects(own));
+  else stuck.push(...(await releaseAll(client, print)));
+  if (stuck.length > 0)
+    throw new Error(
+      `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
+    );
+});
 
 async function isLeftToSuccessor(client: Client, installed: Installed | undefined, print: (line: string) => void) {
   if (installed === undefined || !(await hasSuccessor(client, installed))) return false;

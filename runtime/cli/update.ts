@@ -7,15 +7,14 @@ import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The updater's CronJob runs this command. A pinned image must go on after the upgrade that it made, so it accepts any settings. */
-export const run = (invocation: Invocation): Promise<void> =>
-  inCluster(invocation, async ({ client }) => {
-    const { environment } = invocation;
-    const config = readConfiguration(updaterKinds, environment, 'dev');
-    const helm = openHelm({ namespace: config.operatorNamespace, environment });
-    try {
-      if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
-        throw new Error('the operator was not updated. See the log for the reason');
-    } finally {
-      helm.close();
-    }
-  });
+export const run = inCluster(async ({ client }, invocation: Invocation) => {
+  const { environment } = invocation;
+  const config = readConfiguration(updaterKinds, environment, 'dev');
+  const helm = openHelm({ namespace: config.operatorNamespace, environment });
+  try {
+    if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
+      throw new Error('the operator was not updated. See the log for the reason');
+  } finally {
+    helm.close();
+  }
+});
