@@ -35,6 +35,12 @@ describe('the effective Lumigo [D16]', () => {
     expect(message).toContain('LUMIGO_ENDPOINT');
   });
 
+  it('is inactive with the message of the original operator, which writes no reasons', () => {
+    const conditions = [{ type: 'Error', status: 'True', message: 'no key', lastTransitionTime: '' }];
+    const found = { ...lumigo('l', ''), status: { conditions } } as unknown as LumigoResource;
+    expect(getPolicy([found])).toEqual({ kind: 'inactive', lumigo: 'l', reason: 'no key' });
+  });
+
   it.each([
     [{}, true],
     [{ removeLumigoFromResourcesOnDeletion: true }, true],

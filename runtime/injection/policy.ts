@@ -71,8 +71,8 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
 }
 
 function whyInactive(status: LumigoStatus | undefined): string | undefined {
-  if (holds(status, 'Active')) return undefined;
-  return status?.conditions?.find(isTrue('Error'))?.reason ?? 'NotReconciled';
+  const error: Partial<Condition> | undefined = status?.conditions?.find(isTrue('Error'));
+  return holds(status, 'Active') ? undefined : (error?.reason ?? error?.message ?? 'NotReconciled');
 }
 
 const isTrue = (type: string) => (condition: Condition) => condition.type === type && condition.status === 'True';

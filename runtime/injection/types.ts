@@ -64,7 +64,7 @@ export type NamespacePolicy =
   | { readonly kind: 'disabled'; readonly lumigo: string; readonly remove: boolean }
   /**
    * `message`: a sentence about what to change, if the reason is not in the Secret. Without a message, the reason is
-   * that of the status, which the reconciler wrote.
+   * that of the status, which the reconciler wrote, or the message of the original operator, which writes no reasons.
    */
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: string; readonly message?: undefined }
   | { readonly kind: 'inactive'; readonly lumigo: string; readonly reason: ConditionReason; readonly message: string }
