@@ -14,7 +14,7 @@ export const skippedReference = (): string =>
   referencePage(
     'Workloads without the injection',
     'runtime/injection/remedies.ts',
-    '`lumigo explain deployment/cart -n my-namespace` prints the reason and the remedy for one workload. The webhook logs the same sentence.',
+    '`lumigo explain deployment/cart -n my-namespace` prints the reason and the remedy for one workload. With `debug.enabled`, the webhook logs the same sentence.',
     '## Decisions',
     markdownTable(['Reason', 'What to do'], remedyRows()),
     'In a message, `…` is the owner, the reason or the evidence. [Skipped workloads](../use/workloads.md#skipped-workloads) has the causes for which an injection cannot be added.',
