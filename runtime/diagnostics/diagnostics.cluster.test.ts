@@ -9,12 +9,15 @@ import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { accountIn } from '../../sandbox/testing/account.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { injected } from '../../sandbox/testing/injection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { checkPermissions } from '../access/check-permissions.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toInjector } from '../config/config.ts';
 import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { assumedConfig, assumedInstallation } from '../installation/assumed.ts';
 import { createClient, listAll, type Client } from '../kubernetes/http/client.ts';
 import type { Finding } from './finding.ts';
@@ -166,7 +169,7 @@ describe('lumigo explain', () => {
     await testCluster.secret(shop);
     await testCluster.waitForActive(shop);
     await testCluster.waitForInstrumented(deployment, shop, 'a-deployment');
-    const { stdout } = await asUser('explain', 'deployments/a-deployment', '-n', shop);
+    const { stdout } = await asUser('explain', 'deployments.apps/a-deployment', '-n', shop);
     expect(stdout).toMatch(
       /Now: +instrumented \(added .* by the controller; traces, no logs, token from Secret 'lumigo-credentials', key 'token'\)/,
     );
@@ -177,6 +180,18 @@ describe('lumigo explain', () => {
     const job = await asUser('explain', 'job/a-job', '-n', shop);
     expect(job.stdout).toMatch(/Decision: +A Job's pod template cannot change/);
     expect(job.stdout).toMatch(/Remedy: +Create the Job again/);
+  });
+
+  it('says that a Job of a CronJob, which has no record, has the injection', async () => {
+    const { testCluster } = operator;
+    const { metadata } = await testCluster.get(workloadKinds.cronJob, shop, 'a-cronjob');
+    const { apiVersion, kind } = workloadKinds.cronJob;
+    const owner = { apiVersion, kind, name: 'a-cronjob', uid: metadata.uid, controller: true };
+    const manifest = createWorkload(workloadKinds.job, shop, 'of-cronjob') as unknown as Workload;
+    const made = withTemplate(manifest, injected(toTemplate(manifest) as PodTemplate) as PodTemplate);
+    await testCluster.create({ ...made, metadata: { ...made.metadata, ownerReferences: [owner] } } as never);
+    const { stdout } = await asUser('explain', 'job.batch/of-cronjob', '-n', shop);
+    expect(stdout).toMatch(/Now: +has the injection, without a record of its change/);
   });
 
   it('says why the reconciler does not instrument a workload yet', async () => {
@@ -219,6 +234,7 @@ describe('lumigo explain', () => {
       ['explain', 'deployment/none'],
       /there is no Deployment 'none' in the '.*' namespace/,
     ],
+    ['a kind of another group', ['explain', 'deployment.other.io/x'], /is not a workload. Use KIND\/NAME/],
     ['a kind that there is not', ['explain', 'service/x'], /'service\/x' is not a workload. Use KIND\/NAME/],
     ['two targets at once', ['explain', 'deployment/x', 'deployment/y'], /too many arguments/],
     [

@@ -4,6 +4,7 @@ import type { Code, Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { findRemedy, silenceChecks } from '../injection/remedies.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -154,12 +155,13 @@ const shortNames: Readonly<Record<string, string>> = {
   ro: 'rollout',
 };
 
-/** `KIND` may be `deployment`, `Deployment`, `deployments` or `deploy`. */
+/** `KIND` may be `deployment`, `Deployment`, `deployments` or `deploy`, also with its group: `deployment.apps`. */
 function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const [kindText = '', name = '', ...rest] = target.split('/');
-  const typed = kindText.toLowerCase();
+  const [typed = '', ...group] = kindText.toLowerCase().split('.');
   const known = shortNames[typed] ?? typed;
-  const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
+  const possible = group.length === 0 ? workloads : workloads.filter((each) => each.group === group.join('.'));
+  const kind = possible.find((each) => each.kind.toLowerCase() === known || each.plural === known);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new Error(
       `'${target}' is not a workload. Use KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout, pod)`,
@@ -171,7 +173,8 @@ function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
   if (isOriginals(workload))
     return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
-  if (injectionStatus === undefined) return 'not instrumented';
+  if (injectionStatus === undefined)
+    return hasInjection(workload) ? 'has the injection, without a record of its change' : 'not instrumented';
   const { change, at, by, tracing, keep } = injectionStatus;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
   return `instrumented (${change} ${at} by the ${by}; ${signals}, token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? ', stays when its Lumigo is deleted' : ''})`;

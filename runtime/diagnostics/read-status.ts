@@ -3,7 +3,7 @@ import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { listLumigoes, lumigoOf, noneIfForbidden, policyIn } from './preview.ts';
 import type { VerdictContext } from './verdict.ts';
-import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
+import { statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
 
 export interface ReadOptions extends Pick<VerdictContext, 'client' | 'injector' | 'config'> {
   readonly namespace: string;
@@ -24,6 +24,5 @@ export async function readStatus(options: ReadOptions): Promise<NamespaceStatus>
   ]);
   const policy = policyIn(namespace, lumigoes, options);
   const lumigo = lumigoOf(policy, lumigoes);
-  const found = lists.flat().sort(byKindAndName);
-  return statusOfNamespace({ namespace, policy, lumigo, injector, config, workloads: found });
+  return statusOfNamespace({ namespace, policy, lumigo, injector, config, workloads: lists.flat() });
 }

@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { active, injector, made } from '../../sandbox/testing/injection.ts';
+import { injected, injector, made } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { statusOfNamespace } from './rollout-status.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import { getPolicy } from '../injection/policy.ts';
+import { toTemplate, withTemplate } from '../injection/workload.ts';
+import { renderStatus, statusOfNamespace } from './rollout-status.ts';
 
 const condition = (type: string) => ({
   type,
@@ -26,6 +29,18 @@ const reported = (generation: number, observedGeneration?: number, ...types: rea
     workloads: [],
   }).isComplete;
 
+const original = (type: string) => ({ type, status: 'True', message: 'm', lastTransitionTime: 't' });
+
+/** The status with one Deployment. */
+function under(conditions: readonly object[], workload: Workload) {
+  const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation: 1 };
+  const spec = { lumigoToken: { secretRef: { name: 's', key: 'k' } } };
+  const lumigo = { metadata, spec, status: { conditions } } as unknown as LumigoResource;
+  const workloads = [{ kind: workloadKinds.deployment, workload }];
+  const config = { rolloutStrategy: 'progressive' } as const;
+  return statusOfNamespace({ namespace: 'shop', policy: getPolicy([lumigo]), lumigo, workloads, injector, config });
+}
+
 describe('the status of a namespace', () => {
   it('is complete without a Lumigo resource', () => {
     const config = { rolloutStrategy: 'progressive' } as const;
@@ -34,13 +49,25 @@ describe('the status of a namespace', () => {
   });
 
   it('is complete, and shows a workload as instrumented, under the original operator', () => {
-    const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation: 1 };
-    const lumigo = { metadata, status: { conditions: [condition('Active')] } } as unknown as LumigoResource;
-    const workloads = [{ kind: workloadKinds.deployment, workload: instrumentedByOriginal(made()) }];
-    const config = { rolloutStrategy: 'progressive' } as const;
-    const found = statusOfNamespace({ namespace: 'shop', policy: active, lumigo, workloads, injector, config });
+    const found = under([original('Active')], instrumentedByOriginal(made()));
     expect(found.workloads).toMatchObject([{ state: 'instrumented', details: 'by the original operator' }]);
     expect(found.isComplete).toBe(true);
+  });
+
+  it('names an error of the original operator, which writes no reasons', () => {
+    const inactive = { ...original('Active'), status: 'False', message: "see the 'Error' condition" };
+    const text = renderStatus(
+      under([inactive, { ...original('Error'), message: 'no key' }], made()),
+      (_, each) => each,
+    );
+    expect(text).toContain("Namespace shop: the Lumigo 'lumigo' is not active (no key)");
+    expect(text).toContain("\nActive: see the 'Error' condition\n");
+  });
+
+  it('shows a workload as instrumented whose record another writer has removed', () => {
+    const template = injected(toTemplate(made()) as PodTemplate) as PodTemplate;
+    const found = under([condition('Active')], withTemplate(made(), template));
+    expect(found.workloads).toMatchObject([{ state: 'instrumented', details: 'has no record' }]);
   });
 
   it.each([

@@ -1,7 +1,8 @@
-import { annotations, workloads, type WorkloadKind } from '../contract.ts';
+import { annotations, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { parseRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { isOriginals } from '../injection/standing.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
@@ -28,7 +29,8 @@ export interface WorkloadStatus {
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly policy: string;
-  readonly conditions: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
+  /** The original operator (v69) writes no reasons. */
+  readonly conditions: readonly (Pick<Condition, 'type' | 'status' | 'message'> & Partial<Pick<Condition, 'reason'>>)[];
   readonly workloads: readonly WorkloadStatus[];
   /** True if nothing changes any more without a new cause. */
   readonly isComplete: boolean;
@@ -77,7 +79,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus
   const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
   // The operator has not reported on these yet.
   if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
-  return !['Progressing', 'Halted'].includes(rolledOut.reason);
+  return !['Progressing', 'Halted'].includes(rolledOut.reason ?? '');
 }
 
 interface Context extends Pick<StatusInput, 'policy' | 'injector' | 'config'> {
@@ -106,12 +108,14 @@ function injectedState(workload: Workload, completion: Completion, { listed }: C
   const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
   const injectionStatus = getInjectionStatus(metadata);
-  if (injectionStatus === undefined) return undefined;
-  const isReplacing = completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing);
-  const isRolling = isReplacing || listed === 'RollingOut';
-  const state = isRolling ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
+  if (injectionStatus === undefined)
+    return hasInjection(workload) ? { state: 'instrumented', details: 'has no record' } : undefined;
+  const state = isRolling(completion, listed) ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
   return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
 }
+
+const isRolling = (completion: Completion, listed: Context['listed']): boolean =>
+  listed === 'RollingOut' || (completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing));
 
 type Step = ReturnType<typeof stepFor>;
 function uninjectedState(decision: Decision, later: BlockedReason | undefined, step: Step): Found {
@@ -125,13 +129,6 @@ function getPods(completion: Completion, workload: Workload): string {
   return completion.kind === 'no-pods' || pods === undefined ? '' : `${pods.available}/${pods.wanted}`;
 }
 
-const order: readonly WorkloadKind[] = workloads;
-
-type Listed = StatusInput['workloads'][number];
-export const byKindAndName = (a: Listed, b: Listed) =>
-  order.indexOf(a.kind) - order.indexOf(b.kind) ||
-  ((a.workload.metadata.name ?? '') < (b.workload.metadata.name ?? '') ? -1 : 1);
-
 const tones: Readonly<Record<State, Tone>> = {
   verified: 'good',
   instrumented: 'good',
@@ -144,7 +141,7 @@ const tones: Readonly<Record<State, Tone>> = {
 /** `Ready` repeats the reason of the others that it depends on. */
 function notTrue(conditions: NamespaceStatus['conditions']): NamespaceStatus['conditions'] {
   const ready = conditions.find(({ type }) => type === 'Ready');
-  const isRepeated = ({ type, reason }: { type: string; reason: string }) =>
+  const isRepeated = ({ type, reason = '' }: (typeof conditions)[number]) =>
     type !== 'Ready' && reason === ready?.reason;
   return conditions.filter((each) => each.status !== 'True' && each.type !== 'Error' && !isRepeated(each));
 }
@@ -157,7 +154,7 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
     .map(([state, count]) => `${count} ${state}`);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${reason}. ${message}`),
+    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${[reason ?? [], message].flat().join('. ')}`),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
     renderTable(
