@@ -59,17 +59,13 @@ export function withOwnText({ workload, old }: DecisionInput): Workload {
 
 type Kept = Pick<DecisionInput, 'workload' | 'old' | 'policy' | 'now' | 'by' | 'attempt'>;
 
-/**
- * Records that the injection stays. The original operator left no record, so a later removal would not know it. Each
- * removal leaves Jobs as they are.
- */
+/** Records that the injection stays, because v69 left no record for a later removal. Each removal leaves Jobs alone. */
 export function keep(input: Kept) {
   const { workload } = input;
-  if (workload.kind === 'Job') return undefined;
   const template = toTemplate(workload);
   const [found, label] = [getInjectionStatus(workload.metadata), ourLabel(workload.metadata)];
   const tracing = found?.tracing ?? (template && injectedSettings(template));
-  if (tracing === undefined || label === undefined || found?.keep === true) return undefined;
+  if (workload.kind === 'Job' || tracing === undefined || label === undefined || found?.keep === true) return undefined;
   return corrected({ ...workload, metadata: metadataWithStatus(input, label, tracing) }, 'kept');
 }
 

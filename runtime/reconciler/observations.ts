@@ -43,15 +43,13 @@ export function observe(
   const { metadata } = workload;
   const revert = findRevert(metadata);
   if (revert !== undefined) {
-    const evidence = { cause: revert.cause, message: revert.evidence } as Evidence;
-    const agoMs = epochMs - parseTime(revert.at, epochMs);
-    const { attempt } = revert;
+    const { attempt, at, cause, evidence: message } = revert;
+    const [evidence, agoMs] = [{ cause, message } as Evidence, epochMs - parseTime(at, epochMs)];
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
   const injectionStatus = getInjectionStatus(metadata);
   // Another writer may remove the label or the annotation alone.
-  const isOwn = injectionStatus !== undefined || ourLabel(metadata) !== undefined;
-  if (!hasInjection(workload) || !isOwn) return { kind: 'clean' };
+  if (!hasInjection(workload) || (injectionStatus ?? ourLabel(metadata)) === undefined) return { kind: 'clean' };
   const reading = classifyWorkload(workload, installed);
   const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
   const seen: Observation = isNew
