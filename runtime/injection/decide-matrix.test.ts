@@ -45,11 +45,11 @@ const all = (outcome: string) => Object.fromEntries(states.map((state) => [state
 const inPlace = { ...skipped, active: 'none up-to-date' };
 const withdrawn = (outcome: string) => ({
   ...inPlace,
-  'disabled, to be kept': 'inject kept',
-  'deleting, to be kept': 'inject kept',
   'disabled, to be removed': outcome,
   'deleting, to be removed': outcome,
 });
+/** The operator may not change Jobs. */
+const recorded = { 'disabled, to be kept': 'inject kept', 'deleting, to be kept': 'inject kept' };
 
 interface Row {
   readonly clean: Readonly<Record<State, string>>;
@@ -59,7 +59,7 @@ interface Row {
 const usual: Readonly<Record<Operation, Row>> = {
   CREATE: { clean: skipped, instrumented: skipped },
   UPDATE: { clean: skipped, instrumented: inPlace },
-  RECONCILE: { clean: skipped, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
+  RECONCILE: { clean: skipped, instrumented: { ...withdrawn('remove removed'), ...recorded, none: 'remove removed' } },
 };
 const jobs: Readonly<Record<Operation, Row>> = {
   ...usual,

@@ -59,7 +59,7 @@ export function withOwnText({ workload, old }: DecisionInput): Workload {
 
 type Kept = Pick<DecisionInput, 'workload' | 'old' | 'policy' | 'now' | 'by' | 'attempt'>;
 
-/** Records that the injection stays, because v69 left no record for a later removal. Each removal leaves Jobs alone. */
+/** Records that the injection stays, because v69 left no record for a later removal. Jobs cannot change. */
 export function keep(input: Kept) {
   const { workload } = input;
   const template = toTemplate(workload);
