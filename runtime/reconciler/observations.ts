@@ -4,7 +4,7 @@ import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus, injectionStatusText, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { InjectionStatus } from '../injection/injection-status.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
-import type { Workload } from '../api/objects.ts';
+import type { Metadata, Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import { findInjector } from '../injection/init-container.ts';
@@ -34,6 +34,9 @@ export function classifyWorkload(workload: Workload, { injector, image }: Omit<I
 /** The controller of a StatefulSet waits for broken pods without end. */
 export const mayHang = ({ kind }: Workload): boolean => kind === 'StatefulSet';
 
+/** Another writer may remove the label or the annotation alone. */
+const hasTrace = (metadata: Metadata) => (getInjectionStatus(metadata) ?? ourLabel(metadata)) !== undefined;
+
 export function observe(
   workload: Workload,
   known: Pick<ObservedWorkload, 'judged' | 'changedAt' | 'state'>,
@@ -47,9 +50,8 @@ export function observe(
     const [evidence, agoMs] = [{ cause, message } as Evidence, epochMs - parseTime(at, epochMs)];
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
+  if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean' };
   const injectionStatus = getInjectionStatus(metadata);
-  // Another writer may remove the label or the annotation alone.
-  if (!hasInjection(workload) || (injectionStatus ?? ourLabel(metadata)) === undefined) return { kind: 'clean' };
   const reading = classifyWorkload(workload, installed);
   const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
   const seen: Observation = isNew
