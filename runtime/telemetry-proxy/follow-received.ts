@@ -23,10 +23,10 @@ export class UnknownUids {
   private unknown: ReadonlySet<string> = new Set();
   private nextAt = -Infinity;
 
-  /** @param now milliseconds of a monotonic clock */
-  look(received: ReadonlySet<string>, known: ReadonlySet<string>, now: number): readonly string[] {
+  /** @param getKnown called once a minute, because it reads all workloads. @param now milliseconds of a monotonic clock */
+  look(received: ReadonlySet<string>, getKnown: () => ReadonlySet<string>, now: number): readonly string[] {
     if (now < this.nextAt) return [];
-    const before = this.unknown;
+    const [before, known] = [this.unknown, getKnown()];
     this.nextAt = now + MINUTE_MS;
     this.unknown = new Set([...received].filter((uid) => !known.has(uid)));
     return [...this.unknown].filter((uid) => before.has(uid));
@@ -42,12 +42,13 @@ export async function followReceived(options: FollowOptions, term: LeadingContex
   const failure = 'cannot read which workloads sent telemetry, retrying';
   const unknown = new UnknownUids();
   let received: ReadonlySet<string> = new Set();
+  const getKnown = () => senders.uids() ?? received;
   for (let isChanged = true; !signal.aborted; isChanged = await changes.wait(POLL_MS, signal)) {
     if (isChanged) received = (await retrying(() => list.read(), { signal, logger, failure })) ?? received;
     if (signal.aborted) return;
     if (isChanged) onReceived(received);
     const ended = [...received].filter((uid) => senders.hasJustEnded(uid));
-    const gone = [...ended, ...unknown.look(received, senders.uids() ?? received, performance.now())];
+    const gone = [...ended, ...unknown.look(received, getKnown, performance.now())];
     if (gone.length > 0) await list.remove(gone).catch(() => undefined);
   }
 }

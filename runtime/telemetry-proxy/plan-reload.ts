@@ -108,8 +108,7 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
   return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
 }
 
-function possible(state: CollectorState, wanted: Namespaces, now: number): Namespaces {
-  const { lastGood, failure } = state;
+function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now: number): Namespaces {
   const isPaused = failure !== undefined && now < failure.at + retryMs(failure.inARow);
   if (!isPaused || !isDeepStrictEqual(failure.namespaces, wanted)) return wanted;
   const fallback = stillWanted(lastGood, wanted);
