@@ -43,9 +43,12 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
   },
 ];
 
-export const namespacesPolicy = (settings: Settings): Policy => ({
-  suffix: suffixes.guardNamespaces,
-  rules: getObjects(settings).map((row) => toRule(row, settings)),
-  variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
-  validations: getObjects(settings).map(toValidation),
-});
+export function namespacesPolicy(settings: Settings): Policy {
+  const objects = getObjects(settings);
+  return {
+    suffix: suffixes.guardNamespaces,
+    rules: objects.map((row) => toRule(row, settings)),
+    variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
+    validations: objects.map(toValidation),
+  };
+}
