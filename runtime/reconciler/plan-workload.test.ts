@@ -64,7 +64,7 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['loses its injection that a Lumigo has left behind [F3]', ours, none, 'change'],
   ['keeps an injection that is to stay', { ...ours, injectionStatus: `${injectionStatus} keep` }, none, 'nothing'],
   ["is looked at with the original operator's injection [F50]", { label: ours.label }, none, 'change'],
-  ['that is a Job is told of where it cannot be injected any more', { kind: job }, active, 'change'],
+  ['that is a Job gets an event if it cannot be injected any more', { kind: job }, active, 'change'],
   [
     'that is an instrumented Job is read once, because its pods show if the injector runs',
     injectedJob,
