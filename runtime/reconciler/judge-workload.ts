@@ -1,5 +1,5 @@
 import { hasInjection } from '../injection/remove.ts';
-import { getInjectionStatus, injectionStatusText } from '../injection/injection-status.ts';
+import { injectionStatusText } from '../injection/injection-status.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 import { look } from '../rollout/evidence.ts';
@@ -55,8 +55,7 @@ export class WorkloadJudge {
 
   /** The operator's own labels and annotations do not affect pods. */
   private corrected(before: ObservedWorkload, seen: Workload): void {
-    if (getInjectionStatus(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
-    else if (this.term.store.latest(before)?.judged === before.injectionStatus)
+    if (this.term.store.latest(before)?.judged === before.injectionStatus)
       this.term.store.update(before, { judged: injectionStatusText(seen.metadata) });
   }
 

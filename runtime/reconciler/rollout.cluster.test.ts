@@ -299,10 +299,18 @@ describe('a rollout', () => {
     await stage.waitForReverted('a', 'NotReady');
     expect((await stage.getRevert('a'))?.evidence).toContain('within 30 seconds');
     expect((await stage.read('a')).metadata.labels?.[labels.rollout]).toBe('reverted');
+    // The write arrives, and its answer does not.
+    const cut = { holdAnswer: () => sleep(300), cutBody: true } as const;
+    const isWrite = ({ method, path }: { method: string; path: string }) =>
+      method === 'PATCH' && path.includes(`/${stage.namespace}/deployments/a`);
+    proxy.interfere = (passing) => (isWrite(passing) ? cut : undefined);
     await stage.testCluster.deleteLumigo(stage.namespace);
+    proxy.interfere = undefined;
     const { metadata } = await stage.read('a');
     expect(metadata.labels).toEqual(before.labels);
     expect(Object.keys(metadata.annotations ?? {})).toEqual(Object.keys(before.annotations ?? {}));
+    await stage.activate();
+    await stage.waitForInstrumented('a');
   });
 
   it('continues beside a workload whose injection another writer undoes [F4]', async () => {
