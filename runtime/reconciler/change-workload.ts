@@ -69,8 +69,6 @@ export class WorkloadChanger {
         throw new Error('its namespace has a Lumigo resource that is not known yet');
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
-      // Its record decides. If the write fails, the next reading finds it again.
-      if (isClean(seen, decision)) this.rollouts.see(workload, { kind: 'clean' });
       return { kind: 'written', ...(await this.write(planned, seen, decision.workload)), change, decision };
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
@@ -103,6 +101,9 @@ export class WorkloadChanger {
     const { api, store } = this.term;
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return { workload: { ...after, metadata: before.metadata } };
+    // The record of a revert decides. If the write fails, the next reading finds it again.
+    if (!hasInjection(before) && injectionStatusText(after.metadata) === undefined)
+      this.rollouts.see(workload, { kind: 'clean' });
     // The watch may report the change before the answer arrives.
     store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });
     const stored = await api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
@@ -158,10 +159,6 @@ const isHeld = ({ workload, policy }: WorkloadChange): boolean =>
   workload.state?.kind !== 'reverting' && contestedUntil(workload, policy) > performance.now();
 
 const asLeft = (decision: Decision) => ({ ...decision, kind: 'none', tried: 'nothing' }) as const;
-
-/** Returns whether nothing of a reverted injection remains on the workload. */
-const isClean = (seen: Workload, { workload }: Exclude<Decision, { readonly kind: 'none' }>): boolean =>
-  !hasInjection(seen) && injectionStatusText(workload.metadata) === undefined;
 
 const isLeftBehind = ({ code }: Decision): boolean => code === 'left-behind' || code === 'forgotten';
 

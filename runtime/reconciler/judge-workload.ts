@@ -48,15 +48,12 @@ export class WorkloadJudge {
   }
 
   private written(before: ObservedWorkload, { change, workload }: Written): void {
+    const { store } = this.term;
     const removed = { kind: 'removed', risk: getRisk(workload), mayHang: mayHang(workload) } as const;
     if (change === 'removed') this.rollouts.see(before, removed);
-    if (change === 'none') this.corrected(before, workload);
-  }
-
-  /** The operator's own labels and annotations do not affect pods. */
-  private corrected(before: ObservedWorkload, seen: Workload): void {
-    if (this.term.store.latest(before)?.judged === before.injectionStatus)
-      this.term.store.update(before, { judged: injectionStatusText(seen.metadata) });
+    // The operator's own labels and annotations do not affect pods.
+    if (change === 'none' && store.latest(before)?.judged === before.injectionStatus)
+      store.update(before, { judged: injectionStatusText(workload.metadata) });
   }
 
   /** It was reverted, and as it is now it cannot be injected again. The code `reverted` is from a read before the retry. */
