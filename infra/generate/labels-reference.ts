@@ -62,7 +62,7 @@ const annotationMarks = {
   },
   instrumentation: {
     on: 'workload',
-    values: 'JSON',
+    values: 'text',
     means: 'The operator: the last change of the injection and the skipped containers, or the reason for a revert.',
   },
   injection: {

@@ -6,9 +6,13 @@ import { checkPermissions } from '../../runtime/access/check-permissions.ts';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { conditionTypes } from '../../runtime/api/conditions.ts';
 import { events } from '../../runtime/api/events.ts';
+import { annotations } from '../../runtime/contract.ts';
+import { toTemplate } from '../../runtime/injection/workload.ts';
+import { instrumented } from '../../sandbox/testing/injection.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { withGenerated } from './generated-parts.ts';
+import { labelsReference } from './labels-reference.ts';
 import { references } from './references.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -61,6 +65,15 @@ describe('the reference pages', () => {
         .map(({ path }) => path)
         .toSorted(),
     );
+  });
+
+  it('call the value of an annotation JSON if the operator writes JSON', () => {
+    const workload = instrumented();
+    const written = { ...workload.metadata.annotations, ...toTemplate(workload)?.metadata?.annotations };
+    for (const name of [annotations.instrumentation, annotations.injection]) {
+      const row = labelsReference().match(new RegExp(`^\\| \`${name}\` .*`, 'm'))?.[0];
+      expect([name, row?.includes('| JSON |')]).toEqual([name, written[name]?.startsWith('{')]);
+    }
   });
 
   it('have only reasons of conditions and events that the program reports', () => {
