@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { active, decided, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { active, changed, decided, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
+import { withRevert } from './revert.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { NamespacePolicy } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -51,6 +52,8 @@ const withdrawn = (outcome: string) => ({
 /** The operator may not change Jobs. */
 const recorded = { 'disabled, to be kept': 'inject kept', 'deleting, to be kept': 'inject kept' };
 
+const revert = { at: '2026-06-01T00:00:00Z', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it crashed' };
+
 interface Row {
   readonly clean: Readonly<Record<State, string>>;
   readonly instrumented: Readonly<Record<State, string>>;
@@ -93,6 +96,11 @@ describe('the decision [D1, D2, D3, D14]', () => {
         const workload = withMetadata(instrumented(made({}, kind)), { labels: optedOut });
         const removal = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
         expect(said(judge(workload, 'RECONCILE', policies[state]))).toBe(removal);
+        const reverted = withMetadata(made(options, kind), withRevert(made(options, kind).metadata, revert));
+        const forgotten = judge(reverted, 'RECONCILE', policies[state]);
+        expect(said(forgotten)).toBe('inject opted-out');
+        expect(forgotten).toMatchObject({ message: judge(made(options, kind), 'CREATE', policies[state]).message });
+        expect(changed(forgotten)).toEqual(made(options, kind));
       }
   });
 

@@ -86,19 +86,20 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   // An event reported the Job's injection when its `Lumigo` was deleted.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
   if (!stays) return removeFrom(input, template, 'left-behind');
-  return (operation === 'RECONCILE' ? forget(workload) : undefined) ?? none('no-lumigo', workload);
+  return operation === 'RECONCILE' ? forget(workload, none('no-lumigo', workload)) : none('no-lumigo', workload);
 }
 
-function forget(workload: Workload): Decision | undefined {
-  const { metadata } = workload;
-  if (findRevert(metadata) === undefined) return undefined;
-  return corrected({ ...workload, metadata: removeInjectionStatus(metadata) }, 'forgotten');
+/** Removes the record of a revert, for the decision's reason. */
+function forget(workload: Workload, decision: Decision): Decision {
+  if (findRevert(workload.metadata) === undefined) return decision;
+  const forgotten = corrected({ ...workload, metadata: removeInjectionStatus(workload.metadata) }, decision.code);
+  return { ...forgotten, message: decision.message };
 }
 
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
-  if (!remove) return keep(input) ?? forget(workload) ?? none(code, workload);
+  if (!remove) return keep(input) ?? forget(workload, none(code, workload));
   const alone = policy.kind === 'deleting' && !policy.isExcluded ? optIn(input, template) : undefined;
   return alone ?? removeFrom(input, template, code);
 }
@@ -114,7 +115,7 @@ function removeFrom(input: DecisionInput, template: PodTemplate, code: Code, det
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
   if (!injected && getInjectionStatus(metadata) === undefined && ourLabel(metadata) === undefined)
-    return forget(workload) ?? untouched;
+    return forget(workload, untouched);
   if (getSize(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
   // The API server refuses the change. The webhook sees a Job only at its creation, when the removal works.
   if (kind === 'Job' && operation === 'RECONCILE')

@@ -104,7 +104,6 @@ const messages = {
   'injector-failing': (_namespace: string, why: string) =>
     `The resource is not injected for now because the injector fails: ${why}`,
   'injector-unverified': () => 'The resource is not injected before another workload has shown that the injector runs',
-  forgotten: () => 'The record of the reverted injection is removed',
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
     "A Job's pod template cannot change once the Job exists; create it again to have it instrumented",

@@ -138,10 +138,16 @@ describe('a reverted workload', () => {
     ['is injected with another injector', reverted(), { injector: { ...injector, image: 'autotrace:2' } }, 'injected'],
     ['is injected when its user asks for it', annotated(annotations.retry, '1'), {}, 'injected'],
     ['is injected when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}, 'injected'],
-    ['loses the record with its Lumigo', reverted(), { policy: gone }, 'forgotten'],
-    ['loses it though injections stay', reverted(), { policy: { ...gone, remove: false } }, 'forgotten'],
+    ['loses the record with its Lumigo', reverted(), { policy: gone }, 'lumigo-deleting'],
+    ['loses it though injections stay', reverted(), { policy: { ...gone, remove: false } }, 'lumigo-deleting'],
+    ['loses it in a namespace without a Lumigo', reverted(), { policy: { kind: 'none' } }, 'no-lumigo'],
   ])('%s', (_title, subject, more, code) =>
     expect(decided(subject, more)).toMatchObject({ code, tried: triedWith(code) }),
+  );
+
+  it.each<NamespacePolicy>([gone, { ...gone, remove: false }, { kind: 'none' }])(
+    'is as before the injection, under the policy %j',
+    (policy) => expect(changed(decided(reverted(), { policy }))).toEqual(workload()),
   );
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {

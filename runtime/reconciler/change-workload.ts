@@ -61,7 +61,8 @@ export class WorkloadChanger {
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
       const decision = this.decide(planned, seen);
       if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
-      if (isHeld(planned)) return { kind: 'left', workload: seen, decision: asLeft(decision), isUndone: true };
+      const left = { ...decision, kind: 'none', tried: 'nothing' } as const;
+      if (isHeld(planned)) return { kind: 'left', workload: seen, decision: left, isUndone: true };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
       // A watch may not show yet that its namespace has one.
@@ -158,9 +159,8 @@ const failed = (error: unknown): Failed => ({
 const isHeld = ({ workload, policy }: WorkloadChange): boolean =>
   workload.state?.kind !== 'reverting' && contestedUntil(workload, policy) > performance.now();
 
-const asLeft = (decision: Decision) => ({ ...decision, kind: 'none', tried: 'nothing' }) as const;
-
-const isLeftBehind = ({ code }: Decision): boolean => code === 'left-behind' || code === 'forgotten';
+export const isLeftBehind = (decision: Decision): boolean =>
+  decision.kind === 'remove' ? decision.cause === 'left-behind' : decision.code === 'no-lumigo';
 
 /** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>

@@ -51,7 +51,7 @@ type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? 
 type Silent =
   | Words<'deleting other-kind no-template job-update job-finished opted-out excluded windows left-to-owner'>
   | Words<'left-behind architecture no-lumigo disabled inactive lumigo-deleting pod-mode mirror-pod'>
-  | Words<'no-pod-mode not-selected existing-left up-to-date reverted forgotten injector-failing'>
+  | Words<'no-pod-mode not-selected existing-left up-to-date reverted injector-failing'>
   | Words<'injector-unverified kept restored relabelled'>;
 
 type Row = readonly [reason: string, situation: string, workload: Workload, more?: Partial<DecisionInput>];

@@ -3,6 +3,7 @@ import { active, injector, instrumented, made, withMetadata } from '../../sandbo
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { labels } from '../contract.ts';
+import { withRevert } from '../injection/revert.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { reviewWorkload } from './injector.ts';
 
@@ -27,6 +28,15 @@ describe('the review of a workload', () => {
     expect(review('UPDATE', { object: changed, oldObject: optedOut }).notable).toBe('Deployment shop/app');
     expect(review('CREATE', { object: optedOut, dryRun: true }).notable).toBeUndefined();
     expect(review('CREATE', { object: made() }).notable).toBeUndefined();
+  });
+
+  it('is notable, with the reason, if a reverted workload is opted out [F53]', () => {
+    const revert = { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it crashed' };
+    const oldObject = withMetadata(made(), withRevert(made().metadata, revert));
+    const object = withMetadata(oldObject, { labels: { ...oldObject.metadata.labels, [labels.autoTrace]: 'false' } });
+    const message = expect.stringMatching(/^the resource has the 'lumigo.auto-trace' label set to 'false'/);
+    expect(review('UPDATE', { object, oldObject })).toMatchObject({ message, notable: 'Deployment shop/app' });
+    expect(review('UPDATE', { object, oldObject }).patch).toBeDefined();
   });
 
   it('warns that an update removes the injection because the new pod template refuses it', () => {
