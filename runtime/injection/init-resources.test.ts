@@ -48,6 +48,11 @@ describe('the init container', () => {
       [{ limits: { memory: '32Mi' } }],
       both({ memory: '32Mi' }),
     ],
+    [
+      'has no empty limit, which the open definition of a Rollout stores',
+      [{ requests: { cpu: '1', memory: '8Mi' }, limits: { cpu: null, memory: null } as never }],
+      { requests: { cpu: '100m', memory: '8Mi' } },
+    ],
     ['gets no GPU', [{ limits: { 'nvidia.com/gpu': '1', cpu: '1' } }], both({ cpu: '100m' })],
   ])('%s [D46, F72]', (_what, containers, expected) => {
     expect(resourcesFor(...containers)).toEqual(expected);

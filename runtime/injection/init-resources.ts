@@ -50,8 +50,8 @@ export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
   return found;
 }
 
-/** The API server copies a limit into a missing request. */
+/** The API server copies a limit into a missing request. A Rollout may have empty amounts. */
 const getPair = (own: Container['resources'], resource: Resource): Pair => ({
   request: own?.requests?.[resource] ?? own?.limits?.[resource],
-  limit: own?.limits?.[resource],
+  limit: own?.limits?.[resource] ?? undefined,
 });

@@ -4,13 +4,14 @@ import type { InjectorReport } from '../api/lumigo.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { labels } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { reviewWorkload } from './injector.ts';
 
-const review = (operation: string, more: object = {}, report?: InjectorReport) =>
+const review = (operation: string, more: object = {}, report?: InjectorReport, policy: NamespacePolicy = active) =>
   reviewWorkload(
     { uid: 'u', namespace: 'shop', operation, ...more },
-    { injector, ownUser: 'us', policy: () => active, report: () => report, now: () => '2026-06-01T00:00:00.000Z' },
+    { injector, ownUser: 'us', policy: () => policy, report: () => report, now: () => '2026-06-01T00:00:00.000Z' },
   );
 
 describe('the review of a workload', () => {
@@ -49,6 +50,13 @@ describe('the review of a workload', () => {
     expect(answer.warnings).toEqual([expect.stringMatching(/^Lumigo: The injection is removed: .*cpu limit \(20m\)/)]);
     const optOut = withMetadata(oldObject, { labels: { [labels.autoTrace]: 'false' } });
     expect(review('UPDATE', { object: optOut, oldObject }).warnings).toEqual([]);
+  });
+
+  it('warns about an object of another form, in a namespace that is traced', () => {
+    const message = expect.stringContaining('is not of the form that Kubernetes defines');
+    const warnings = [expect.stringMatching(/^Lumigo: The object is not of the form/)];
+    expect(review('UPDATE', { oldObject: made() })).toMatchObject({ allowed: true, code: 200, message, warnings });
+    expect(review('UPDATE', { oldObject: made() }, undefined, { kind: 'none' }).warnings).toEqual([]);
   });
 
   it('says that a request deletes the resource', () => {

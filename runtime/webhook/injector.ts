@@ -22,12 +22,17 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
     return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
   if (operation === 'DELETE') return allowed('The request deletes the resource; resource will not be mutated');
   if (unread !== undefined) return tooLarge(unread);
-  if (workload === undefined)
-    return allowed('The request has no object of the form that an API server sends; nothing will be mutated');
+  if (workload === undefined) return allowed(otherForm, isTraced(request, context) ? [`Lumigo: ${otherForm}`] : []);
   const decision = decideAbout(workload, request, context);
   const answer = answerTo(decision, workload);
   return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
 }
+
+const otherForm =
+  'The object is not of the form that Kubernetes defines, such as a volume that is null; nothing will be mutated';
+
+const isTraced = ({ namespace = '' }: AdmissionRequest, { policy }: InjectorContext): boolean =>
+  policy(namespace).kind === 'active';
 
 function decideAbout(
   workload: Workload,

@@ -22,6 +22,14 @@ it('reads the objects that an API server sends', () => {
     expect(read(object)).toEqual([object, object]);
 });
 
+it('reads a Rollout with empty amounts, which its open definition stores', () => {
+  const { rollout } = workloadKinds;
+  for (const resources of [{ limits: { cpu: null }, requests: { cpu: 1 } }, { limits: null }]) {
+    const object = createWorkload(rollout, 'shop', 'app', { pod: { containers: [{ ...app, resources }] } });
+    expect(read(object)).toEqual([object, object]);
+  }
+});
+
 it.each<[string, unknown]>([
   ['a text', 'x'],
   ['nothing', null],

@@ -1,4 +1,5 @@
-import { flag, form, listOf, mapOf, number, text } from '../json/form.ts';
+import { isObject, isPodTemplate } from '../api/pod-template.ts';
+import { flag, form, text } from '../json/form.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
@@ -53,51 +54,8 @@ const isReview = form({
   ),
 }) as (value: unknown) => value is Review;
 
-const metadata = form(
-  {},
-  {
-    name: text,
-    generateName: text,
-    namespace: text,
-    labels: mapOf(text),
-    annotations: mapOf(text),
-    ownerReferences: listOf(form({ kind: text, name: text })),
-  },
-);
-const isObject = form({ apiVersion: text, kind: text, metadata });
-
-const reference = form({}, { name: text });
-/** An open definition such as Argo's permits numbers. */
-const amounts = mapOf((value) => text(value) || number(value));
-const container = form(
-  { name: text },
-  {
-    env: listOf(form({ name: text }, { value: text })),
-    envFrom: listOf(form({}, { prefix: text, configMapRef: reference, secretRef: reference })),
-    volumeMounts: listOf(form({ name: text, mountPath: text })),
-    resources: form({}, { limits: amounts, requests: amounts }),
-    securityContext: form({}),
-  },
-);
-const expression = form({ key: text, operator: text }, { values: listOf(text) });
-const term = form({}, { matchExpressions: listOf(expression) });
-const nodes = form({ nodeSelectorTerms: listOf(term) });
-const pod = form(
-  { containers: listOf(container) },
-  {
-    initContainers: listOf(container),
-    volumes: listOf(form({ name: text })),
-    imagePullSecrets: listOf(reference),
-    securityContext: form({}, { runAsUser: number, fsGroup: number }),
-    os: form({ name: text }),
-    nodeSelector: mapOf(text),
-    affinity: form({}, { nodeAffinity: form({}, { requiredDuringSchedulingIgnoredDuringExecution: nodes }) }),
-  },
-);
-const isTemplate = form({ spec: pod }, { metadata });
-
 function isWorkload(object: unknown): object is Workload {
   if (!isObject(object)) return false;
   const template = toTemplate(object as Workload);
-  return template === undefined || isTemplate(template);
+  return template === undefined || isPodTemplate(template);
 }
