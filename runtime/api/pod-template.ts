@@ -16,11 +16,9 @@ export const isObject = form({ apiVersion: text, kind: text, metadata });
 
 const reference = form({}, { name: text });
 /** An open definition such as Argo's permits numbers, and stores null. */
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-const amounts = orNull(mapOf(orNull((value) => text(value) || number(value))));
+const isAmount: Check = (value) => value === null || text(value) || number(value);
+const areAmounts = mapOf(isAmount);
+const amounts: Check = (value) => value === null || areAmounts(value);
 const container = form(
   { name: text },
   {
@@ -46,4 +44,11 @@ const pod = form(
     affinity: form({}, { nodeAffinity: form({}, { requiredDuringSchedulingIgnoredDuringExecution: nodes }) }),
   },
 );
-export const isPodTemplate = form({ spec: pod }, { metadata });
+const isWellFormed = form({ spec: pod }, { metadata });
+const known = new WeakMap<object, boolean>();
+
+export function isPodTemplate(template: object): boolean {
+  // A cache, because templates never change and one decision reads it many times.
+  if (!known.has(template)) known.set(template, isWellFormed(template));
+  return known.get(template) === true;
+}

@@ -99,7 +99,14 @@ describe('the decision about a workload', () => {
   });
 
   it('skips a malformed object [D50]', () => {
-    for (const spec of [undefined, {}, { template: {} }, { template: { spec: { containers: 'none' } } }])
+    const pod = { containers: [{ name: 'app' }], volumes: [null] };
+    for (const spec of [
+      undefined,
+      {},
+      { template: {} },
+      { template: { spec: { containers: 'none' } } },
+      { template: { spec: pod } },
+    ])
       expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template', tried: 'nothing' });
   });
 

@@ -6,7 +6,7 @@ import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { decideRevert, standingRevert, takeBack } from './decide-revert.ts';
 import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
-import { hasInjection, isInjected, uninstrument } from './remove.ts';
+import { hasInjection, isInjected, isUnremovable, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
@@ -26,9 +26,14 @@ export const decide = (input: DecisionInput): Decision => decideRevert(input) ??
 function decideOtherwise(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
-  if (left !== undefined || template === undefined) return left ?? none('no-template', input.workload);
+  if (left !== undefined || template === undefined) return left ?? withoutTemplate(input);
   const isUpdate = input.operation === 'UPDATE' && input.policy.kind !== 'excluded';
   return isUpdate ? decideUpdate(input, template) : decideEligible(input, template);
+}
+
+function withoutTemplate({ workload, policy }: DecisionInput): Decision {
+  if (!isUnremovable(workload) || !('remove' in policy) || !policy.remove) return none('no-template', workload);
+  return blocked(policy.kind === 'active' ? 'update' : 'remove', 'no-template', workload);
 }
 
 function decideUpdate(input: DecisionInput, template: PodTemplate): Decision {

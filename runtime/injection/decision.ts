@@ -72,7 +72,7 @@ const messages = {
   deleting: () => 'The resource is being deleted; it will not be mutated',
   'other-kind': (_namespace: string, kind: string) =>
     `Resources of type ${kind} are not instrumented; resource will not be mutated`,
-  'no-template': () => 'The resource has no pod template; it will not be mutated',
+  'no-template': () => 'The resource has no pod template of the form that Kubernetes defines; it will not be mutated',
   'job-update': () => "A Job's pod template cannot change once the Job exists; resource will not be mutated",
   'opted-out': () => `the resource has the '${labels.autoTrace}' label set to 'false'; resource will not be mutated`,
   'left-to-owner': (_namespace: string, owner: string) =>

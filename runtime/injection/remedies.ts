@@ -13,7 +13,7 @@ export const remedies = {
   'left-to-owner': 'Look at the owner, which sets the template. If its kind is not instrumented, use Pod mode.',
   'existing-left': 'Change its pod template, or set `injectLumigoIntoExistingResourcesOnCreation: true`.',
   'other-kind': 'Instrument the workload that this kind creates.',
-  'no-template': 'Instrument the Deployment that it refers to.',
+  'no-template': 'Instrument the Deployment that it refers to, or correct its template, such as an empty item.',
   'mirror-pod': 'Run the program as a workload of the API server.',
   windows: 'None: there is no injector for Windows.',
   architecture: 'Run it on amd64 or arm64.',

@@ -7,7 +7,7 @@ import { removeInjectionStatus } from './injection-status.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import type { InjectedVariable } from './variables.ts';
 import { withoutWritten } from './three-way-merge.ts';
-import { toTemplate, withTemplate } from './workload.ts';
+import { findTemplate, toTemplate, withTemplate } from './workload.ts';
 
 /** Returns whether a pod template has an injection of this operator or of the original one, which left no record. */
 export function isInjected(template: PodTemplate): boolean {
@@ -25,6 +25,12 @@ export function isInjected(template: PodTemplate): boolean {
 export function hasInjection(workload: Workload): boolean {
   const template = toTemplate(workload);
   return template !== undefined && isInjected(template);
+}
+
+/** Returns whether a malformed pod template has an injection, which stays until the template is corrected. */
+export function isUnremovable(workload: Workload): boolean {
+  const template = findTemplate(workload);
+  return template !== undefined && template !== toTemplate(workload) && getOriginalState(template) !== undefined;
 }
 
 /** Returns a pod template without its injection and with the replaced values. It keeps later changes by the user. */

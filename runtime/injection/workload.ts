@@ -1,5 +1,6 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
+import { isPodTemplate } from '../api/pod-template.ts';
 
 const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.apiVersion}/${kind.kind}`, kind]));
 
@@ -21,8 +22,14 @@ export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** Returns the pod template of a workload or pod; undefined if the object is not valid. */
+/** Returns the pod template of a workload or pod; undefined if it is missing or malformed. */
 export function toTemplate(workload: Workload): PodTemplate | undefined {
+  const template = findTemplate(workload);
+  return template !== undefined && isPodTemplate(template) ? template : undefined;
+}
+
+/** An open definition, such as that of a Rollout, lets a malformed pod template be stored. */
+export function findTemplate(workload: Workload): PodTemplate | undefined {
   const path = templatePath(workload);
   let node: unknown = workload;
   for (const step of path ?? []) node = (node as Tree | undefined)?.[step];

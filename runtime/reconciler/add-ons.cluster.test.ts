@@ -7,9 +7,10 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { pods, workloadKinds } from '../contract.ts';
+import { labels, pods, workloadKinds } from '../contract.ts';
 import { findRevert } from '../injection/revert.ts';
-import type { Workload } from '../api/objects.ts';
+import type { PatchOperation, Workload } from '../api/objects.ts';
+import { guarded } from '../kubernetes/http/client.ts';
 
 /** Argo's own definition is absent at first. The tests depend on each other, in this order. */
 let operator: OperatorBench;
@@ -41,6 +42,11 @@ function getRollout(name: string, spec: object = {}) {
   const containers = template.spec.containers.map((each) => ({ ...each, resources }));
   const strategy = { canary: { steps: [{ setWeight: 50 }, { pause: {} }] } };
   return { ...rest, spec: { ...more, template: { ...template, spec: { containers } }, strategy, ...spec } };
+}
+
+function withVolume(spec: object, volume: unknown): object {
+  const { template, ...more } = spec as { template: { spec: object } };
+  return { ...more, template: { ...template, spec: { ...template.spec, volumes: [volume] } } };
 }
 
 async function setStatus(name: string, status: object): Promise<void> {
@@ -138,9 +144,37 @@ describe('with Argo Rollouts', () => {
     expect(findRevert(after.metadata)).toMatchObject({ cause: 'Crash' });
   });
 
+  it('one with a volume that is null is skipped, and the preview lists the others', async () => {
+    const { spec, metadata, ...rest } = getRollout('odd');
+    const own = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'false' } };
+    await testCluster.create({ ...rest, metadata: own, spec: withVolume(spec, null) });
+    const preview = await command('preview', '-n', namespace);
+    expect(preview).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Rollout/running') });
+    const explained = await command('explain', 'ro/odd', '-n', namespace);
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('has no pod template') });
+  });
+
+  it('an injected one with a volume that is null is named by the uninstallation, until it is corrected', async () => {
+    const ref = { ...rollouts, namespace, name: 'running' };
+    const change = async (operation: PatchOperation) => {
+      const { resourceVersion = '' } = (await testCluster.get(rollouts, namespace, 'running')).metadata;
+      await operator.cluster.client.patch(ref, guarded(resourceVersion, [operation]));
+    };
+    await change({ op: 'add', path: '/spec/template/spec/volumes/-', value: null });
+    const { code, stderr } = await command('uninstall', '--deadline', '20');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/Rollout argo\S+\/running stays instrumented: .* is null/),
+    ]);
+    await change({ op: 'remove', path: '/spec/template/spec/volumes/1' });
+  });
+
   it('nothing is left after uninstallation, and the end of the definition logs no error', async () => {
     const { cluster } = operator;
     expect(await command('uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
+    expect((await testCluster.get(rollouts, namespace, 'odd'))['spec']).toEqual(
+      withVolume(getRollout('odd').spec, null),
+    );
     for (const name of ['created', 'missed', 'running']) {
       const { metadata, spec } = (await testCluster.get(rollouts, namespace, name)) as Workload & { spec: unknown };
       const replicas = name === 'running' ? 2 : 0;

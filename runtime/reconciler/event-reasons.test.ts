@@ -49,7 +49,7 @@ const CANNOT_REMOVE = 'LumigoCannotRemoveInstrumentation';
 type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 /** Nothing is tried with these, as the tests of the decision show, so they have no event. */
 type Silent =
-  | Words<'deleting other-kind no-template job-update job-finished opted-out excluded windows left-to-owner'>
+  | Words<'deleting other-kind job-update job-finished opted-out excluded windows left-to-owner'>
   | Words<'left-behind architecture no-lumigo disabled inactive lumigo-deleting pod-mode mirror-pod'>
   | Words<'no-pod-mode not-selected existing-left up-to-date reverted injector-failing'>
   | Words<'injector-unverified kept restored relabelled'>;
@@ -59,6 +59,7 @@ type Row = readonly [reason: string, situation: string, workload: Workload, more
 const injectedJob = instrumented(made({}, job));
 const injectedByOlder = written(decided(made(), { operation: 'CREATE', injector: older }));
 const injected = withEnv(instrumented(made({ env })), LARGE);
+const malformed = JSON.parse(JSON.stringify(instrumented()).replace('"volumes":[', '"volumes":[null,')) as Workload;
 const otherSettings = { policy: { ...active, tracing: { ...tracing, logs: true } } };
 const optedInWithLogs = made({ labels: { ...optIn, [labels.enableLogs]: 'true' } });
 
@@ -70,6 +71,10 @@ const table: Readonly<Record<Exclude<Code, Silent>, readonly Row[]>> = {
     [CANNOT_UPDATE, 'is injected and too large to renew', injected],
     [CANNOT_REMOVE, 'is injected, opts out and is too large', withLabels(injected, optOut)],
     [CANNOT_REMOVE, 'is injected, too large, and its Lumigo is deleted', injected, { policy: deleting }],
+  ],
+  'no-template': [
+    [CANNOT_UPDATE, 'is injected and malformed', malformed],
+    [CANNOT_REMOVE, 'is injected and malformed, and its Lumigo is deleted', malformed, { policy: deleting }],
   ],
   refused: [
     [CANNOT_ADD, 'has a volume of the same name', made(refusing)],

@@ -3,7 +3,7 @@ import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { hasInjection, uninstrument } from '../injection/remove.ts';
+import { hasInjection, isUnremovable, uninstrument } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import { asItOptedIn, keep } from '../injection/standing.ts';
@@ -74,7 +74,7 @@ function isToClean(workload: Workload): boolean {
   if (metadata.deletionTimestamp !== undefined || findOwner(kind, metadata) !== undefined) return false;
   const injectionStatus = getInjectionStatus(metadata);
   if (injectionStatus !== undefined) return injectionStatus.keep !== true;
-  return findRevert(metadata) !== undefined || hasInjection(workload);
+  return findRevert(metadata) !== undefined || hasInjection(workload) || isUnremovable(workload);
 }
 
 async function clean(client: Client, kind: WorkloadKind, listed: Workload, { kept, traced }: Namespaces) {
@@ -82,6 +82,8 @@ async function clean(client: Client, kind: WorkloadKind, listed: Workload, { kep
   const ref = { ...kind, namespace, name };
   const isKept = kept.has(namespace);
   const change = async (workload: Workload): Promise<boolean> => {
+    if (!isKept && isUnremovable(workload))
+      throw new Error('its pod template is malformed, for example because a volume is null. Correct the template');
     const own = traced?.has(namespace) === true ? workload : asItOptedIn(workload);
     const patch = workloadPatch(workload, isKept ? withRecord(workload) : uninstrument(own));
     if (patch.length === 0) return false;

@@ -1,7 +1,7 @@
-import { isObject, isPodTemplate } from '../api/pod-template.ts';
+import { isObject } from '../api/pod-template.ts';
 import { flag, form, text } from '../json/form.ts';
 import type { Workload } from '../api/objects.ts';
-import { toTemplate } from '../injection/workload.ts';
+import { findTemplate, toTemplate } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
 import { reviewType, type AdmissionRequest } from './review.ts';
 
@@ -54,8 +54,5 @@ const isReview = form({
   ),
 }) as (value: unknown) => value is Review;
 
-function isWorkload(object: unknown): object is Workload {
-  if (!isObject(object)) return false;
-  const template = toTemplate(object as Workload);
-  return template === undefined || isPodTemplate(template);
-}
+const isWorkload = (object: unknown): object is Workload =>
+  isObject(object) && findTemplate(object as Workload) === toTemplate(object as Workload);
