@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
+import { Command } from 'commander';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
 import { getNotices } from './settings/notices.ts';
@@ -16,13 +17,17 @@ resources:
 `,
 };
 
-/** `cdk8s synth`: writes plain YAML, or the chart with `--format helm`. If the settings cannot be installed, it exits with 1. */
+/**
+ * `npm run synth [-- --output FOLDER]`: writes plain YAML. If the settings cannot be installed, it exits with 1 and writes nothing.
+ * `cdk8s synth` runs it, too, but empties the folder first. With `--format helm` it writes the chart.
+ */
 function main(): number {
-  const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
+  const command = new Command('npm run synth').option('-o, --output <folder>', 'where to write', 'dist/manifests');
+  const outdir = process.env['CDK8S_OUTDIR'] ?? command.parse().opts<{ output: string }>().output;
+  const app = new App({ outdir, yamlOutputType: YamlOutputType.FILE_PER_CHART });
   const scaffold = scaffoldAround(app.outdir);
   try {
     const settings = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
-    // The standard output of the app belongs to cdk8s.
     for (const notice of getNotices(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
@@ -38,6 +43,8 @@ function writeManifests(app: App): Settings {
   new Operator(app, 'lumigo-operator', { settings });
   app.synth();
   writeFileSync(join(app.outdir, kustomization.name), kustomization.text);
+  // cdk8s does not show the standard output of an app.
+  process.stdout.write(`${join(app.outdir, 'lumigo-operator.k8s.yaml')}\n`);
   return settings;
 }
 

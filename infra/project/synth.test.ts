@@ -82,6 +82,30 @@ describe('cdk8s synth', () => {
   });
 });
 
+describe('npm run synth', () => {
+  it('reads settings from its folder, keeps other files there, and changes nothing if a setting is wrong', () => {
+    const cluster = join(folder, 'cluster');
+    const file = join(cluster, 'lumigo-settings.yaml');
+    const run = (settings: string) => {
+      writeFileSync(file, settings);
+      const env = { ...process.env, LUMIGO_SETTINGS: file, NODE_OPTIONS: '' };
+      return spawnSync('npm', ['run', '-s', 'synth', '--', '--output', cluster], { cwd: root, encoding: 'utf8', env });
+    };
+    mkdirSync(cluster);
+    writeFileSync(join(cluster, 'patch.yaml'), 'kind: Namespace\n');
+    const { status, stdout, stderr } = run('namespace: observability\n');
+    const written = filesIn(cluster);
+    expect([status, stdout, stderr]).toEqual([0, `${join(cluster, 'lumigo-operator.k8s.yaml')}\n`, notice]);
+    expect(written).toEqual({
+      ...synth('cluster-of-cdk8s', file).files,
+      'lumigo-settings.yaml': 'namespace: observability\n',
+      'patch.yaml': 'kind: Namespace\n',
+    });
+    expect(run('replicas: 3\n').status).toBe(1);
+    expect(filesIn(cluster)).toEqual({ ...written, 'lumigo-settings.yaml': 'replicas: 3\n' });
+  });
+});
+
 describe('cdk8s synth --stdout', () => {
   it('prints the objects of the installation, and nothing else', () => {
     // Without another folder it would clear the output folder of cdk8s.yaml.

@@ -40,8 +40,7 @@ async function commitOperator(settings: object, changed: (text: string) => strin
   flux.repository.write(cluster, { 'lumigo-settings': { endpoint, ...settings } });
   const output = join(flux.repository.tree, cluster, 'lumigo');
   const environment = { ...process.env, LUMIGO_SETTINGS: join(flux.repository.tree, cluster, 'lumigo-settings.yaml') };
-  const args = ['cdk8s', 'synth', '--check-upgrade=false', '--output', output];
-  await runMeanwhile('npx', args, { cwd: repository, env: environment });
+  await runMeanwhile('npm', ['run', 'synth', '--', '--output', output], { cwd: repository, env: environment });
   const file = join(output, 'lumigo-operator.k8s.yaml');
   writeFileSync(file, changed(readFileSync(file, 'utf8')));
   flux.repository.commit('Lumigo operator: synthesized');
