@@ -15,6 +15,10 @@ it.each([
   expect(unreachable(tookMs, timeoutSeconds)).toMatchObject({ reason });
 });
 
+it('an unreachable webhook is reported without a number for its port, which is a setting', () => {
+  for (const tookMs of [5_010, 200]) expect(unreachable(tookMs, 5).message).not.toMatch(/port \d/);
+});
+
 it.each([
   ['the webhook', true, 'Internal error occurred: failed calling webhook "injector.operator.lumigo.io": no endpoints'],
   ['the webhook for Lumigo resources', true, 'admission webhook "lumigoes.operator.lumigo.io" denied the request: no'],

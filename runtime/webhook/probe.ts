@@ -91,7 +91,7 @@ export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
   if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {
       reason: 'ProbeTimedOut',
-      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes are (1) a firewall before the nodes, (2) a NetworkPolicy, and (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port 9443 from the control plane`,
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes are (1) a firewall before the nodes, (2) a NetworkPolicy, and (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port from the control plane`,
     };
   return {
     reason: 'ProbeFailed',
