@@ -2,13 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { conditionTypes } from '../../runtime/api/conditions.ts';
 import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { settingEntries } from '../settings/tree.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
+const manifests = parseAllDocuments(read('infra/renderings/plain/everything.yaml')).map(
+  (document) => document.toJS() as Manifest,
+);
 
 describe('LICENSE', () => {
   it('is the text of the Apache License 2.0, to the byte, which the package and the chart name', () => {
@@ -139,11 +145,41 @@ describe('the commands of a page', () => {
   });
 });
 
+describe('a page', () => {
+  const paths = settingEntries().map(({ path }) => path.replaceAll('[]', ''));
+  const settings = new Set(
+    paths.flatMap((path) => [...path.matchAll(/\.|$/g)].map(({ index }) => path.slice(0, index))),
+  );
+  const isMeant = (name: string): boolean =>
+    settings.has(name.split('.')[0] ?? '') || [...settings].some((path) => path.endsWith(`.${name}`));
+  // A decision names what there was, and the guide names what the original has.
+  const current = pages.filter((page) => !/\/adr\/|\/migrate-/.test(page));
+  // The first two are hooks of the chart. The manager creates the last one.
+  const others = ['check', 'uninstall', 'leader'].map((name) => `lumigo-lumigo-operator-${name}`);
+  const objects = new Set([...others, ...manifests.map(({ metadata }) => metadata.name)]);
+  const matchesIn = (text: string, pattern: RegExp): string[] =>
+    [...text.matchAll(pattern)].map(([, match = '']) => match);
+
+  it.each(current)('%s names objects, conditions and settings that exist', (page) => {
+    const text = read(page);
+    const inline = matchesIn(text.replace(/```[^]*?```/g, ''), /`([a-z]\w*(?:\.[a-zA-Z_]+)+)[`:]/g);
+    const conditions = matchesIn(text, /\btype ?== ?"(\w+)"/g);
+    expect(inline.filter((name) => isMeant(name) && !settings.has(name))).toEqual([]);
+    expect(conditions.filter((type) => !(type in conditionTypes))).toEqual([]);
+    expect(matchesIn(text, /\b(lumigo-lumigo-operator-[a-z-]+)/g).filter((name) => !objects.has(name))).toEqual([]);
+  });
+
+  it.each(current)('%s has only settings that can be installed', (page) => {
+    for (const block of matchesIn(read(page), /```yaml\n([^]*?)```/g)) {
+      const [first = ''] = matchesIn(block, /^([a-zA-Z]+):/gm);
+      const isWorkflow = /^on:/m.test(block);
+      if (settings.has(first) && !isWorkflow) expect(() => parseSettings(parse(block))).not.toThrow();
+    }
+  });
+});
+
 describe('docs/operate/uninstall.md', () => {
   it('removes one of two installations, except what both share', () => {
-    const manifests = parseAllDocuments(read('infra/renderings/plain/everything.yaml')).map(
-      (document) => document.toJS() as Manifest,
-    );
     const isOwn = ({ kind, metadata: { namespace } }: Manifest) =>
       namespace === undefined && !['Namespace', 'CustomResourceDefinition'].includes(kind);
     const own = manifests.filter(isOwn);

@@ -41,7 +41,7 @@ export const clusterCollection = section({
     essentialOnly: flag()
       .default(true)
       .describe(
-        'Sends only the metrics of `essentialMetrics.names`. If false, node_exporter reads `/proc` and `/sys` of the node.',
+        'Sends only the metrics of `clusterCollection.metrics.essentialMetrics.names`. If false, node_exporter reads `/proc` and `/sys` of the node.',
       ),
     essentialMetrics: section({
       names: z
