@@ -46,6 +46,7 @@ ${places}
 The program uses your kubeconfig and your rights. All commands but \`uninstall\` change nothing. It acts as the operator's account, if you may. For one namespace (\`-n\`), the role \`edit\` in
 it is enough. The result names each part that needs more rights. The exit code is 0 for success, 1 for a failure and 2 for an invalid
 configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
+With \`-o json\` or \`-o yaml\`, standard output has the result alone. \`diagnose\` has no \`-o\`, because it writes a YAML file.
 
 ${visible.map(section).join('\n\n')}
 

@@ -67,7 +67,7 @@ export const commands: readonly CommandSpec[] = [
     does: 'write a file for support: objects, statuses, events, logs and versions, without Secrets and tokens',
     options: [
       namespace('only this namespace, besides the operator (default: every namespace with a Lumigo resource)'),
-      new Option('--output <file>', 'the file to write, or - for standard output').default('lumigo-diagnose.yaml'),
+      new Option('--output <file>', 'the YAML file to write, or - for standard output').default('lumigo-diagnose.yaml'),
     ],
     example: 'lumigo diagnose --output report.yaml',
     load: () => import('./diagnose.ts'),
@@ -78,6 +78,7 @@ export const commands: readonly CommandSpec[] = [
     options: [
       new Option('--deadline <seconds>', 'maximum time to wait').argParser(seconds).default(UNINSTALL_SECONDS),
       new Option('--helm-hook', "do nothing unless Helm installed this operator (for the chart's hook)"),
+      output,
     ],
     example: 'lumigo uninstall --deadline 600',
     load: () => import('./uninstall.ts'),

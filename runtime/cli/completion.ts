@@ -4,13 +4,7 @@ import type { Invocation } from './invocation.ts';
 export const run = async ({ argument, program, print }: Invocation): Promise<void> =>
   print(completionFor(argument, program));
 
-interface Completed {
-  readonly name: string;
-  readonly does: string;
-  readonly flags: readonly { readonly long: string; readonly short?: string | undefined; readonly does: string }[];
-}
-
-function completedIn(program: Command): Completed[] {
+function completedIn(program: Command) {
   const help = program.createHelp();
   const getFlags = (command: Command) =>
     command.options.map(({ long, short, description }) => ({ long: long ?? '', short, does: description }));
@@ -21,13 +15,15 @@ function completedIn(program: Command): Completed[] {
   }));
 }
 
+type Completed = ReturnType<typeof completedIn>;
+
 export function completionFor(shell: string, program: Command): string {
   const commands = completedIn(program);
   if (shell === 'fish') return fish(commands);
   return shell === 'bash' ? bash(commands) : `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
 }
 
-const bash = (commands: readonly Completed[]): string => `_lumigo() {
+const bash = (commands: Completed): string => `_lumigo() {
   local words
   case "\${COMP_WORDS[1]}" in
 ${commands.map(({ name, flags }) => `    ${name}) words="${flags.map(({ long }) => long).join(' ')}" ;;`).join('\n')}
@@ -39,7 +35,7 @@ complete -F _lumigo lumigo`;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;
 
-const fish = (commands: readonly Completed[]): string =>
+const fish = (commands: Completed): string =>
   commands
     .flatMap(({ name, does, flags }) => [
       `complete -c lumigo -f -n __fish_use_subcommand -a ${name} -d ${quoted(does)}`,

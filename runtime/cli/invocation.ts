@@ -2,11 +2,6 @@ import type { Command } from 'commander';
 import type { Paint } from '../diagnostics/table.ts';
 import type { ConnectOptions } from '../kubernetes/http/connect.ts';
 
-export interface Stream {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
-
 export interface Shell {
   readonly print: (text: string) => void;
   /** Writes a note for a person, which is not part of the result, to standard error. */
@@ -16,7 +11,7 @@ export interface Shell {
   readonly paint: Paint;
   readonly isTerminal: boolean;
   readonly environment: NodeJS.ProcessEnv;
-  readonly stderr: Stream;
+  readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown };
 }
 
 export interface Invocation<F = object> extends Shell {

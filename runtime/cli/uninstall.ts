@@ -9,22 +9,33 @@ import { findInstalled, hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
 import { inCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
+import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags {
+interface Flags extends OutputFlags {
   readonly deadline: number;
   readonly helmHook?: boolean;
 }
 
 /** The chart's hook runs this command, too. */
 export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+  const { flags, note, print } = invocation;
+  const isTable = flags.output === 'table';
+  const stuck = await remove(cluster, isTable ? invocation : { ...invocation, print: note });
+  if (!isTable) print(await formatted(flags.output, { stuck }, String));
+  if (stuck.length > 0)
+    throw new Error(
+      `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
+    );
+});
+
+/** Returns a line for each object that is stuck. */
+async function remove(cluster: Cluster, invocation: Invocation<Flags>): Promise<readonly string[]> {
   const { client } = cluster;
   const { environment, print, flags } = invocation;
   const installed = await findInstalled(client, environment);
   const isInContainer = environment[variables.config] !== undefined;
   const own = isInContainer ? installed : undefined;
-  if (await isHookWithoutHelm(client, flags, own))
-    return print('Helm did not install this operator, so nothing is removed. Use `helm template --no-hooks`.');
-  if (await isLeftToSuccessor(client, own, print)) return;
+  if (own !== undefined && (await isLeft(client, own, invocation))) return [];
   if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
   const deadline = Date.now() + flags.deadline * 1_000;
   const act = (acting: Client, isHelpless: boolean) =>
@@ -35,24 +46,20 @@ export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
     print('The operator keeps its ServiceAccount and permissions until everything is removed.');
   else if (own !== undefined) await release(client, protectedObjects(own));
   else stuck.push(...(await releaseAll(client, print)));
-  if (stuck.length > 0)
-    throw new Error(
-      `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
-    );
-});
+  return stuck;
+}
 
-async function isLeftToSuccessor(client: Client, installed: Installed | undefined, print: (line: string) => void) {
-  if (installed === undefined || !(await hasSuccessor(client, installed))) return false;
+async function isLeft(client: Client, installed: Installed, { flags: { helmHook }, print }: Invocation<Flags>) {
+  const manager = helmHook === true ? await client.find(getManager(installed), { metadataOnly: true }) : undefined;
+  // Tools that apply the output of `helm template` create the hook as an ordinary Job.
+  if (manager !== undefined && manager.metadata.annotations?.[helmRelease] === undefined) {
+    print('Helm did not install this operator, so nothing is removed. Use `helm template --no-hooks`.');
+    return true;
+  }
+  if (!(await hasSuccessor(client, installed))) return false;
   print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
   await release(client, protectedObjects(installed));
   return true;
-}
-
-/** Tools that apply the output of `helm template` create the hook as an ordinary Job. */
-async function isHookWithoutHelm(client: Client, { helmHook }: Flags, installed?: Installed): Promise<boolean> {
-  if (helmHook !== true || installed === undefined) return false;
-  const manager = await client.find(getManager(installed), { metadataOnly: true });
-  return manager !== undefined && manager.metadata.annotations?.[helmRelease] === undefined;
 }
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */

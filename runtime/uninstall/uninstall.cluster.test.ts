@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-const uninstall = (deadline = '60') =>
-  runInContainer(operator.cluster, operator.installation, ['uninstall', '--deadline', deadline]);
+const uninstall = (deadline = '60', ...flags: readonly string[]) =>
+  runInContainer(operator.cluster, operator.installation, ['uninstall', '--deadline', deadline, ...flags]);
 
 /** Runs it on a user's machine. */
 const uninstallFrom = ({ kubeconfig }: OperatorBench['cluster']) =>
@@ -58,6 +58,7 @@ async function optedIn(): Promise<string> {
 describe('uninstall', () => {
   it('exits at once if there is nothing to remove', async () => {
     expect(await succeeding(uninstall())).toContain('No Lumigo resource is left, and no injection to remove.');
+    expect(JSON.parse((await uninstall('60', '-o', 'json')).stdout)).toEqual({ stuck: [] });
   });
 
   it("removes nothing as the chart's hook unless Helm installed the operator", async () => {
@@ -86,12 +87,14 @@ describe('uninstall', () => {
     await finalizers([contract.finalizer, 'example.com/another-controller']);
     // The command may have no time to list again after its own deletion.
     await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
+    const stuck = `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`;
     const { code, stderr } = await uninstall('3');
     expect(code).toBe(1);
     expect(stderr).toContain(`not everything could be removed in 3 s`);
-    expect(stderr).toContain(
-      `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`,
-    );
+    expect(stderr).toContain(stuck);
+    const asJson = await uninstall('3', '-o', 'json');
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([1, { stuck: [stuck] }]);
+    expect(asJson.stderr).toContain(`Waiting for 1 Lumigo resource: ${namespace}/lumigo`);
     await finalizers([]);
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
