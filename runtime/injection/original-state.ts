@@ -72,10 +72,10 @@ export function formatOriginalState(recorded: InjectedSettings, format: number, 
 /** Characters. A tenant can write a longer one. Reading one of this length takes 1 ms. */
 export const MAX_ORIGINAL_STATE_LENGTH = 64 * 1024;
 
-const known = new WeakMap<PodTemplate, OriginalState | undefined>();
+const known = new WeakMap<object, OriginalState | undefined>();
 
 /** Returns the original state on a pod template; undefined if this operator could not have written it. */
-export function getOriginalState(template: PodTemplate): OriginalState | undefined {
+export function getOriginalState(template: Pick<PodTemplate, 'metadata'>): OriginalState | undefined {
   // A cache, because templates never change and one decision reads it many times.
   if (!known.has(template))
     known.set(template, parseAnnotation(template.metadata?.annotations?.[annotations.injection]));

@@ -13,7 +13,7 @@ import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
-import { pods, workloadKinds, type WorkloadKind } from '../contract.ts';
+import { annotations, pods, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import { uninstrument } from '../injection/remove.ts';
@@ -103,10 +103,14 @@ describe('the broken pods of a StatefulSet', () => {
   let injected: Workload;
   beforeAll(async () => {
     injected = await create(statefulSet, await testCluster.namespace('broken'), 'db');
-    await createPods(injected, 3);
+    await createPods(injected, 4);
     const { namespace } = injected.metadata;
-    const body = { metadata: { annotations: null } };
-    await testCluster.client.patch({ ...pods, namespace, name: 'db-1' }, { kind: 'merge', body });
+    const merge = (name: string, annotations: Labels | null) =>
+      testCluster.client.patch({ ...pods, namespace, name }, { kind: 'merge', body: { metadata: { annotations } } });
+    await merge('db-1', null);
+    // As Pod mode's policy writes it.
+    const record = '{"endpoint":"http://proxy","secretName":"a","secretKey":"b","traces":true,"logs":false}';
+    await merge('db-3', { [annotations.injection]: record });
     const conditions = [{ type: 'Ready', status: 'True' }];
     await testCluster.setStatus({ ...pods, namespace, name: 'db-2' }, { conditions });
   });
@@ -115,7 +119,7 @@ describe('the broken pods of a StatefulSet', () => {
     expect(await brokenPods(injected, client)).toEqual([]);
   });
 
-  it('are those that have the injection, which its template no longer has', async () => {
+  it('are those that have the injection of its former template, and not that of Pod mode', async () => {
     expect(await brokenPods(uninstrument(injected), client)).toMatchObject([{ name: 'db-0' }]);
   });
 });

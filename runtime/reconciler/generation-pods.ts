@@ -1,6 +1,7 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { findInjector } from '../injection/init-container.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -32,8 +33,9 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   const hasRecord = ({ metadata }: Pod) => metadata.annotations?.[annotations.injection] === record;
   const isOwn = (pod: Pod) => isLookedAt(pod, {}) && hasRecord(pod) && isPodOf(workload, pod.metadata);
   const owned = await findPods(workload, client, getSelector(workload, own), isOwn);
-  // Without own pods, those of others show if the injector runs.
-  const isShown = (pod: Pod) => isLookedAt(pod, {}) && hasInjectorOf(workload, pod);
+  // Without own pods, those of others show if the injector runs. Another image shows nothing about this one.
+  const image = findInjector(toTemplate(workload)?.spec)?.image;
+  const isShown = (pod: Pod) => isLookedAt(pod, {}) && findInjector(pod.spec)?.image === image;
   if (owned.length > 0) return owned;
   const others = await findPods(workload, client, labels.autoTrace, isShown);
   return others.map((pod) => ({ ...pod, injected: new Set<string>() }));
@@ -52,11 +54,11 @@ async function findPods(of: Workload, client: Client, selector: string, isFound:
   return found.slice(0, MAX_PODS);
 }
 
-/** Lists injected pods, not ready, of a StatefulSet without the injection. Its controller waits for them without end. */
+/** Lists the pods, not ready, of a StatefulSet's former injection, for which it waits without end. Pod mode records no image. */
 export async function brokenPods(workload: Workload, client: Client): Promise<Pick<Metadata, 'name' | 'uid'>[]> {
   if (hasInjection(workload)) return [];
-  const { uid: owner = '' } = workload.metadata;
-  const isBroken = (pod: Pod) => isLookedAt(pod, { owner }) && !isReady(pod);
+  const isOwn = (pod: Pod) => isLookedAt(pod, { owner: workload.metadata.uid ?? '' });
+  const isBroken = (pod: Pod) => isOwn(pod) && !isReady(pod) && getOriginalState(pod)?.image !== undefined;
   return findPods(workload, client, getSelector(workload), isBroken);
 }
 
@@ -64,10 +66,6 @@ const isLookedAt = ({ metadata }: Pod, { owner }: Partial<PodIdentity>): boolean
   metadata.deletionTimestamp === undefined &&
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
-
-/** Another image shows nothing about this one. */
-const hasInjectorOf = (workload: Workload, { spec }: Pod): boolean =>
-  findInjector(spec)?.image === findInjector(toTemplate(workload)?.spec)?.image;
 
 interface Pod {
   readonly metadata: Metadata;
