@@ -124,5 +124,12 @@ describe('a check of the pods of a generation', () => {
     expect(seen.map(({ evidence }) => evidence?.runs)).toEqual([true, undefined, undefined]);
   });
 
+  it('knows if each injector that failed runs again [F64]', () => {
+    const runs = pod({ status: injector({ state: { running: {} }, ...ended(137) }) });
+    const seen = [look([runs, runs]), look([runs, killed]), look([killed, runs])];
+    const evidence = { cause: 'InjectorFailed', runs: undefined };
+    expect(seen.map((each) => each.evidence)).toMatchObject([{ ...evidence, runs: true }, evidence, evidence]);
+  });
+
   it('names its pod', () => expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));
 });

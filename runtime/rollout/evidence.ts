@@ -23,8 +23,8 @@ export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused'
 export interface Evidence {
   readonly cause: (typeof causes)[number];
   readonly message: string;
-  /** The program runs again after its last exit, so it may have recovered. */
-  readonly runs?: true;
+  /** The container runs again after its last exit, so it may have recovered. */
+  readonly runs?: true | undefined;
 }
 
 export type PodStatus = DeepPartial<api.V1PodStatus>;
@@ -52,10 +52,7 @@ const WORDS = 400;
 /** Returns a foreign text for people: without tokens, without terminal control characters, and shortened. */
 export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
 
-/**
- * Looks at pods once. One healthy or silent pod clears the injection, because a slow node, registry or Secret can
- * explain the others. judge.ts reverts only after two looks.
- */
+/** One healthy or silent pod clears the injection, because a slow node, registry or Secret can explain the others. */
 export function look(pods: readonly LookedAtPod[]): Look {
   return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector), isAny: pods.length > 0 };
 }
@@ -64,7 +61,7 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady, status }) => isReady || status.phase === 'Succeeded')) return undefined;
   const found = pods.map(findEvidence);
   if (found.includes(undefined)) return undefined;
-  return downFirst(found.filter((evidence) => evidence?.cause === 'Crash')) ?? found[0];
+  return downFirst(found.filter((evidence) => evidence?.cause === 'Crash')) ?? downFirst(found);
 }
 
 const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefined =>
@@ -90,16 +87,17 @@ export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] 
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
   const { waiting, terminated } = status.state ?? {};
-  if (noImage.has(waiting?.reason)) return { cause: 'InjectorImage', message: inWords(status) };
+  if (noImage.has(waiting?.reason)) return toEvidence('InjectorImage', status);
   const isFailed = noStart.has(waiting?.reason) || findTermination(status) !== undefined;
-  return isFailed && terminated?.exitCode !== 0 ? { cause: 'InjectorFailed', message: inWords(status) } : undefined;
+  return isFailed && terminated?.exitCode !== 0 ? toEvidence('InjectorFailed', status) : undefined;
 }
 
-function againstProgram(status: ContainerStatus): Evidence | undefined {
-  if (getTerminations(status) < CRASHES || findTermination(status) === undefined) return undefined;
-  const crash = { cause: 'Crash', message: inWords(status) } as const;
-  return status.state?.running === undefined ? crash : { ...crash, runs: true };
-}
+const againstProgram = (status: ContainerStatus): Evidence | undefined =>
+  getTerminations(status) < CRASHES || findTermination(status) === undefined ? undefined : toEvidence('Crash', status);
+
+const toEvidence = (cause: Evidence['cause'], status: ContainerStatus): Evidence => ({
+  ...{ cause, message: inWords(status), runs: status.state?.running && true },
+});
 
 /** A container that waits for its restart has exited once more than its restart count. */
 const getTerminations = ({ restartCount = 0, state }: ContainerStatus): number =>
