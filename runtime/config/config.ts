@@ -177,5 +177,5 @@ export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   platform: config.platform === 'openshift' ? 'openshift' : 'kubernetes',
   sidecars: config.injectorSidecars,
   otherTracers: config.otherTracers,
-  ignoresReverts: config.rolloutStrategy === 'immediate',
+  strategy: config.rolloutStrategy,
 });

@@ -1,10 +1,10 @@
 import { annotations } from '../contract.ts';
 import { choiceIn, getChoice } from './chosen-containers.ts';
-import { blocked, corrected, sentence, type Decision, type DecisionInput } from './decision.ts';
+import { blocked, corrected, none, sentence, type Decision, type DecisionInput } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { injectionStatusText } from './injection-status.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
-import { findRevert, withRevert, type Revert } from './revert.ts';
+import { findRevert, retryDelayMs, withRevert } from './revert.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { whyInvalid } from './validity.ts';
 import { currentFormat } from './variables.ts';
@@ -22,9 +22,18 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, image: 
   return fingerprint({ image, format: currentFormat, programs, choice, retry });
 }
 
-export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
-  const found = findRevert(workload.metadata);
-  return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
+export function skippedAfterRevert({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate) {
+  const found = attempt > 0 ? undefined : findRevert(workload.metadata);
+  const isStanding = found !== undefined && found.key === revertKey(workload, template, injector.image);
+  return isStanding ? none('reverted', workload, found.evidence) : undefined;
+}
+
+/** Returns the attempts before a retry by the user's change: the first after the delay, if no queue makes the retries. */
+export function findRetry({ workload, injector: { strategy }, operation, now }: DecisionInput): number | undefined {
+  const revert = findRevert(workload.metadata);
+  const isChange = operation === 'UPDATE' && (strategy === 'on-next-change' || strategy === 'manual');
+  const isDue = revert !== undefined && Date.parse(revert.at) + retryDelayMs(revert.attempt) <= Date.parse(now);
+  return strategy === 'immediate' || (isChange && isDue) ? revert?.attempt : undefined;
 }
 
 /** Removes an injection that a user brought back, and keeps the record of its revert. */

@@ -4,7 +4,7 @@ import { blocked, changeFor, corrected, isBlocked, none, sentence } from './deci
 import type { Code, Decision, DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
-import { decideRevert, standingRevert, takeBack } from './decide-revert.ts';
+import { decideRevert, findRetry, skippedAfterRevert, takeBack } from './decide-revert.ts';
 import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
 import { hasInjection, isInjected, isUnremovable, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
@@ -51,9 +51,8 @@ const isBroughtBack = ({ old }: DecisionInput, template: PodTemplate): boolean =
   old !== undefined && !hasInjection(old) && getOriginalState(template) !== undefined;
 
 function decideEligible(given: DecisionInput, template: PodTemplate): Decision {
-  const { workload, policy, injector } = given;
-  const attempt = injector.ignoresReverts === true ? findRevert(workload.metadata)?.attempt : undefined;
-  const input = attempt === undefined ? given : { ...given, attempt };
+  const { workload, policy } = given;
+  const input = { ...given, attempt: findRetry(given) ?? given.attempt ?? 0 };
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   const never = isOptedOut ? 'opted-out' : otherNodes(template.spec);
   return never === undefined || policy.kind === 'excluded'
@@ -153,12 +152,6 @@ function blockedByReport({ workload, policy, report }: DecisionInput): Decision 
   if (policy.kind !== 'active' || report === undefined) return undefined;
   if (report.health === 'failing') return none('injector-failing', workload, report.why);
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
-}
-
-function skippedAfterRevert(input: DecisionInput, template: PodTemplate): Decision | undefined {
-  const { workload, injector, attempt = 0 } = input;
-  const revert = attempt > 0 ? undefined : standingRevert(workload, template, injector.image);
-  return revert && none('reverted', workload, revert.evidence);
 }
 
 const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>

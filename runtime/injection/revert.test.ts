@@ -22,7 +22,7 @@ import { isInjected, uninstrument } from './remove.ts';
 import { parseRevert, findRevert, withRevert } from './revert.ts';
 import { isReverted, getInjectionStatus, injectionStatusText, removeInjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from './types.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 import { MAX_ANNOTATION_BYTES, whyInvalid } from './validity.ts';
 
@@ -112,6 +112,12 @@ describe('an injection whose pods failed', () => {
   });
 });
 
+/** A change of the pod template so many minutes after the revert. */
+const dueAt = (minutes: number, strategy: InjectorSettings['strategy'] = 'on-next-change'): Partial<DecisionInput> => ({
+  ...{ operation: 'UPDATE', injector: { ...injector, strategy } },
+  now: new Date(Date.parse(at) + minutes * 60_000).toISOString(),
+});
+const otherEnv = reverted(template({ env: [{ name: 'A', value: 'b' }] }));
 const triedWith = (code: string) => (code === 'injected' ? 'add' : 'nothing');
 
 describe('a reverted workload', () => {
@@ -131,8 +137,12 @@ describe('a reverted workload', () => {
     ['nor with another sidecar name [F69]', reverted(), { injector: { ...injector, sidecars: ['x'] } }, 'reverted'],
     ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'reverted'],
     ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'reverted'],
+    ['nor by a change that comes too early', otherEnv, dueAt(59), 'reverted'],
+    ['nor by a change that the queue of retries comes before', otherEnv, dueAt(60, 'progressive'), 'reverted'],
+    ['nor without a change', reverted(), { ...dueAt(60), operation: 'RECONCILE' }, 'reverted'],
+    ['is injected with the first change after its delay, if it waits for one', otherEnv, dueAt(60), 'injected'],
     ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
-    ['is injected if no revert holds', reverted(), { injector: { ...injector, ignoresReverts: true } }, 'injected'],
+    ['is injected if no revert holds', reverted(), { injector: { ...injector, strategy: 'immediate' } }, 'injected'],
     ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
     ['is injected with another command', reverted(template({ command: ['go'] })), {}, 'injected'],
     ['is injected with another injector', reverted(), { injector: { ...injector, image: 'autotrace:2' } }, 'injected'],
@@ -151,7 +161,7 @@ describe('a reverted workload', () => {
   );
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {
-    for (const more of [{ attempt: 2 }, { injector: { ...injector, ignoresReverts: true } }]) {
+    for (const more of [{ attempt: 2 }, { injector: { ...injector, strategy: 'immediate' as const } }, dueAt(60)]) {
       const { metadata } = changed(decided(reverted(), more));
       expect(getInjectionStatus(metadata)?.attempt).toBe(2);
       expect([findRevert(metadata), metadata.labels?.[labels.rollout]]).toEqual([undefined, undefined]);

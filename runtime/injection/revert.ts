@@ -12,6 +12,10 @@ export interface Revert {
   readonly evidence: string;
 }
 
+/** The delay before the next attempt, by the number of reverted attempts. */
+const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
+export const retryDelayMs = (attempt: number): number => RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1] ?? 0;
+
 /** Characters. A tenant can write the annotation, and the `Lumigo` resource shows its text. */
 const MAX_EVIDENCE = 800;
 const FORM = new RegExp(

@@ -16,8 +16,8 @@ export interface InjectorSettings {
   readonly sidecars?: readonly string[];
   /** The treatment of containers that another tracer instruments. Default: `Skip`. */
   readonly otherTracers?: 'Skip' | 'Inject';
-  /** Injects also what was reverted, because no injection is judged (setting `rollout.strategy: immediate`). */
-  readonly ignoresReverts?: boolean;
+  /** The setting `rollout.strategy`, which decides how long a revert holds. */
+  readonly strategy?: 'progressive' | 'immediate' | 'on-next-change' | 'manual' | undefined;
 }
 
 /** Settings for tracers by the variable's name. A value of the container's own wins. */

@@ -33,6 +33,8 @@ describe('the condition RolledOut', () => {
     ],
     ['Reverted', { reverted, blocked }, "Deployment/a was reverted (Crash): container 'app': boom"],
     ['Reverted', { reverted }, 'kubectl -n shop annotate --overwrite deployments.apps a lumigo.retry="$(date)"'],
+    ['Reverted', { reverted, strategy: 'manual' }, 'with a later change of its pod template, or when you run'],
+    ['Reverted', { reverted, strategy: 'on-next-change' }, 'or with a later change of its pod template'],
     [
       'Reverted',
       { reverted: [job, ...reverted] },
@@ -48,6 +50,11 @@ describe('the condition RolledOut', () => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);
     expect(condition).toMatchObject({ status: 'False', reason });
     expect(condition?.message).toContain(said);
+  });
+
+  it('names no command that alone retries nothing', () => {
+    const condition = rolloutCondition({ ...noRollout, reverted, strategy: 'on-next-change' }, undefined, true);
+    expect(condition?.message).not.toContain('kubectl');
   });
 
   it('exists from the first rollout on, and stays within its limit, whatever annotations say', () => {

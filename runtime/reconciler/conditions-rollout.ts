@@ -32,7 +32,7 @@ export function rolloutCondition(
   isKnown: boolean,
 ): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
-  const message = toSentences(summary).filter((each) => each !== '');
+  const message = inWords(summary).filter((each) => each !== '');
   if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
   if (!isKnown || before === undefined) return before;
   const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
@@ -62,10 +62,10 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   ];
 }
 
-const toSentences = ({ halted, underWay, queued, blocked, unready, reverted, left, pods }: RolloutSummary) => [
+const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, pods, strategy }: RolloutSummary) => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(reverted, toSentence),
-  ...some(reverted.filter(({ kind, state }) => kind.mutable && state.kind === 'reverted').slice(0, 1), toRetry),
+  toRetry(reverted, strategy),
   underWay.length === 0 ? '' : `In progress: ${some(underWay, getName).join(', ')}`,
   workloads(queued, 'is queued', 'are queued'),
   ...some(blocked, (each) => `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`),
@@ -85,5 +85,12 @@ function toSentence(reverted: RolloutSummary['reverted'][number]): string {
 const CHANGES = 'pod template changes, because of the setting rollout.strategy';
 const OPT_OUT = `the label ${labels.autoTrace}: "false"`;
 
-const toRetry = ({ namespace, kind, name }: ObservedWorkload): string =>
-  `The operator tries again later, or when the images or the injector change, or when you run 'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;
+function toRetry(reverted: RolloutSummary['reverted'], strategy: RolloutSummary['strategy']): string {
+  const each = reverted.find(({ kind, state }) => kind.mutable && state.kind === 'reverted');
+  if (each === undefined) return '';
+  const command = `when you run 'kubectl -n ${each.namespace} annotate --overwrite ${each.kind.plural}.${each.kind.group} ${each.name} ${annotations.retry}="$(date)"'`;
+  const change = 'The operator tries again when the images change, or with a later change of its pod template';
+  if (strategy === 'on-next-change') return change;
+  if (strategy === 'manual') return `${change}, or ${command}`;
+  return `The operator tries again later, or when the images or the injector change, or ${command}`;
+}

@@ -2,7 +2,7 @@ import type { WorkloadKind } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
@@ -116,10 +116,9 @@ export interface ObservedNamespace {
 }
 
 export interface ObservedRollout {
-  readonly settings: JudgeSettings & {
-    readonly largestBatch: number;
-    readonly label: string;
-  };
+  readonly settings: JudgeSettings &
+    Pick<InjectorSettings, 'strategy'> &
+    Readonly<{ largestBatch: number; label: string }>;
   readonly injector: InjectorHealth;
   /** A workload of the namespace ran with the injector within the last hour, and may be gone. */
   readonly hasRun: boolean;

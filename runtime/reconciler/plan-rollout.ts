@@ -1,5 +1,5 @@
 import type { InjectorReport } from '../api/lumigo.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
 import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
@@ -29,7 +29,7 @@ export interface RolloutPlan {
   readonly wakeAt: number;
 }
 
-export interface RolloutSummary {
+export interface RolloutSummary extends Pick<InjectorSettings, 'strategy'> {
   readonly underWay: readonly ObservedWorkload[];
   readonly queued: number;
   readonly blocked: readonly In<'blocked'>[];
@@ -77,7 +77,7 @@ export function planRollout(
   const counted = all.map(asAfterEvictions);
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const tally = countRollout(counted, isFree, hasRun);
-  const summary = getSummary(counted, findHalt(tally, injector));
+  const summary = { ...getSummary(counted, findHalt(tally, injector)), strategy: settings.strategy };
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.

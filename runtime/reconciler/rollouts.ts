@@ -31,7 +31,7 @@ export class Rollouts {
       soakMs: config.rolloutSoakSeconds * 1_000,
       deadlineMs: config.rolloutDeadlineSeconds * 1_000,
       lookMs: config.rolloutLookSeconds * 1_000,
-      largestBatch: config.rolloutLargestBatch,
+      ...{ largestBatch: config.rolloutLargestBatch, strategy: config.rolloutStrategy },
       label: labelValue(config.version),
     };
     this.turns = new NamespaceSlots(enqueue);

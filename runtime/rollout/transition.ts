@@ -1,10 +1,10 @@
+import { retryDelayMs } from '../injection/revert.ts';
 import { isJudged, judge, judgeFirst, judgeEvidence, type OnProbation } from './judge.ts';
 import {
   BLOCKED_MS,
   EVICT_MS,
   EVICT_UNTIL_MS,
   idle,
-  retryDelayMs,
   TOUCHED_MS,
   type BlockedReason,
   type Due,

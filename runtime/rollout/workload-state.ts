@@ -131,7 +131,3 @@ export const OVERDUE_MS = 2 * 60_000;
 export const [BLOCKED_MS, TOUCHED_MS] = [5 * 60_000, 5_000];
 /** The time between two evictions of a broken pod, and the time after which the evictions stop. */
 export const [EVICT_MS, EVICT_UNTIL_MS] = [10_000, 30 * 60_000];
-/** The delay before the next attempt, by the number of reverted attempts. */
-const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
-
-export const retryDelayMs = (attempt: number): number => RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1] ?? 0;
