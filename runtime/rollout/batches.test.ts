@@ -8,12 +8,17 @@ const { deployment, daemonSet, statefulSet, replicaSet, cronJob, rollout } = wor
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
   ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: {}, spec, status },
 });
+const agent = (nodes: number, maxUnavailable: string): Workload =>
+  of(daemonSet, { updateStrategy: rolling(maxUnavailable) }, { desiredNumberScheduled: nodes });
 const rolling = (maxUnavailable: unknown) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
 
 describe('the risk of a workload', () => {
   it.each<[string, Workload, Risk['rank']]>([
     ['a Deployment whose old pods serve', of(deployment, { replicas: 3, strategy: rolling('25%') }), 0],
     ['a DaemonSet', of(daemonSet, {}, { desiredNumberScheduled: 3 }), 1],
+    ['a DaemonSet that ends all, as its percentage is rounded up', agent(3, '67%'), 3],
+    ['a DaemonSet whose percentage leaves one', agent(3, '66%'), 1],
+    ['a Deployment whose percentage is rounded down', of(deployment, { replicas: 3, strategy: rolling('67%') }), 0],
     ['a StatefulSet', of(statefulSet, { replicas: 2 }), 2],
     ['a Deployment of one pod', of(deployment, { replicas: 1 }), 3],
     ['Recreate [F73]', of(deployment, { replicas: 2, strategy: { type: 'Recreate' } }), 3],

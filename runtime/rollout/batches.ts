@@ -17,15 +17,17 @@ export function getRisk(workload: Workload): Risk {
   const form = findKind(workload.apiVersion, workload.kind)?.pods;
   const pods = form === 'nodes' ? numberAt(status, 'desiredNumberScheduled') : numberAt(spec, 'replicas', 1);
   if (form === undefined || getCompletion(workload).kind === 'no-pods') return { rank: 4, pods };
-  return { rank: pods < 2 || endsAll(spec, pods) ? 3 : ranks[form], pods };
+  return { rank: pods < 2 || endsAll(spec, pods, form === 'nodes') ? 3 : ranks[form], pods };
 }
 
-function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
+/** Kubernetes rounds the percentage of a DaemonSet up, and that of the others down. */
+function endsAll(spec: ReturnType<typeof mapAt>, pods: number, isRoundedUp: boolean): boolean {
   const strategy = { ...mapAt(spec, 'strategy'), ...mapAt(spec, 'updateStrategy') };
   if (strategy['type'] === 'Recreate') return true;
   const { maxUnavailable } = { ...mapAt(strategy, 'rollingUpdate'), ...mapAt(strategy, 'canary') };
   if (typeof maxUnavailable === 'number') return maxUnavailable >= pods;
-  return typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) >= 100;
+  const percent = typeof maxUnavailable === 'string' ? Number.parseInt(maxUnavailable, 10) : 0;
+  return isRoundedUp ? Math.ceil((percent * pods) / 100) >= pods : percent >= 100;
 }
 
 type Standing = Pick<NamespaceTally, 'verified' | 'untested'>;
