@@ -36,7 +36,7 @@ ENV MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072
 COPY --from=build /src/dist/runtime /app
 WORKDIR /app
 USER 65532:65532
-# No signal starts Node.js' inspector, which has no password: the telemetry proxy may signal the manager (docs/contributing/adr/0029). The
+# No signal starts Node.js' inspector, which has no password: the telemetry proxy may signal the manager (docs/contributing/adr/0027). The
 # variable is for programs that `kubectl exec` starts.
 ENV NODE_OPTIONS=--disable-sigusr1
 # The heap takes a part of the container's memory limit, whatever that is. Left alone, Node.js would not go below 256 MB; and 60 %

@@ -9,7 +9,7 @@ import { installationPolicy } from './installation-policy.ts';
 import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';
 
-/** Policies in the API server that limit the manager's account to the operator's own writes (docs/contributing/adr/0038). */
+/** Policies in the API server that limit the manager's account to the operator's own writes (docs/contributing/adr/0035). */
 export class Guard extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);

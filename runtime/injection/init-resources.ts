@@ -2,7 +2,7 @@ import { withoutEmpty } from '../json/values.ts';
 import { parseQuantity, writeQuantity } from './quantity.ts';
 import type { Container, PodSpec, Resources } from '../api/objects.ts';
 
-/** Upper bounds: a pod keeps an init container's requests for its whole life (docs/contributing/adr/0033). */
+/** Upper bounds: a pod keeps an init container's requests for its whole life (docs/contributing/adr/0031). */
 export const largestRequests = { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } as const;
 
 type Resource = keyof typeof largestRequests;

@@ -29,7 +29,7 @@ const outOfShard = 'resource/out-of-shard';
 
 export const getShardRouter = (signal: Signal): string => `routing/${signal}-shards`;
 
-/** A throttled token blocks its queue, so a token's hash selects one of 16 shards (docs/contributing/adr/0027). */
+/** A throttled token blocks its queue, so a token's hash selects one of 16 shards (docs/contributing/adr/0025). */
 export function renderShards(settings: ProxySettings): Rendered {
   const shardName = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${shards[index]}`}`;
   const indices = [...shards].map((_, index) => index);
