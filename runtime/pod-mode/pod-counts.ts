@@ -20,8 +20,9 @@ import { checkPodPolicy } from './pod-policy.ts';
 export interface PodsSeen {
   readonly namespace: string;
   readonly injected: number;
-  /** Pods that would be injected if they were created now. */
+  /** Pods that would be injected if they were created now. If `isPartial`, others are not read yet. */
   readonly without: number;
+  readonly isPartial: boolean;
   /** Arguments of `kubectl rollout restart`, such as `deployment/shop`. */
   readonly restart: readonly string[];
   /** Undefined if the API server did not answer. */
@@ -38,13 +39,12 @@ interface PodCountsOptions {
   readonly logger: Logger;
 }
 
-interface Verdict {
-  readonly policy: NamespacePolicy;
-  readonly isWanted: boolean;
-}
+/** A StatefulSet keeps its uid while its pods change, so a verdict holds for one pod. */
+type Verdict = Readonly<{ policy: NamespacePolicy; uid: string; isWanted: boolean }>;
 type Verdicts = Map<string, Verdict>;
-/** Pods by the uid of their controller, with the name of the first one. */
-type Open = Map<string, { readonly name: string; readonly target: string | undefined; readonly count: number }>;
+type First = Readonly<{ name: string; uid: string; target: string | undefined }>;
+/** Pods by the uid of their controller, with the first one. */
+type Open = Map<string, First & { readonly count: number }>;
 
 const MINUTE_MS = 60_000;
 const pause = { quietMs: 1_000, atMostMs: 10_000 };
@@ -111,30 +111,29 @@ export class PodCounts {
     const wanted = await this.wanted(client, namespace, open);
     const restart = [...new Set(wanted.flatMap(({ target }) => target ?? []))].sort();
     const without = wanted.reduce((sum, { count }) => sum + count, 0);
-    this.options.onSeen(namespace, { namespace, injected, without, restart, policy });
+    const isPartial = (this.verdicts.get(namespace)?.size ?? 0) < open.size;
+    this.options.onSeen(namespace, { namespace, injected, without, isPartial, restart, policy });
   }
 
   private async wanted(client: Client, namespace: string, open: Open) {
-    const policy = this.options.lumigoes.policy(namespace);
-    const known = this.verdicts.get(namespace);
+    const [policy, known] = [this.options.lumigoes.policy(namespace), this.verdicts.get(namespace)];
     const verdicts: Verdicts = new Map();
     let reads: number = MAX_ENTRIES.reads;
-    for (const [owner, { name }] of open) {
+    for (const [owner, first] of open) {
       const before = known?.get(owner);
-      if (before?.policy === policy) verdicts.set(owner, before);
-      else if (reads > 0) {
-        reads -= 1;
-        verdicts.set(owner, await this.decide(client, policy, namespace, name));
-      }
+      const isSame = before?.policy === policy && before.uid === first.uid;
+      const verdict = isSame ? before : reads-- > 0 ? await this.decide(client, policy, namespace, first) : undefined;
+      if (verdict !== undefined) verdicts.set(owner, verdict);
     }
     this.verdicts.set(namespace, verdicts);
     return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? [found] : []));
   }
 
-  private async decide(client: Client, policy: NamespacePolicy, namespace: string, name: string): Promise<Verdict> {
+  private async decide(client: Client, policy: NamespacePolicy, namespace: string, { name, uid }: First) {
     const pod = await findPod(client, namespace, name);
-    const decision = pod && decidePod({ pod, policy, injector: toInjector(this.options.config) });
-    return { policy, isWanted: decision?.kind === 'inject' };
+    if (pod?.metadata.uid !== uid) return undefined;
+    const { kind } = decidePod({ pod, policy, injector: toInjector(this.options.config) });
+    return { policy, uid, isWanted: kind === 'inject' };
   }
 }
 
@@ -150,8 +149,9 @@ const findController = ({ ownerReferences = [] }: Metadata) =>
   ownerReferences.find(({ controller, name, uid }) => controller === true && name.length + uid.length < 300);
 
 function add(open: Open, metadata: Metadata): void {
-  const owner = findController(metadata)?.uid ?? metadata.uid ?? '';
-  const first = open.get(owner) ?? { name: metadata.name ?? '', target: findTarget(metadata), count: 0 };
+  const { name = '', uid = '' } = metadata;
+  const owner = findController(metadata)?.uid ?? uid;
+  const first = open.get(owner) ?? { name, uid, target: findTarget(metadata), count: 0 };
   open.set(owner, { ...first, count: first.count + 1 });
 }
 

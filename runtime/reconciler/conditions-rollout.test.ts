@@ -21,6 +21,9 @@ const blocked = [named('b', paused)] as RolloutSummary['blocked'];
 const contested = [named('b', { ...paused, reason: 'Contested' })] as RolloutSummary['blocked'];
 const refused = [named('a', reverting)] as RolloutSummary['reverted'];
 
+const podsWithout = (without: number, isPartial = false) =>
+  ({ namespace: 'shop', injected: 0, without, isPartial, restart: [], policy: 'working' }) as const;
+
 const halted = { type: 'RolledOut', status: 'False', reason: 'Halted', message: 'two were reverted' } as const;
 
 describe('the condition RolledOut', () => {
@@ -45,6 +48,8 @@ describe('the condition RolledOut', () => {
     ['Blocked', { blocked: contested }, 'Deployment/b is changed back by another writer after each change'],
     ['Reverted', { reverted: refused }, 'Deployment/a is not reverted yet (Crash): boom'],
     ['Unready', { unready: [named('d')], left: 2 }, 'Deployment/d has an older injection, and its pods do not all run'],
+    ['PodsWithoutInjection', { pods: podsWithout(2) }, '2 pods run without the injection'],
+    ['PodsWithoutInjection', { pods: podsWithout(2, true) }, 'At least 2 pods run without the injection'],
     ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);

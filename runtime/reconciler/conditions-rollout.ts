@@ -49,7 +49,7 @@ export const some = <T>(list: readonly T[], say: (item: T) => string): string[] 
   ...(list.length > MAX_NAMES_SHOWN ? [`and ${list.length - MAX_NAMES_SHOWN} more`] : []),
 ];
 
-function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
+function sentencesOfPods({ namespace, without, isPartial, restart }: PodsSeen): string[] {
   if (without === 0) return [];
   const run = without === 1 ? '1 pod runs' : `${without} pods run`;
   const targets = restart.slice(0, MAX_NAMES_SHOWN).join(' ');
@@ -57,7 +57,7 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
     restart.length > MAX_NAMES_SHOWN ? `, then ${restart.length - MAX_NAMES_SHOWN} more workloads in the same way` : '';
   const command = `kubectl -n ${namespace} rollout restart ${targets}`;
   return [
-    `${run} without the injection, which new pods get`,
+    `${isPartial ? 'At least ' : ''}${run} without the injection, which new pods get`,
     restart.length === 0 ? 'To replace them, delete them' : `To replace them, run '${command}'${rest}`,
   ];
 }

@@ -68,7 +68,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
 }
 
 const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
-  progress.pending === 0 && (summary.pods !== undefined || !needed.includes('PodPolicyInstalled'));
+  progress.pending === 0 && !(summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
 
 const webhookCondition = ({ webhook }: StatusInput, known: Known): Untimed | undefined =>
   webhook === undefined

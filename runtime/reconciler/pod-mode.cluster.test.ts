@@ -226,6 +226,21 @@ describe('the status in Pod mode', () => {
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
   });
 
+  it('follows the pods of a StatefulSet, whose template excludes their containers later', async () => {
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('excluded');
+    await createRunning(testCluster, namespace, 'db', { kind: statefulSet, spec: { replicas: 1 } });
+    await eventually(async () => expect(await podsIn(namespace)).toHaveLength(1));
+    await testCluster.activate(namespace, podMode);
+    await eventually(async () => expect(await rolledOut(namespace)).toMatchObject({ reason: 'PodsWithoutInjection' }));
+    const metadata = { annotations: { [annotations.excludeContainers]: 'app' } };
+    await testCluster.merge(statefulSet, namespace, 'db', { spec: { template: { metadata } } });
+    await cluster.client.delete({ ...pods, namespace, name: 'db-0' });
+    await eventually(async () => expect(await rolledOut(namespace)).toMatchObject({ reason: 'Complete', count: 0 }), {
+      timeoutMs: 90_000,
+    });
+  });
+
   it('are not counted again because the Lumigo of another namespace changes', async () => {
     const { testCluster, cluster, installation } = operator;
     const [counted, other] = [await testCluster.namespace('counted'), await testCluster.namespace('other')];
