@@ -17,8 +17,8 @@ const noSuchPart = 'this operator has no such component. Remove it';
 const acts = (path: string, as?: string, note?: string): OriginalValue => ({ path, acts: true, as, note });
 const warned = (path: string, advice: string): OriginalValue => ({ path, warned: advice });
 
-/** Tags of the original operator are whole numbers. Tags of this operator are not. */
-const ofTheOriginal = '^v?[0-9]+$';
+/** The original's last release is 69. A longer number is a user's own tag, such as a build number or a date. */
+const ofTheOriginal = '^v?[0-9]{1,3}$';
 
 const refused = (path: string, refused: string, when = ofTheOriginal): OriginalValue => ({ path, refused, when });
 
