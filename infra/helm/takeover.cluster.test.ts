@@ -201,26 +201,41 @@ describe('a release of the original operator [F51]', () => {
 describe('a release of the original operator, and plain YAML [F51]', () => {
   const page = readFileSync('docs/migrate-from-original.md', 'utf8');
   const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
-  const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
+  const getBlocks = (type: string) =>
+    [...section.matchAll(RegExp(`\`\`\`${type}\n([^\`]*)\`\`\``, 'g'))].map(([, block = '']) => block);
+  const [cwd, bin] = [join(folder, 'checkout'), join(folder, 'bin')];
+
+  async function run(block: string): Promise<string> {
+    const PATH = [bin, process.env['PATH']].join(delimiter);
+    const env = { ...process.env, PATH, KUBECONFIG: cluster.kubeconfig };
+    const { code, stdout, stderr } = await runToEnd('sh', ['-euc', block], { cwd, env });
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    return stdout;
+  }
 
   it('is replaced by the steps of the migration page: definition and resources keep their uid', async () => {
     // The commands need a checkout that they may write to.
-    const [cwd, bin] = [join(folder, 'checkout'), join(folder, 'bin')];
     for (const each of [cwd, bin]) mkdirSync(each);
     for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
       symlinkSync(resolve(entry), join(cwd, entry));
     symlinkSync((await ensureBinaries(['kubectl']))['kubectl'] ?? '', join(bin, 'kubectl'));
-    const PATH = [bin, process.env['PATH']].join(delimiter);
     helm('rollback', 'lumigo', '1', '--no-hooks');
     const [resource, , , original] = await uids();
+    const blocks = getBlocks('sh');
     expect(blocks).toHaveLength(2);
-    for (const block of blocks) {
-      const env = { ...process.env, PATH, KUBECONFIG: cluster.kubeconfig };
-      const { code, stderr } = await runToEnd('sh', ['-euc', block], { cwd, env });
-      expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
-    }
+    for (const block of blocks) await run(block);
     const [kept, , , definition] = await uids();
     expect([kept, definition]).toEqual([resource, original]);
+  });
+
+  it('lists every object of the original that stays unused, and none in use', async () => {
+    const file = readFileSync(join(cwd, 'dist', 'manifests', 'lumigo-operator.k8s.yaml'), 'utf8');
+    const used = new Set(parseAllDocuments(file).map((document) => toKey(document.toJS() as Manifest)));
+    const others = originalRelease().objects.filter((object) => !used.has(toKey(object)) && object.kind !== 'Secret');
+    const listed = (await run(getBlocks('console').join('').replaceAll(' get ', ' get -o name '))).trim().split('\n');
+    const unused = (await present(others)).map((key) => key.toLowerCase());
+    expect(listed.map((line) => line.replace(/\..*\//, '/')).toSorted()).toEqual(unused.toSorted());
+    expect(unused.length).toBeGreaterThan(20);
   });
 
   it('leaves the new pods, none of the original’s, and no release that Helm knows', async () => {
