@@ -100,6 +100,18 @@ describe('an upgrade from the original operator [D17]', () => {
     expect(judge(found, { policy: activePolicy(tracing) })).toMatchObject({ tried: 'update' });
   });
 
+  it('restarts workloads whose Lumigo or label changed after the injection, which the original ignored', () => {
+    expect(judge(found, { policy: activePolicy({ ...policy.tracing, logs: false }) })).toMatchObject({
+      tried: 'update',
+    });
+    const optedOut = withMetadata(found, { labels: { [labels.autoTrace]: 'false' } });
+    const removals = [judge(optedOut), judge(found, { policy: { kind: 'disabled', lumigo: 'lumigo', remove: true } })];
+    for (const removal of removals) {
+      expect(removal).toMatchObject({ kind: 'remove' });
+      expect(toTemplate(changed(removal))).toEqual(plain);
+    }
+  });
+
   it('keeps the pod on an update that does not change it', () => {
     const scaled = { ...found, spec: { ...(found['spec'] as object), replicas: 5 } };
     const decision = judge(scaled, { operation: 'UPDATE', old: found, by: 'webhook' });
