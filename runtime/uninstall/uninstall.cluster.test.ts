@@ -99,6 +99,20 @@ describe('uninstall', () => {
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 
+  it('names workloads from which the manager could not remove the injection, and none that keep it', async () => {
+    const { testCluster, refuseChanges } = operator;
+    const kept = await testCluster.instrumented('leaving', keep);
+    const namespace = await testCluster.instrumented('leaving');
+    const relent = await refuseChanges(namespace, { app: 'app' });
+    const { code, stderr } = await uninstall('4');
+    await relent();
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining(`Deployment ${kept}`) });
+    expect(stderr).toContain(
+      `1 still instrumented: Deployment ${namespace}/app. The event LumigoCannotRemoveInstrumentation `,
+    );
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
+  });
+
   it('is not stopped by a forged manager, an object too large to read, or a list that fails once', async () => {
     const { testCluster, cluster, installation } = operator;
     const elsewhere = await testCluster.namespace('elsewhere');

@@ -41,7 +41,7 @@ const MAX_CONCURRENT = 8;
  * itself. Returns a line for each object that is stuck at the deadline.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
-  const { client, print, deadline, isLast = false } = options;
+  const { print, deadline, isLast = false } = options;
   // Helm shows the log of its hook also if Helm's own timeout comes first.
   const printOnce = once(print);
   const cleaner = new Cleaner(options);
@@ -55,8 +55,8 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
-    if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
-    const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...problems];
+    const named = await cleaner.end(left, failures, problems);
+    const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...named];
     return stuck.length > 0 ? stuck : ['workloads had the injection until the deadline. Run the command again'];
   }
 }
@@ -88,6 +88,17 @@ class Cleaner {
       const failures: Failures = new Map();
       return { left: this.left ?? [], failures, problems: [`The last attempt failed: ${describeError(error)}`] };
     }
+  }
+
+  /** The last caller releases the rest. Another one adds the names of workloads that were left to a manager. */
+  async end(left: readonly LumigoResource[], failures: Failures, problems: readonly string[]) {
+    const { client, isLast = false } = this.options;
+    if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
+    if (isLast || problems.length > 0) return problems;
+    return removeInstrumentation(client, this, 0).then(
+      (found) => found.problems.map((some) => `${some}. The event LumigoCannotRemoveInstrumentation says why`),
+      (error: unknown) => [describeError(error)],
+    );
   }
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
