@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
@@ -153,6 +154,9 @@ describe('uninstall', () => {
     for (const [name, metadata] of Object.entries(changed))
       await testCluster.merge(deployment, gone, name, { metadata });
     await testCluster.merge(deployment, kept, 'app', { metadata: label(null) });
+    // A younger one does not act. Times of creation are whole seconds.
+    await sleep(1_000);
+    await testCluster.lumigo(gone, keep, 'younger');
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
     expect(await succeeding(uninstall())).toContain('Removed the injection from 5 workloads.');

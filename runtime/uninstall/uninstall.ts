@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
+import { effectiveLumigo } from '../injection/policy.ts';
 import { getLease, type Installed } from '../installation/installation.ts';
 import { lookAtLease } from '../installation/leader.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -103,9 +104,12 @@ class Cleaner {
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
     const { client, print } = this.options;
-    for (const { metadata, spec } of left) {
-      this.traced.add(metadata.namespace);
-      if (spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(metadata.namespace);
+    // Decided once, because the acting `Lumigo` may be the first that is gone.
+    for (const { namespace } of left.map(({ metadata }) => metadata)) {
+      if (this.traced.has(namespace)) continue;
+      this.traced.add(namespace);
+      const acting = effectiveLumigo(left.filter(({ metadata }) => metadata.namespace === namespace));
+      if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(namespace);
     }
     const failures: Failures = new Map();
     const present = left.filter((lumigo) => !isLeaving(lumigo));
