@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from '../kubernetes/http/errors.ts';
-import { credentialIn, credentialWithout, isUnreadable } from './credential.ts';
+import { credentialIn, credentialWithout, isUnread } from './credential.ts';
 
 const place = { namespace: 'shop', name: 'credentials', key: 'token' };
 const token = `t_${'a1'.repeat(10)}f`;
@@ -26,7 +26,7 @@ describe("a Lumigo's credential", () => {
     ['D29: a line break at the end', holding(`${token}\n`), 'TokenMalformed'],
   ])('has a reason of its own for %s', (_case, credential, reason) => {
     expect(credential).toMatchObject({ problem: { reason } });
-    expect(isUnreadable(credential)).toBe(reason === 'SecretUnreadable');
+    expect(isUnread(credential)).toBe(reason === 'SecretUnreadable');
   });
 
   it('says that white space is the problem, and never shows the value', () => {

@@ -101,5 +101,6 @@ export const readCredential = (client: Client, place: Place): Promise<Credential
     (error: unknown) => credentialWithout(error, place),
   );
 
-/** Returns true if the API server did not answer, which is no reason to stop what works. */
-export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === 'SecretUnreadable';
+/** Returns true if the Secret is not read yet, or the API server did not answer, which is no reason to stop what works. */
+export const isUnread = (credential: Credential | undefined): boolean =>
+  credential === undefined || credential.problem?.reason === 'SecretUnreadable';

@@ -2,7 +2,7 @@ import { aborted } from '../async/aborted.ts';
 import { Topic } from '../async/topic.ts';
 import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { isUnreadable, toTokenSource } from '../credentials/credential.ts';
+import { isUnread, toTokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { createClient } from '../kubernetes/http/client.ts';
@@ -116,6 +116,6 @@ function getCredential(
   credentials.want(getUser(namespace), effective === undefined ? [] : [toTokenSource(effective)]);
   const credential = effective === undefined ? undefined : credentials.get(toTokenSource(effective));
   if (credential === undefined || effective === undefined) return undefined;
-  const isKept = isUnreadable(credential) && holds(effective.status, 'Active');
+  const isKept = isUnread(credential) && holds(effective.status, 'Active');
   return { problem: isKept ? undefined : credential.problem, version: credential.version };
 }

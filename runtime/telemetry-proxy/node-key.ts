@@ -40,7 +40,7 @@ export class NodeKey {
     const found = credentials.get(source);
     if (leads && found?.problem?.reason === 'SecretNotFound') this.creating ??= this.create();
     if (found?.token === undefined) return this.accepted.length > 0;
-    const accepted = this.keys.acceptsSenders(new Map([['key', found.token]]), performance.now());
+    const accepted = this.keys.acceptsSenders(new Map([['key', found]]), performance.now());
     if (!isDeepStrictEqual(accepted, this.accepted)) writeNodeKeys(config, accepted);
     this.accepted = accepted;
     return true;

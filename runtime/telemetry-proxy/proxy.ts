@@ -140,8 +140,8 @@ export class TelemetryProxy {
   private reconcile(): void {
     const { credentials, metrics, reports } = this.options;
     const sources = this.sources();
-    credentials.want('telemetry-proxy', sources);
-    const unread = sources.filter((source) => credentials.get(source) === undefined).map(getPlace);
+    credentials.want('telemetry-proxy', sources.keys());
+    const unread = [...sources.keys()].filter((source) => credentials.get(source) === undefined).map(getPlace);
     this.unreadAtStart = stillUnread(this.unreadAtStart, unread);
     // A list that is only half read would refuse senders that were accepted before.
     if (this.acceptedTokens === undefined && this.unreadAtStart.size > 0) return;
@@ -165,9 +165,9 @@ export class TelemetryProxy {
     this.installationProblem = problem;
   }
 
-  private writeTokens(sources: readonly TokenSource[]): void {
+  private writeTokens(sources: ReadonlyMap<TokenSource, string>): void {
     const { credentials, metrics } = this.options;
-    const present = sources.map((source) => [getPlace(source), credentials.get(source)?.token] as const);
+    const present = [...sources].map(([source, entry]) => [entry, credentials.get(source)] as const);
     const tokens = this.tokens.acceptsSenders(new Map(present), performance.now());
     this.settings = { ...this.settings, tokenNamespaces: toTokenNamespaces(this.tokens.accepted()) };
     if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
@@ -176,7 +176,8 @@ export class TelemetryProxy {
     metrics.telemetryTokens.set(tokens.length);
   }
 
-  private sources(): readonly TokenSource[] {
+  /** Each source has its entry in the token cache. A `Lumigo` may name another Secret while pods run with the former token. */
+  private sources(): ReadonlyMap<TokenSource, string> {
     const { lumigoes, logger } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
     const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
@@ -184,7 +185,8 @@ export class TelemetryProxy {
     for (const namespace of crowded)
       if (!this.crowded.includes(namespace)) logger.warn({ namespace, limit: MAX_OPT_INS }, TOO_MANY);
     this.crowded = crowded;
-    return [...effective.map(toTokenSource), ...kept];
+    const named = effective.map((lumigo) => [toTokenSource(lumigo), lumigo.metadata.namespace] as const);
+    return new Map([...named, ...kept.map((source) => [source, getPlace(source)] as const)]);
   }
 
   private collected(): readonly CollectedNamespace[] {

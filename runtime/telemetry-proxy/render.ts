@@ -63,9 +63,7 @@ const ownExtensions = (settings: ProxySettings) => ({
     ...{ directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s', recreate: true },
   },
   bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },
-  headers_setter: {
-    headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }],
-  },
+  headers_setter: { headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }] },
 });
 
 /** A reload waits for requests and idle connections. An SDK gives up after 10 s. For gRPC see reloader.ts. */

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted } from '../async/aborted.ts';
 import { labels, telemetryProxyFiles, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -11,11 +14,19 @@ import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
+let proxy: ApiProxy;
 beforeAll(async () => {
-  operator = await startOperator({ controllerManager: false, audit: true });
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  operator = await startOperator({ controllerManager: false, audit: true, through });
   await operator.startAnother();
 });
-afterAll(() => operator?.stop());
+afterEach(() => {
+  proxy.interfere = undefined;
+});
+afterAll(async () => {
+  await operator?.stop();
+  await proxy?.close();
+});
 
 const { deployment } = workloadKinds;
 const replicas = ['manager-0', 'manager-1'];
@@ -82,6 +93,26 @@ describe('with one Lumigo', () => {
     await operator.testCluster.secret(namespace, getToken(4));
     await waitForAdmission(getToken(4), true, AWAITED_MS + CARRIED_MS);
     await operator.testCluster.waitForActive(namespace);
+  });
+
+  it('the former tokens stay accepted while a Secret that it names instead is read, and after', async () => {
+    await operator.testCluster.secret(namespace, getToken(5), 'other');
+    const answers = new AbortController();
+    let held = 0;
+    proxy.interfere = ({ path }) => {
+      if (!path.endsWith('/secrets/other')) return undefined;
+      held += 1;
+      return { holdAnswer: () => aborted(answers.signal) };
+    };
+    const secretRef = { name: 'other' };
+    await operator.testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef } } });
+    await eventually(() => expect(held).toBe(replicas.length), { timeoutMs: CARRIED_MS });
+    // Each replica writes its tokens once a second.
+    await sleep(2_500);
+    await waitForAdmission(getToken(4), true, 0);
+    answers.abort();
+    await waitForAdmission(getToken(5), true, CARRIED_MS);
+    await waitForAdmission(getToken(4), true, 0);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
-import type { LumigoResource } from '../api/lumigo.ts';
+import type { LumigoResource, Problem } from '../api/lumigo.ts';
+import type { Credential } from '../credentials/credential.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
 import { getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCache } from './senders.ts';
 
@@ -140,10 +141,14 @@ describe('the start of a replica', () => {
 
 describe('the accepted tokens', () => {
   const HOUR_MS = 60 * 60_000;
-  type Step = readonly [now: number, tokens: Iterable<[string, string | undefined]>];
-  const at = (now: number, token?: string): Step => [now, [['shop/credentials/token', token]]];
+  type Step = readonly [now: number, credentials: Iterable<[string, Credential | undefined]>];
+  const has = (token: string): Credential => ({ token, version: '1' });
+  const lacks = (reason: Problem['reason']): Credential => ({ problem: { reason, message: '' } });
+  const at = (now: number, token?: string): Step => [now, [['shop', token ? has(token) : lacks('SecretNotFound')]]];
+  const unread = (now: number): Step => [now, [['shop', undefined]]];
+  const unreadable = (now: number): Step => [now, [['shop', lacks('SecretUnreadable')]]];
   const unused = (now: number): Step => [now, []];
-  const shared: Step = [0, Object.entries({ 1: 'b', 2: 'a', 3: 'b' })];
+  const shared: Step = [0, Object.entries({ 1: has('b'), 2: has('a'), 3: has('b') })];
 
   it.each<[string, readonly Step[], string[]]>([
     ['are those in the Secrets', [at(0, 'a')], ['a']],
@@ -159,8 +164,11 @@ describe('the accepted tokens', () => {
     ['end if the Secret has no token any more', [at(0, 'a'), at(5, 'b'), at(6)], []],
     ['do not return with another token', [at(0, 'a'), at(5), at(6, 'b')], ['b']],
     ['end if their source is not used any more', [at(0, 'a'), unused(5)], []],
+    ['continue while another Secret is not read yet, and after', [at(0, 'a'), unread(5), at(6, 'b')], ['a', 'b']],
+    ['continue while the API server does not answer', [at(0, 'a'), unreadable(5)], ['a']],
   ])('%s', (_what, steps, expected) => {
     const cache = new TokenCache();
-    expect(steps.map(([now, tokens]) => cache.acceptsSenders(new Map(tokens), now)).at(-1)).toEqual(expected);
+    const found = steps.map(([now, credentials]) => cache.acceptsSenders(new Map(credentials), now));
+    expect(found.at(-1)).toEqual(expected);
   });
 });

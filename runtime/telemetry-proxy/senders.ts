@@ -1,5 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
-import type { TokenSource } from '../credentials/credential.ts';
+import { isUnread, type Credential, type TokenSource } from '../credentials/credential.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { holds } from '../injection/policy.ts';
@@ -81,22 +81,22 @@ type Accepted = ReadonlyMap<string, number>;
 export class TokenCache {
   private entries: ReadonlyMap<string, Accepted> = new Map();
 
-  /** Returns the accepted tokens, sorted. A source without a token loses its former ones, too. */
-  acceptsSenders(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
-    const entries = [...tokens].map(
-      ([source, token]) => [source, accept(token, this.entries.get(source), now)] as const,
-    );
-    this.entries = new Map(entries);
+  /** Returns the accepted tokens, sorted. `credentials`: by namespace for a `Lumigo`, by place for opt-ins. */
+  acceptsSenders(credentials: ReadonlyMap<string, Credential | undefined>, now: number): readonly string[] {
+    this.entries = new Map([...credentials].map(([at, found]) => [at, accept(found, this.entries.get(at), now)]));
     return [...new Set([...this.accepted()].map(([token]) => token))].toSorted();
   }
 
   *accepted(): Iterable<readonly [token: string, namespace: string]> {
-    for (const [place, tokens] of this.entries)
-      for (const token of tokens.keys()) yield [token, place.split('/', 1)[0] ?? ''];
+    for (const [entry, tokens] of this.entries)
+      for (const token of tokens.keys()) yield [token, entry.split('/', 1)[0] ?? ''];
   }
 }
 
-function accept(token: string | undefined, before: Accepted = new Map(), now: number): Accepted {
+/** A Secret that is not read says nothing about its tokens. One without a token loses the former ones, too. */
+function accept(credential: Credential | undefined, before: Accepted = new Map(), now: number): Accepted {
+  if (isUnread(credential)) return before;
+  const token = credential?.token;
   if (token === undefined) return new Map();
   const former = [...before]
     .filter(([each, until]) => each !== token && until > now)
