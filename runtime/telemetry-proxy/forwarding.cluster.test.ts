@@ -122,13 +122,18 @@ describe('senders', () => {
     });
   });
 
-  it('are accepted by the label of a single resource, until that is removed', async () => {
-    const { testCluster } = telemetry;
+  it('are accepted by the label of a single resource until that is removed, also beside a Lumigo', async () => {
+    const { testCluster, waitForSettled } = telemetry;
     const namespace = await testCluster.namespace('single');
     await testCluster.secret(namespace, getToken(3), 'own');
     const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'own' };
     await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: own }));
     await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(200));
+    // Its Secret does not exist, so it changes no workload.
+    await testCluster.lumigo(namespace);
+    await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
+    await waitForSettled();
+    expect((await send(getToken(3), ids(1))).status).toBe(200);
     await testCluster.client.delete({ ...deployment, namespace, name: 'app' });
     await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(401));
   });

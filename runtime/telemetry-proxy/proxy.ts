@@ -179,7 +179,7 @@ export class TelemetryProxy {
   /** Each source has its entry in the token cache. A `Lumigo` may name another Secret while pods run with the former token. */
   private sources(): ReadonlyMap<TokenSource, string> {
     const { lumigoes, logger } = this.options;
-    const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
+    const counts = (namespace: string) => !lumigoes.isExcluded(namespace);
     const effective = this.effective().filter((lumigo) => getTelemetry(lumigo).acceptsSenders);
     const { kept, crowded } = limitOptIns(this.senders.sources(counts));
     for (const namespace of crowded)
