@@ -77,9 +77,9 @@ describe('the cache of credentials [F9]', () => {
     expect(changes).toEqual([namespace]);
   });
 
-  it('answers without a request if no Secret is named', () => {
-    cache.want('a', [source('')]);
-    expect(cache.get(source(''))).toMatchObject({ problem: { reason: 'SecretReferenceMissing' } });
+  it.each(['', '.', '..', 'a/b', 'a%b'])("answers without a request if the name is '%s', which none has", (name) => {
+    cache.want('a', [{ ...source(), name }]);
+    expect(cache.get({ ...source(), name })).toMatchObject({ problem: { reason: 'SecretReferenceMissing' } });
   });
 
   it('reads a changed Secret at once, and one that the leader reports, but not its own report', async () => {

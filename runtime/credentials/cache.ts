@@ -41,7 +41,7 @@ export class CredentialCache {
     this.random = options.random ?? Math.random;
   }
 
-  /** Forgets a Secret that no user wants any more. Ignores sources without a name or key. */
+  /** Forgets a Secret that no user wants any more. Ignores sources without a possible name or key. */
   want(user: string, sources: Iterable<TokenSource>): void {
     const wanted = new Map<WantedSecret, TokenSource[]>();
     for (const source of sources) {
@@ -120,7 +120,7 @@ export class CredentialCache {
 }
 
 const toKey = ({ namespace, name }: Pick<TokenSource, 'namespace' | 'name'>): string => `${namespace}/${name}`;
-
 const getWithout = (error: unknown) => (source: TokenSource) => credentialWithout(error, source);
 
-const isNamed = ({ name, key }: TokenSource): boolean => name !== '' && key !== '';
+/** The API server never looks for the other names, so such a Secret would seem unreadable. */
+const isNamed = ({ name, key }: TokenSource): boolean => !/^[.]*$|[/%]/.test(name) && key !== '';

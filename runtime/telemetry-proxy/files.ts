@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { telemetryProxyFiles } from '../contract.ts';
 import { serialize } from '../node-collector/common-parts.ts';
+import { isToken } from '../wording/token.ts';
 import { render, tokensFile } from './render.ts';
 import { nodeKeysFile } from './render-nodes.ts';
 import { loopKeyFile } from './render-tenants.ts';
@@ -37,14 +38,15 @@ export function readLoopKeys({ telemetryProxyDirectory: folder }: Folder): Pick<
 export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder, nodeKey: string = randomUUID()): void =>
   writeWhole(loopKeyFile(folder), `${randomUUID()}\n${nodeKey}`);
 
-/** Writes the files for a collector that only forwards. The start of a manager ends the collection of the former one. */
-export function prepare(settings: ProxySettings): void {
+/** Writes files for a collector that only forwards: a manager's start ends former collection. Returns the accepted tokens. */
+export function prepare(settings: ProxySettings): readonly string[] {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
   // After a restart of the manager the tokens stay accepted until they are read again.
   if (!existsSync(tokensFile(folder))) writeTokens(settings, []);
   changeLoopKey(settings, existsSync(loopKeyFile(folder)) ? readLoopKeys(settings).nodeKey : undefined);
   writeConfiguration(settings);
+  return readFileSync(tokensFile(folder), 'utf8').split('\n').filter(isToken);
 }
 
 /** Writes the whole file or nothing. Only this account can read it, because it has tokens. */

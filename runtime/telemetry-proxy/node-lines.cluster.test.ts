@@ -90,3 +90,15 @@ it('lines continue while the API server refuses everything, and no proxy restart
   await waitForCollecting(shop);
   expect(collector().restarts()).toBe(restarts);
 });
+
+it('lines wait while a manager starts and cannot read the Secret of a namespace that sends lines', async () => {
+  const { stopManager, startManager, waitForSettled } = telemetry;
+  proxy.interfere = ({ path }) => (path.includes(`/namespaces/${shop}/secrets/`) ? { answer: 500 } : undefined);
+  await stopManager();
+  await startManager();
+  await waitForSettled();
+  expect(await sendLine('too early')).toBe(0);
+  proxy.interfere = undefined;
+  await eventually(async () => expect(await sendLine('in time')).toBe(200), { timeoutMs: 60_000 });
+  await eventually(() => expect(arrived()).toContain('in time'));
+});

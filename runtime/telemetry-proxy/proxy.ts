@@ -4,7 +4,7 @@ import { aborted, listenable, unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { getInstallationSource, toTokenSource, type TokenSource } from '../credentials/credential.ts';
+import { getInstallationSource, isUnread, toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -55,6 +55,7 @@ export class TelemetryProxy {
   private readonly installationSource: TokenSource;
   private installationProblem: string | undefined;
   private hasNodeKey = false;
+  private formerTokens: readonly string[] = [];
   private acceptedTokens: readonly string[] | undefined;
   private unreadAtStart: ReadonlySet<string> | undefined;
   private crowded: readonly string[] = [];
@@ -100,7 +101,7 @@ export class TelemetryProxy {
     // The collector's own watches may be broken, too.
     lumigoWatch.broken.on(() => this.reloader.renew(), signal);
     for (const topic of [lumigoWatch.broken, lumigoWatch.changed, credentials.changed]) topic.on(this.changed, signal);
-    prepare(this.settings);
+    this.formerTokens = prepare(this.settings);
     const known = unlessAborted(lumigoWatch.known, signal);
     await Promise.all([known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     this.senders.isComplete = true;
@@ -138,13 +139,15 @@ export class TelemetryProxy {
   }
 
   private reconcile(): void {
-    const { credentials, metrics, reports } = this.options;
+    const { credentials, config, metrics, reports } = this.options;
     const sources = this.sources();
-    credentials.want('telemetry-proxy', sources.keys());
-    const unread = [...sources.keys()].filter((source) => credentials.get(source) === undefined).map(getPlace);
-    this.unreadAtStart = stillUnread(this.unreadAtStart, unread);
+    const wanted = [...sources.keys(), ...(config.nodeMetrics ? [this.installationSource] : [])];
+    credentials.want('telemetry-proxy', wanted);
+    const unread = wanted.filter((source) => isUnread(credentials.get(source)));
+    this.unreadAtStart = stillUnread(this.unreadAtStart, unread.map(getPlace), performance.now());
     // A list that is only half read would refuse senders that were accepted before.
-    if (this.acceptedTokens === undefined && this.unreadAtStart.size > 0) return;
+    const isTried = (source: TokenSource) => credentials.get(source) !== undefined || !this.isUnreadAtStart(source);
+    if (this.acceptedTokens === undefined && !unread.every(isTried)) return;
     this.writeTokens(sources);
     this.reconcileNodes();
     const isDone = this.reloader.reconcile(this.settings, this.collected());
@@ -154,11 +157,12 @@ export class TelemetryProxy {
     metrics.telemetryCollected.set(this.reloader.collected());
   }
 
+  private readonly isUnreadAtStart = (source: TokenSource) => this.unreadAtStart?.has(getPlace(source)) === true;
+
   private reconcileNodes(): void {
     const { credentials, config, logger } = this.options;
     if (config.nodeLogs || config.nodeMetrics) this.hasNodeKey = this.nodeKey.reconcile(this.leads);
     if (!config.nodeMetrics) return;
-    credentials.want('installation', [this.installationSource]);
     const problem = credentials.get(this.installationSource)?.problem?.message;
     if (problem !== undefined && problem !== this.installationProblem)
       logger.warn({ problem }, 'the installation has no usable token, so no metrics are sent');
@@ -168,7 +172,8 @@ export class TelemetryProxy {
   private writeTokens(sources: ReadonlyMap<TokenSource, string>): void {
     const { credentials, metrics } = this.options;
     const present = [...sources].map(([source, entry]) => [entry, credentials.get(source)] as const);
-    const tokens = this.tokens.acceptsSenders(new Map(present), performance.now());
+    const read = this.tokens.acceptsSenders(new Map(present), performance.now());
+    const tokens = this.unreadAtStart?.size === 0 ? read : [...new Set([...this.formerTokens, ...read])].toSorted();
     this.settings = { ...this.settings, tokenNamespaces: toTokenNamespaces(this.tokens.accepted()) };
     if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
     writeTokens(this.settings, tokens);
@@ -190,33 +195,31 @@ export class TelemetryProxy {
   }
 
   private collected(): readonly CollectedNamespace[] {
-    const { credentials } = this.options;
-    const namespaces = this.effective().flatMap((lumigo) => {
-      const sends = getTelemetry(lumigo).collect.filter((sent) =>
-        sent === 'events' ? this.leads : this.takesNodes('logs'),
-      );
+    const { credentials, config } = this.options;
+    const effective = this.effective();
+    const logging = effective.filter((lumigo) => getTelemetry(lumigo).collect.includes('logFiles'));
+    const sending = [...logging.map(toTokenSource), this.installationSource];
+    // Nodes drop what the port refuses without a key, and the port drops what it has no token for.
+    const takesNodes = this.hasNodeKey && !sending.some(this.isUnreadAtStart);
+    const takesLogs = takesNodes && config.nodeLogs;
+    const namespaces = effective.flatMap((lumigo) => {
+      const sends = getTelemetry(lumigo).collect.filter((sent) => (sent === 'events' ? this.leads : takesLogs));
       const token = sends.length === 0 ? undefined : credentials.get(toTokenSource(lumigo))?.token;
       const { namespace: name, uid = '' } = lumigo.metadata;
       return token === undefined ? [] : [{ name, token, lumigo: uid, sends }];
     });
     const sorted = namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return [...sorted, ...this.installation(), ...(this.takesNodes('logs') ? [port] : [])];
+    return [...sorted, ...(takesNodes ? this.installation() : []), ...(takesLogs ? [port] : [])];
   }
 
   /** Metrics of the cluster belong to no namespace. They have the token of the settings. */
   private installation(): readonly CollectedNamespace[] {
     const { credentials, config } = this.options;
-    if (!this.takesNodes('metrics')) return [];
+    if (!config.nodeMetrics) return [];
     const token = credentials.get(this.installationSource)?.token;
     const isScraping = this.leads && config.kubeStateMetrics !== '';
     const sends = isScraping ? (['metrics', 'kubeStateMetrics'] as const) : (['metrics'] as const);
     return token === undefined ? [] : [{ name: config.operatorNamespace, token, lumigo: 'installation', sends }];
-  }
-
-  /** Without a key the port would refuse the nodes, which then drop their data. */
-  private takesNodes(data: 'logs' | 'metrics'): boolean {
-    const { nodeLogs, nodeMetrics } = this.options.config;
-    return this.hasNodeKey && (data === 'logs' ? nodeLogs : nodeMetrics);
   }
 
   private effective(): readonly LumigoResource[] {

@@ -57,11 +57,9 @@ export function render(settings: ProxySettings, collection: Collection | undefin
 
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
-const ownExtensions = (settings: ProxySettings) => ({
+const ownExtensions = ({ telemetryProxyQueueDirectory: directory, ...settings }: ProxySettings) => ({
   health_check: { endpoint: at(settings.listenAddress, settings.telemetryHealthPort) },
-  file_storage: {
-    ...{ directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s', recreate: true },
-  },
+  file_storage: { directory, create_directory: true, timeout: '10s', recreate: true },
   bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },
   headers_setter: { headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }] },
 });

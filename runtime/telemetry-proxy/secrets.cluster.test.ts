@@ -114,6 +114,18 @@ describe('with one Lumigo', () => {
     await waitForAdmission(getToken(5), true, CARRIED_MS);
     await waitForAdmission(getToken(4), true, 0);
   });
+
+  it('a manager that starts while Secrets cannot be read accepts what it accepted, until they are read', async () => {
+    const [first = ''] = replicas;
+    const before = tokensAcceptedBy(first);
+    expect(before).toEqual(expect.arrayContaining([getToken(4), getToken(5)]));
+    proxy.interfere = ({ path }) => (path.includes('/secrets/') ? { answer: 500 } : undefined);
+    await operator.stopManager();
+    await operator.startManager();
+    expect(tokensAcceptedBy(first)).toEqual(before);
+    proxy.interfere = undefined;
+    await eventually(() => expect(tokensAcceptedBy(first)).toEqual([getToken(5)]), { timeoutMs: 30_000 });
+  });
 });
 
 describe('with 20 Lumigo resources, and as many workloads with a Secret of their own', () => {

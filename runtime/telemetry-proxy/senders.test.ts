@@ -135,7 +135,13 @@ describe('the start of a replica', () => {
     ['does not wait again for a Secret that was not named meanwhile', [['a', 'b'], ['b'], ['a', 'b']], ['b']],
   ])('%s', (_title, steps, expected) => {
     const start = undefined as ReadonlySet<string> | undefined;
-    expect([...(steps.reduce(stillUnread, start) ?? [])]).toEqual(expected);
+    const last = steps.reduce((before, unread) => stillUnread(before, unread, 0), start);
+    expect([...(last ?? [])]).toEqual(expected);
+  });
+
+  it('lasts for an hour at most, because a Secret may be unreadable for ever', () => {
+    const at = (ms: number) => [...stillUnread(new Set('a'), ['a'], ms)];
+    expect([at(60 * 60_000 - 1), at(60 * 60_000)]).toEqual([['a'], []]);
   });
 });
 

@@ -57,9 +57,9 @@ export function limitOptIns(sources: readonly TokenSource[]) {
   return { kept: sources.filter((source) => first.has(getPlace(source))), crowded };
 }
 
-/** Returns the unread places of the start. New ones do not count, because a tenant could delay the start with them. */
-export const stillUnread = (before: ReadonlySet<string> | undefined, unread: readonly string[]): ReadonlySet<string> =>
-  new Set(unread.filter((place) => before?.has(place) ?? true));
+/** Returns the unread places of the start, for an hour. New ones do not count, because a tenant could delay it with them. */
+export const stillUnread = (before: ReadonlySet<string> | undefined, unread: readonly string[], sinceStartMs: number) =>
+  new Set(sinceStartMs < TRANSITION_MS ? unread.filter((place) => before?.has(place) ?? true) : []);
 
 function optedIn(metadata: Metadata): TokenSource | undefined {
   const optIn = findOptIn(metadata);
