@@ -260,6 +260,15 @@ describe('a replica', () => {
     }
   });
 
+  it('waits for the trust in an older certificate, also if another replica announced its authority', async () => {
+    await createWebhook();
+    await given(Date.now() - 10 * DAY);
+    const started = performance.now();
+    const served = [source(), source()].map(({ read }) => read().then(() => performance.now() - started));
+    // A timer may end a moment early.
+    expect(Math.min(...(await Promise.all(served)))).toBeGreaterThan(1_990);
+  });
+
   it('waits for the first certificate without requests', async () => {
     const { read, untilNextCheck } = source();
     await expect(read()).rejects.toThrow('does not exist yet');

@@ -35,8 +35,6 @@ const IDLE_MS = 3_600_000;
 const RETRY_MS = 2_000;
 /** An API server applies a changed caBundle within this time. A replica without a certificate risks nothing. */
 const SETTLE_MS = { first: 2_000, next: 15_000 };
-/** An older authority was announced long ago. A certificate is valid from an hour before it was issued. */
-const RECENT_MS = 65 * 60_000;
 
 /** Watches the Secret, because a volume shows a new one only after a minute. */
 export function certificateSource(
@@ -88,9 +86,8 @@ async function waitForTrust(
   const isNews = signer !== undefined && (await store.announce(signer, Date.now()));
   if (isNews) logger.info({}, 'CA of the webhook certificate added to caBundle');
   if (pair.resourceVersion === served?.resourceVersion) return;
-  // Another replica may have announced it a moment ago.
-  if (isNews || Date.now() - getLifetime(pair.certificate).notBefore < RECENT_MS)
-    await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
+  // Another replica may have announced it a moment ago, also an old one that a tool restored.
+  await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
 }
 
 /** A pair that does not fit is reported once, and the previous one stays. The result tells if any pair is served. */
