@@ -9,6 +9,7 @@ import type { Manifest } from '../constructs/manifest.ts';
 import { LumigoOperator, type LumigoOperatorArgs } from './component.ts';
 import { readConfiguration } from './configuration.ts';
 import { parseSettings } from '../settings/settings.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 const registered = recordResources();
 
@@ -79,6 +80,16 @@ describe('the Pulumi component', () => {
   it.each(['operator', 'external'])('makes no certificate if certificates.issuer is %s', async (issuer) => {
     await register({ settings: { certificates: { issuer } } });
     expect(registered.filter(({ type }) => type.startsWith('tls:') || type.includes('Secret'))).toEqual([]);
+  });
+
+  it('renews its certificate in the last 30 days, and with each version', async () => {
+    const triggers: unknown[] = [];
+    const transformation = ({ type, opts }: { type: string; opts: { replacementTrigger?: unknown } }) =>
+      void (type.startsWith('tls:') && triggers.push(opts.replacementTrigger));
+    await register({ settings: {} }, { transformations: [transformation as never] });
+    expect(triggers).toEqual([operatorVersion(), operatorVersion()]);
+    const certificate = registered.find(({ type }) => type.endsWith(':SelfSignedCert'));
+    expect(certificate?.inputs).toMatchObject({ validityPeriodHours: 8_760, earlyRenewalHours: 720 });
   });
 
   it('respects the transformations of the program that uses it', async () => {

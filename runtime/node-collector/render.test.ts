@@ -14,6 +14,7 @@ const node = { name: 'worker-1', address: '10.0.0.5' };
 
 interface Scrape {
   readonly job_name: string;
+  readonly metrics_path?: string;
   readonly static_configs: readonly { targets: readonly string[]; labels: object }[];
   readonly metric_relabel_configs: readonly { action: string; regex: string }[];
 }
@@ -22,6 +23,7 @@ interface Rendered {
     readonly filelog?: { readonly include: readonly string[]; readonly exclude: readonly string[] };
     readonly prometheus?: { readonly config: { readonly scrape_configs: readonly Scrape[] } };
   };
+  readonly exporters: { readonly otlphttp: object };
   readonly service: { readonly pipelines: object };
 }
 const rendered = (changes: Partial<NodeCollectorConfig> = {}, at = node) =>
@@ -61,11 +63,14 @@ describe("the node collector's configuration", () => {
   });
 
   it('scrapes its own node by the jobs of the original', () => {
-    expect(scrapes().map(({ job_name, static_configs: [target] }) => [job_name, target?.targets[0]])).toEqual([
-      ['k8s-infra-metrics', '10.0.0.5:10250'],
-      ['k8s-infra-metrics-cadvisor', '10.0.0.5:10250'],
-      ['k8s-infra-metrics-resources', '10.0.0.5:10250'],
-      ['prometheus-node-exporter', '127.0.0.1:9100'],
+    const found = scrapes().map(({ job_name: job, static_configs: [target], metrics_path: path }) => [
+      ...[job, target?.targets[0], path],
+    ]);
+    expect(found).toEqual([
+      ['k8s-infra-metrics', '10.0.0.5:10250', '/metrics'],
+      ['k8s-infra-metrics-cadvisor', '10.0.0.5:10250', '/metrics/cadvisor'],
+      ['k8s-infra-metrics-resources', '10.0.0.5:10250', '/metrics/resource'],
+      ['prometheus-node-exporter', '127.0.0.1:9100', undefined],
     ]);
     expect(scrapes().every(({ static_configs: [target] }) => 'instance' in (target?.labels ?? {}))).toBe(true);
   });
@@ -79,7 +84,17 @@ describe("the node collector's configuration", () => {
     const kept = scrapes().flatMap((scrape) => scrape.metric_relabel_configs.filter(({ action }) => action === 'keep'));
     expect(kept.map(({ regex }) => regex)).toEqual(Array(4).fill(essentialMetrics.join('|')));
     const all = scrapes({ essentialOnly: false }).flatMap((scrape) => scrape.metric_relabel_configs);
-    expect(all.map(({ action }) => action)).toEqual(['drop', 'drop']);
+    const twice = ['container_cpu_usage_seconds_total', 'process_open_fds'].map((name) =>
+      all.filter(({ action, regex }) => action === 'drop' && regex.split('|').includes(name)),
+    );
+    expect([all.length, ...twice.map(({ length }) => length)]).toEqual([2, 1, 1]);
+  });
+
+  it('waits without end for the telemetry proxy, and reads no further while its queue is full', () => {
+    const { receivers, exporters } = rendered();
+    const retry_on_failure = { max_elapsed_time: '0s' };
+    expect(receivers.filelog).toMatchObject({ retry_on_failure: { ...retry_on_failure, enabled: true } });
+    expect(exporters.otlphttp).toMatchObject({ retry_on_failure, sending_queue: { block_on_overflow: true } });
   });
 
   it('accepts data up to 80 % of the memory limit, and removes garbage before it refuses any', () => {

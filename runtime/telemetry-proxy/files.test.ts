@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import { prepare, readLoopKeys } from './files.ts';
+import { prepare, readLoopKeys, writeWhole } from './files.ts';
 
 const folder = createTemporaryFolder();
 
@@ -27,4 +27,15 @@ describe('the start of a manager', () => {
       { numRuns: 5 },
     );
   });
+});
+
+it('a file is replaced as a whole: a reader of the former one still reads all of it', () => {
+  const file = join(folder, 'whole');
+  writeWhole(file, 'the former text');
+  const [former, { ino }] = [openSync(file, 'r'), statSync(file)];
+  writeWhole(file, 'new');
+  expect([readFileSync(former, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['the former text', 'new']);
+  closeSync(former);
+  expect(statSync(file).ino).not.toBe(ino);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -73,6 +73,20 @@ describe("the collector's configuration", () => {
     );
   });
 
+  it('tries without end to send what it accepted, and events block their watch instead of being dropped', () => {
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        const exporters = Object.entries(render(given, collected).exporters);
+        const getAll = (start: string) => exporters.flatMap(([name, each]) => (name.startsWith(start) ? each : []));
+        const [shards, events] = [getAll('otlphttp/lumigo'), getAll('otlphttp/to/')];
+        expect(shards).toHaveLength(16);
+        for (const each of [...shards, ...events])
+          expect(each).toHaveProperty('retry_on_failure.max_elapsed_time', '0s');
+        for (const each of events) expect(each).toHaveProperty('sending_queue.block_on_overflow', true);
+      }),
+    );
+  });
+
   it('watches each kind once, for any number of namespaces [D36]', () => {
     fc.assert(
       fc.property(settings, collection, (given, collected) => {
