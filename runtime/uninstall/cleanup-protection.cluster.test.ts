@@ -116,12 +116,12 @@ describe('the clean-up at the end', () => {
   });
 });
 
-async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
+async function protect(through: (transport: Transport) => Transport = (transport) => transport, fence = () => {}) {
   const transport = through(await managerTransport(cluster, installation));
   const stop = new AbortController();
   const logger = pino({ enabled: false });
   const running = new CleanupProtection({ transport, installed, needed: () => true, news: [], logger }).run({
-    ...{ signal: stop.signal, fence: () => undefined, previousRenewTime: undefined },
+    ...{ signal: stop.signal, fence, previousRenewTime: undefined },
   });
   const end = async (): Promise<void> => {
     stop.abort();
@@ -161,6 +161,31 @@ describe('the protection of the clean-up', () => {
     await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
     await eventually(isProtected);
     await end();
+  });
+
+  it('writes nothing with a new token once its term is over', async () => {
+    let isOver = false;
+    const endAtToken = (transport: Transport): Transport => ({
+      ...transport,
+      async request(request) {
+        const answer = await transport.request(request);
+        isOver ||= request.path.endsWith('/token');
+        return answer;
+      },
+    });
+    const fence = () => {
+      if (isOver) throw new Error('the term is over');
+    };
+    const { account, end } = await protect(endAtToken, fence);
+    const read = async () => (await cluster.client.get(account)).metadata;
+    await eventually(async () => expect((await read()).finalizers).toContain(cleanupFinalizer));
+    await cluster.client.delete(account);
+    const { uid } = await read();
+    await eventually(async () => expect(isOver).toBe(true), { timeoutMs: 30_000 });
+    await end();
+    expect(await read()).toMatchObject({ uid, finalizers: [cleanupFinalizer] });
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    installation = await install(cluster.client, {});
   });
 
   it('backs off if its changes are refused, instead of four requests a second [F8]', async () => {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { pause, retrying } from '../async/retrying.ts';
 import { cleanupFinalizer } from '../contract.ts';
 import { getManager, type Installed } from '../installation/installation.ts';
-import { createClient, type Client } from '../kubernetes/http/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
 import { withBounds, type Transport } from '../kubernetes/http/transport.ts';
 import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
@@ -46,13 +46,13 @@ export class CleanupProtection {
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
     for (let isDue = true; !signal.aborted; isDue = (await wait(IDLE_MS)) || needed() !== this.wanted)
-      if (isDue) await retrying(() => this.check(client, signal), { signal, logger, failure, wait, maxMs: 5 * 60_000 });
+      if (isDue) await retrying(() => this.check(client, term), { signal, logger, failure, wait, maxMs: 5 * 60_000 });
   };
 
-  private async check(client: Client, signal: AbortSignal): Promise<void> {
+  private async check(client: Client, term: LeadingContext): Promise<void> {
     const { needed } = this.options;
     const found = await objects.readAll(client, this.objects);
-    if (found.some(objects.isHeldBack)) return this.undoMistake(client, signal);
+    if (found.some(objects.isHeldBack)) return this.undoMistake(client, term);
     const wanted = needed();
     if (wanted === false && found.some(objects.isProtected)) await objects.release(client, this.objects);
     // All at once: a removal in between would find only some protected. An object in deletion accepts no finalizer.
@@ -63,9 +63,9 @@ export class CleanupProtection {
   }
 
   /** Releases rights, because a tool that applies an object in deletion changes nothing. Restores the account. */
-  private async undoMistake(client: Client, signal: AbortSignal): Promise<void> {
+  private async undoMistake(client: Client, term: LeadingContext): Promise<void> {
     const { transport, installed, logger } = this.options;
-    await pause(objects.REMOVED_MS, signal);
+    await pause(objects.REMOVED_MS, term.signal);
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // The other operator does not need them, and nothing releases them later.
     if (isHandedOver) return objects.release(client, this.objects);
@@ -75,21 +75,21 @@ export class CleanupProtection {
       { deleted: refs.map(({ kind, name }) => `${kind} ${name}`) },
       'deleted while the operator runs: restoring the account with new pods, rights have to be applied again',
     );
-    const fresh = await freshClient(client, transport, installed);
+    const authorization = await freshToken(client, installed);
+    const fresh = termClient(withBounds(transport, { authorization }), term);
     const rights = refs.filter(({ kind }) => kind !== 'ServiceAccount');
     if (rights.length < refs.length) await restoreAccount(fresh, installed);
     await objects.release(fresh, rights);
   }
 }
 
-/** The client has a new token: the API server accepts it for 10 s after its first use, even without the account. */
-async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
+/** The API server accepts a new token for 10 s after its first use, even without the account. Undefined: none. */
+async function freshToken(client: Client, installed: Installed): Promise<string | undefined> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
   const answer = client.create({ ...objects.getAccount(installed), subresource: 'token' }, request);
   return answer.then(
-    ({ object }) =>
-      createClient(withBounds(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),
-    () => client,
+    ({ object }) => `Bearer ${(object['status'] as { token: string }).token}`,
+    () => undefined,
   );
 }
 
