@@ -30,6 +30,12 @@ describe('the workload store', () => {
     expect(changed).toEqual([true, true, false, true, true]);
   });
 
+  it('reports another size of large annotations, which may prevent an injection, and none of small ones', () => {
+    const notes = [0, 1_000, 20_000, 20_000, 250_000, 1_000, 0].map((size) => ({ note: 'x'.repeat(size) }));
+    const changed = notes.map((each, index) => see({ resourceVersion: `${10 + index}`, annotations: each })?.changed);
+    expect(changed).toEqual([true, false, true, false, true, true, false]);
+  });
+
   it('ignores older answers', () => {
     see({ resourceVersion: '20', generation: 5 });
     expect(see({ resourceVersion: '19', generation: 4 })?.changed).toBe(false);

@@ -147,10 +147,13 @@ function readMetadata(metadata: Metadata) {
   };
 }
 
+/** Characters of annotations that can alone decide about an injection (injection/size.ts, injection/validity.ts). */
+const LARGE = 16_384;
 const asking = [annotations.retry, annotations.injectContainers, annotations.excludeContainers];
 
 function askedIn(metadata: Metadata): string | undefined {
   const { labels: own = {}, annotations: found = {} } = removeInjectionStatus(metadata);
-  const asked = [asking.map((key) => found[key] ?? null), Object.entries(own).sort()];
+  const size = Object.entries(found).flat().join('').length;
+  const asked = [asking.map((key) => found[key] ?? null), Object.entries(own).sort(), size > LARGE ? [size] : []];
   return asked.flat().some((each) => each !== null) ? digest(JSON.stringify(asked)) : undefined;
 }
