@@ -41,6 +41,18 @@ describe('the store of Lumigo resources', () => {
     expect(store.effective('shop')?.status?.injector?.health).toBe('failing');
   });
 
+  it('tells by which policy the webhook injects a new workload, if it leaves none', () => {
+    const store = new LumigoStore([]);
+    const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'];
+    const at = (createdAt: string) => store.atCreation({ namespace: 'shop', createdAt });
+    expect(at(early)).toBe(store.policy('shop'));
+    const conditions = [{ ...active, lastTransitionTime: '2026-01-02T00:00:00Z' }];
+    store.upsert({ ...lumigo('1'), status: { conditions } });
+    expect([early, late].map(at)).toEqual([undefined, store.policy('shop')]);
+    store.upsert({ ...lumigo('2'), status: { conditions, injector: { health: 'unverified', why: 'first' } } });
+    expect(at(late)).toBeUndefined();
+  });
+
   it('forgets a Lumigo in deletion once our finalizer is removed, even if others remain [F5]', () => {
     const store = new LumigoStore([]);
     store.upsert(lumigo('1', { ...going, finalizers: [contract.finalizer, 'example.com/other'] }));

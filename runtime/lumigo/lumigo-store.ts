@@ -67,6 +67,13 @@ export class LumigoStore {
     return this.policies.get(namespace) ?? (this.isExcluded(namespace) ? excluded : none);
   }
 
+  /** Returns the policy if the webhook injects a workload of that time by it. With a report, it leaves some. */
+  atCreation({ namespace, createdAt }: Record<'namespace' | 'createdAt', string>): NamespacePolicy | undefined {
+    const { conditions, injector } = this.effective(namespace)?.status ?? {};
+    const activeAt = conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime ?? '';
+    return injector === undefined && createdAt > activeAt ? this.policy(namespace) : undefined;
+  }
+
   private judge(namespace: string): void {
     const found = getPolicy(this.in(namespace), this.noPodMode);
     const policy = this.isExcluded(namespace) ? whenExcluded(found) : found;

@@ -63,7 +63,7 @@ const ofReconciler = ({ counter, gauge }: Make) => ({
   ),
   missedInjections: counter(
     'lumigo_operator_missed_injections_total',
-    'Workloads that the webhook missed when they were created, and that the reconciler instrumented later',
+    'New workloads that the webhook missed, so the reconciler instruments them later',
   ),
   events: counter('lumigo_operator_events_total', 'Kubernetes events sent, by reason', ['reason']),
   eventsDropped: counter(

@@ -7,15 +7,14 @@ import { findRevert } from '../injection/revert.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { injectionStatusText } from '../injection/injection-status.ts';
-import type { Metadata, Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { askedWaitMs, isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy, getTried } from '../rollout/transition.ts';
 import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { getFacts, type Change, type ChangeResult, type Failed } from './facts.ts';
+import { getFacts, isMissed, type Change, type ChangeResult, type Failed } from './facts.ts';
 import { contestedUntil, whyWaits } from './plan-workload.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { classifyWorkload, mayHang } from './observations.ts';
@@ -125,11 +124,12 @@ export class WorkloadChanger {
     // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
     const updated = store.update(of, { inFlight: undefined, ...facts });
+    if (isMissed(before, policy, result)) this.term.metrics.missedInjections.inc();
     this.log(before, change, result);
     if (updated !== undefined) this.recorder.result(updated, before, policy, result);
   }
 
-  private log(before: ObservedWorkload, { policy, reason }: WorkloadChange, result: ChangeResult): void {
+  private log(before: ObservedWorkload, { reason }: WorkloadChange, result: ChangeResult): void {
     const { logger, metrics } = this.term;
     const { kind, namespace, name, failure } = before;
     const fields = { kind: kind.kind, namespace, name };
@@ -143,7 +143,6 @@ export class WorkloadChanger {
     metrics.changes.inc({ change: result.change });
     const revert = findRevert(result.workload.metadata);
     if (revert !== undefined) metrics.reverts.inc({ cause: revert.cause });
-    if (result.change === 'added' && wasMissed(result.workload.metadata, policy)) metrics.missedInjections.inc();
   }
 }
 
@@ -161,7 +160,3 @@ const isHeld = ({ workload, policy }: WorkloadChange): boolean =>
 
 export const isLeftBehind = (decision: Decision): boolean =>
   decision.kind === 'remove' ? decision.cause === 'left-behind' : decision.code === 'no-lumigo';
-
-/** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
-const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
-  policy.kind === 'active' && creationTimestamp > policy.createdAt;

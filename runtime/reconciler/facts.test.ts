@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { getFacts, type ChangeResult } from './facts.ts';
+import { getFacts, isMissed, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
@@ -137,6 +137,19 @@ describe('the result of a change', () => {
     expect(facts(unanswered, known)).not.toHaveProperty('lastDecision');
     expect(facts(left, known).lastDecision?.code).toBe('up-to-date');
     expect(facts(written, known).lastDecision?.code).toBe('removed');
+  });
+
+  it('shows that the webhook missed the workload only at the first decision about it', () => {
+    const added: ChangeResult = { ...written, change: 'added' };
+    const due = { kind: 'waiting', workload, observation: { kind: 'due' } } as ChangeResult;
+    const fresh = { ...before, expectedUnder: policy };
+    const results = [added, due, written, left, refused];
+    expect(results.map((result) => isMissed(fresh, policy, result))).toEqual([true, true, false, false, false]);
+    expect(results.map((result) => isMissed(fresh, other, result))).not.toContain(true);
+    expect([added, due, left].map((result) => facts(result))).toEqual(
+      Array(3).fill(expect.objectContaining({ expectedUnder: undefined })),
+    );
+    expect(facts(refused)).not.toHaveProperty('expectedUnder');
   });
 
   it('ends a series of failures if it is a success', () => {

@@ -2,6 +2,7 @@ import { backoffMs } from '../async/retrying.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
@@ -57,7 +58,7 @@ interface Outcome {
 
 export function getFacts(outcome: Outcome): Facts {
   const { policy, result, isCurrent } = outcome;
-  const checkedUnder = isCurrent && !('isUndone' in result) ? policy : undefined;
+  const seen = { checkedUnder: isCurrent && !('isUndone' in result) ? policy : undefined, expectedUnder: undefined };
   switch (result.kind) {
     case 'gone':
     case 'outdated':
@@ -65,12 +66,12 @@ export function getFacts(outcome: Outcome): Facts {
     case 'failed':
       return { checkedUnder: undefined, failure: failureAfter(outcome, result) };
     case 'waiting':
-      return { checkedUnder };
+      return seen;
     case 'left':
-      return { checkedUnder, ...decided(policy, result), ...whenLeft(outcome, result) };
+      return { ...seen, ...decided(policy, result), ...whenLeft(outcome, result) };
     case 'written': {
       const write = writeAfter(outcome, result);
-      return { checkedUnder, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
+      return { ...seen, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
     }
   }
 }
@@ -104,6 +105,13 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
   const retryAt = now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random, atLeastMs });
   return { policy, count, refusedSince, retryAt, problem };
 }
+
+/** Returns whether the webhook missed it. A workload that must wait for its turn is decided about once before. */
+export const isMissed = ({ expectedUnder }: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): boolean =>
+  expectedUnder === policy &&
+  (result.kind === 'waiting'
+    ? result.observation.kind === 'due' && !hasInjection(result.workload)
+    : result.kind === 'written' && result.change === 'added');
 
 /** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
 function writeAfter(outcome: Outcome, made: Written): Write | undefined {

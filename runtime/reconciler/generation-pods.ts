@@ -5,15 +5,8 @@ import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import {
-  isOwnedBy,
-  isPodOf,
-  getPodIdentity,
-  getSelector,
-  MAX_PAGES,
-  PAGE_SIZE,
-  type PodIdentity,
-} from '../kubernetes/resources/pod-identity.ts';
+import { isOwnedBy, isPodOf, getPodIdentity, getSelector, look } from '../kubernetes/resources/pod-identity.ts';
+import type { PodIdentity } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
@@ -44,12 +37,10 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
 /** Keeps the bounded part of each pod, because a tenant decides the size of the rest. */
 async function findPods(of: Workload, client: Client, selector: string, isFound: (pod: Pod) => boolean) {
   const found: ReturnType<typeof lookedAt>[] = [];
-  let pages = 0;
-  const options = { labelSelector: selector, limit: PAGE_SIZE };
+  const options = { ...look, labelSelector: selector };
   for await (const { items } of client.pages({ ...pods, namespace: of.metadata.namespace }, options)) {
     found.push(...(items as readonly Pod[]).filter(isFound).map(lookedAt));
-    pages += 1;
-    if (found.length >= MAX_PODS || pages === MAX_PAGES) break;
+    if (found.length >= MAX_PODS) break;
   }
   return found.slice(0, MAX_PODS);
 }

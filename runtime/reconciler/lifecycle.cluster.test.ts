@@ -248,6 +248,36 @@ describe('the Secret of a Lumigo', () => {
   });
 });
 
+it('no workload counts as missed by the webhook that the Lumigo did not ask for when it was created', async () => {
+  const missed = () => operator.metric('lumigo_operator_missed_injections_total');
+  const before = await missed();
+  const namespace = await testCluster.namespace('left');
+  const selector = { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['back'] }] };
+  await testCluster.lumigo(namespace, injection({ selector }));
+  await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
+  await nextSecond();
+  const create = (name: string, tier = 'web') =>
+    testCluster.create(createWorkload(deployment, namespace, name, { labels: { tier } }));
+  await create('while-inactive');
+  await testCluster.secret(namespace);
+  await testCluster.waitForInstrumented(deployment, namespace, 'while-inactive');
+  await testCluster.waitForWebhook(namespace);
+  await nextSecond();
+  await create('unselected', 'back');
+  await create('selected');
+  await eventually(async () =>
+    expect((await testCluster.readLumigo(namespace)).status?.instrumentedResources).toHaveLength(2),
+  );
+  await testCluster.merge(deployment, namespace, 'unselected', { metadata: { labels: { tier: 'web' } } });
+  await testCluster.waitForInstrumented(deployment, namespace, 'unselected');
+  await testCluster.changeLumigo(namespace, { spec: injection({ enabled: false }) });
+  await testCluster.waitForInstrumented(deployment, namespace, 'selected', false);
+  await create('while-disabled');
+  await testCluster.changeLumigo(namespace, { spec: injection({ enabled: true }) });
+  await testCluster.waitForInstrumented(deployment, namespace, 'while-disabled');
+  expect(await missed()).toBe(before);
+});
+
 it('the oldest Lumigo is in effect, then the next, and the others say why not [D15, D16]', async () => {
   const { withoutWebhook } = operator;
   const namespace = await testCluster.instrumented('heir');

@@ -28,7 +28,7 @@ export interface ObservedWorkload extends Facts {
   readonly label: string | undefined;
   readonly injectionStatus?: string | undefined;
   readonly deleting: boolean;
-  /** A digest of the annotations that ask for a retry or select containers, and of the user's labels. */
+  /** A digest of the annotations that ask for a retry or select containers, of the size of large ones, and of labels. */
   readonly asked?: string | undefined;
 }
 
@@ -37,6 +37,8 @@ export interface Facts {
   readonly checkedUnder?: NamespacePolicy | undefined;
   /** The last such policy. A change by another writer does not clear it. */
   readonly checkedBefore?: NamespacePolicy | undefined;
+  /** The policy under which the webhook should have injected a new workload. The first decision clears it. */
+  readonly expectedUnder?: NamespacePolicy | undefined;
   /** A change in progress. The injection status identifies its echo in the watch. */
   readonly inFlight?: { readonly injectionStatus?: string | undefined } | undefined;
   readonly failure?: Failure | undefined;

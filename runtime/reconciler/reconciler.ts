@@ -12,7 +12,7 @@ import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
-import type { ObservedCredential, ObservedNamespace } from './observed.ts';
+import type { ObservedCredential, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { judgedBefore } from './observations.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
@@ -76,7 +76,8 @@ export class Reconciler {
 
   /** Call it once all workloads are known. Otherwise plans would lack some. */
   begin(): void {
-    const { lumigoes, logger, onInstrumented } = this.options;
+    const { lumigoes, logger, onInstrumented, since } = this.options;
+    const from = since === '' ? new Date().toISOString() : since;
     this.begun = true;
     let workloads = 0;
     for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
@@ -85,7 +86,8 @@ export class Reconciler {
       const activeAt = status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
       for (const workload of there) {
         const facts = this.recorder.begin(workload, policy, activeAt);
-        this.store.update(workload, { ...facts, ...judgedBefore(workload, Date.now()) });
+        const expectedUnder = workload.createdAt > from ? lumigoes.atCreation(workload) : undefined;
+        this.store.update(workload, { ...facts, ...judgedBefore(workload, Date.now()), expectedUnder });
       }
       workloads += there.length;
       this.enqueue(namespace);
@@ -130,13 +132,8 @@ export class Reconciler {
       this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
-  onToken(namespace: string, seen: TokenSeen | undefined): void {
-    this.keep(this.tokens, namespace, seen);
-  }
-
-  onPods(namespace: string, seen: PodsSeen | undefined): void {
-    this.keep(this.pods, namespace, seen);
-  }
+  onToken = (namespace: string, seen: TokenSeen | undefined): void => this.keep(this.tokens, namespace, seen);
+  onPods = (namespace: string, seen: PodsSeen | undefined): void => this.keep(this.pods, namespace, seen);
 
   /** `uids`: all workloads that any replica's telemetry proxy received something from. */
   onReceived(uids: ReadonlySet<string>): void {
@@ -162,13 +159,17 @@ export class Reconciler {
   private see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
     const seen = this.store.upsert(kind, metadata, isListed);
     if (seen === undefined || !this.begun) return;
-    const { workload, before } = seen;
+    const { workload, before, changed } = seen;
     const isTouched = before?.resourceVersion !== workload.resourceVersion && this.rollouts.touch(workload);
-    if (isTouched) this.enqueue(workload.namespace);
-    if (!seen.changed) return;
+    if (changed) this.changed(workload, before);
+    if (changed || isTouched) this.enqueue(workload.namespace);
+  }
+
+  private changed(workload: ObservedWorkload, before: ObservedWorkload | undefined): void {
+    const { lumigoes } = this.options;
+    if (before === undefined) this.store.update(workload, { expectedUnder: lumigoes.atCreation(workload) });
     const isEcho = before?.inFlight !== undefined && before.inFlight.injectionStatus === workload.injectionStatus;
-    if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
-    this.enqueue(workload.namespace);
+    if (!isEcho) this.recorder.seen(workload, before, lumigoes.policy(workload.namespace));
   }
 
   private plan(namespace: string): number {

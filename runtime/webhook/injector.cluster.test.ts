@@ -184,7 +184,7 @@ describe('a workload of a namespace without a Lumigo', () => {
 });
 
 describe('a change while the webhook is down', () => {
-  let [created, optedOut, rolledBack] = ['', '', ''];
+  let [created, optedOut, rolledBack, alone] = ['', '', '', ''];
   beforeAll(async () => {
     created = await testCluster.namespace('away');
     await testCluster.activate(created);
@@ -194,8 +194,11 @@ describe('a change while the webhook is down', () => {
     const value = await testCluster.toTemplate(deployment, rolledBack, 'app');
     await testCluster.activate(rolledBack);
     await testCluster.waitForInstrumented(deployment, rolledBack, 'app');
+    alone = await testCluster.namespace('alone');
     await operator.stopManager();
     await nextSecond();
+    const optIn = { labels: { [labels.autoTrace]: 'true' } };
+    await testCluster.create(createWorkload(deployment, alone, 'app', optIn));
     for (const [, kind] of mutableKinds) await testCluster.create(createWorkload(kind, created, `app-${kind.plural}`));
     await testCluster.merge(deployment, optedOut, 'app', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
     const operations = [{ op: 'replace' as const, path: '/spec/template', value }];
@@ -207,8 +210,9 @@ describe('a change while the webhook is down', () => {
 
   it('creates workloads, which are instrumented once it is back [D12, D30]', async () => {
     for (const [, kind] of mutableKinds) await testCluster.waitForInstrumented(kind, created, `app-${kind.plural}`);
+    await testCluster.waitForInstrumented(deployment, alone, 'app');
     await eventually(async () =>
-      expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutableKinds.length),
+      expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutableKinds.length + 1),
     );
   });
 

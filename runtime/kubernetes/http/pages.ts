@@ -11,6 +11,8 @@ export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeo
 export interface ListOptions extends ReadOptions {
   /** Maximum objects on a page, default 500. A page has fewer if they are large. */
   readonly limit?: number | undefined;
+  /** Default: all. */
+  readonly maxPages?: number | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** After 5 minutes the list expires: `resume` (default) continues with the present state, `fail` throws the 410. */
@@ -39,9 +41,10 @@ export async function* listPages(
   ref: ResourceRef,
   options: ListOptions,
 ): AsyncGenerator<Page, void, undefined> {
-  const { limit = 500 } = options;
+  const { limit = 500, maxPages = Infinity } = options;
   let size = limit;
   let next: string | undefined;
+  let pages = 0;
   do {
     const answer = await readPage(transport, ref, options, { limit: size, continue: next });
     if (answer === 'too large') {
@@ -54,7 +57,8 @@ export async function* listPages(
     if (page.items !== undefined)
       yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion, bytes };
     next = page.metadata.continue ?? '';
-  } while (next !== '');
+    pages += 1;
+  } while (next !== '' && pages < maxPages);
 }
 
 interface PageQuery {

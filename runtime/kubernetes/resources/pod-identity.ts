@@ -10,7 +10,7 @@ export interface PodIdentity {
 }
 
 /** Others may have the same labels. A look reads at most 1,000 of a kind, because a tenant can have any number. */
-export const [PAGE_SIZE, MAX_PAGES] = [50, 20];
+export const look = { limit: 50, maxPages: 20 } as const;
 
 type Find = (workload: Workload, client: Client) => Promise<PodIdentity | undefined> | PodIdentity | undefined;
 
@@ -38,9 +38,9 @@ const finders: Readonly<Record<string, Find>> = {
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
   let [newest, pages]: [Metadata | undefined, number] = [undefined, 0];
-  const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: PAGE_SIZE };
+  const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: look.limit };
   for await (const { items } of client.pages({ ...workloadKinds.replicaSet, namespace }, options)) {
-    if ((pages += 1) > MAX_PAGES) return undefined;
+    if ((pages += 1) > look.maxPages) return undefined;
     for (const { metadata } of items.filter((each) => isOwnedBy(each.metadata, uid)))
       if (getRevision(metadata) > getRevision(newest)) newest = metadata;
   }
