@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
-import { describeNext, describePods, describeTelemetry } from './explain.ts';
+import { noRollout } from '../reconciler/plan-rollout.ts';
+import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
+import { describeNext, describePods, describeTelemetry, findDelay } from './explain.ts';
 
 type Pods = Parameters<typeof describePods>[0];
 const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
@@ -51,6 +53,21 @@ describe('an explanation of a workload', () => {
     expect(describeNext(workloadKinds.deployment, verdict as never, undefined)).toBe(
       'the reconciler tries again later',
     );
+  });
+
+  it('says that another writer undoes the injection, as the status does', () => {
+    const cart = { kind: workloadKinds.deployment, name: 'cart', state: { kind: 'blocked', reason: 'Contested' } };
+    const condition = rolloutCondition({ ...noRollout, blocked: [cart] as never }, undefined, true);
+    const lumigo = { status: { conditions: [condition] } } as never;
+    const verdict = { decision: { kind: 'inject', tried: 'add' }, patch: [{}] } as never;
+    const said = (name: string) => describeNext(workloadKinds.deployment, verdict, findDelay(lumigo, name));
+    expect(said('Deployment/cart')).toMatch(/^nothing for now: it is changed back by another writer/);
+    expect(said('Deployment/art')).toMatch(/^the reconciler instruments it/);
+  });
+
+  it('says when the first telemetry arrived', () => {
+    const status = { instrumentedResources: [{ uid: 'u', telemetry: 'Received', telemetrySince: 'then' }] };
+    expect(describeTelemetry([{ status }] as never, 'u')).toEqual({ telemetry: 'arrives, the first at then' });
   });
 
   it('does not say that the pods of a silent CronJob run without the injection', () => {

@@ -60,7 +60,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     ...(inPods ?? describeRemedy(verdict.decision.code)),
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict, findHalt(lumigoOf(policy, lumigoes))),
+    next: describeNext(kind, verdict, findDelay(lumigoOf(policy, lumigoes), `${kind.kind}/${name}`)),
     ...describeElsewhere(verdict, options.injector.endpoint),
     ...describeTelemetry(lumigoes, workload.metadata.uid),
     notes: [...hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }), ...notesOn(workload, verdict)],
@@ -91,7 +91,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
 }
 
 /** A namespace can have any number of pods with the same labels. */
-const [PAGE_SIZE, MAX_PAGES, MAX_NAMES_SHOWN] = [100, 20, 10];
+const [pages, MAX_NAMES_SHOWN] = [{ limit: 100, maxPages: 20 }, 10];
 type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
 
 async function decidePods(
@@ -100,14 +100,11 @@ async function decidePods(
   { client, namespace, injector }: ExplainOptions,
 ) {
   const found: DecidedPod[] = [];
-  const options = { labelSelector: getSelector(workload), fieldSelector: NOT_ENDED, limit: PAGE_SIZE };
-  let left = MAX_PAGES;
+  const options = { ...pages, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
   for await (const { items } of client.pages({ ...pods, namespace }, options)) {
     const own = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined && isPodOf(workload, metadata));
     for (const pod of own.map((each) => ({ ...each, apiVersion: pods.version, kind: 'Pod' })))
       found.push({ name: pod.metadata.name, ...decidePod({ pod, policy, injector }) });
-    left -= 1;
-    if (left === 0) break;
   }
   return found;
 }
@@ -209,8 +206,13 @@ const next: Readonly<Record<Outlook, string>> = {
 
 const laterPods: Readonly<Record<string, string>> = { CronJob: 'its next Jobs', ReplicaSet: 'its new pods' };
 
-const findHalt = (lumigo: LumigoResource | undefined): string | undefined =>
-  lumigo?.status?.conditions?.find(({ type, reason }) => type === 'RolledOut' && reason === 'Halted')?.message;
+/** Returns what the status says. Only the leader knows that another writer undoes its changes. */
+export function findDelay(lumigo: LumigoResource | undefined, workload: string): string | undefined {
+  const { reason, message = '' } = lumigo?.status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
+  const contested = message.includes(` ${workload} ${blockedTexts.Contested}`);
+  if (contested) return `it ${blockedTexts.Contested}. Its event LumigoInstrumentationContested says what to do`;
+  return reason === 'Halted' ? message : undefined;
+}
 
 const whyNotNow = ({ blocked }: Verdict, halt: string | undefined): string | undefined =>
   blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
