@@ -3,6 +3,7 @@ import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
 import { labels, suffixes } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
+import { imageFlags } from '../../sandbox/manager/image-flags.ts';
 import { toConfig } from '../../sandbox/manager/configuration.ts';
 import { synthesize, withEverything } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -321,4 +322,8 @@ describe('the addresses', () => {
     expect(text).not.toContain('cluster.local');
     expect(text).not.toContain('gcr.io/kubebuilder');
   });
+});
+
+it("the image limits the heap to a part of the container's memory, because a fixed limit would ignore its setting", () => {
+  expect(imageFlags()).toContain('--max-old-space-size-percentage=60');
 });

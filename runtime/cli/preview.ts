@@ -15,6 +15,6 @@ export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
   const previews = await preview({ ...context, namespace, assume, pace: context.config });
   if (previews.length === 0)
-    invocation.note('No namespace has a Lumigo resource. Preview one: lumigo preview -n NAMESPACE --assume-lumigo');
+    invocation.note('No namespace has a Lumigo resource. See opt-ins: lumigo preview -n NAMESPACE [--assume-lumigo]');
   invocation.print(await formatted(output, previews, renderPreview));
 });

@@ -36,6 +36,26 @@ function tellSilence({ senders, others = 0 }: { senders: number; others?: number
   return store.get(deployment, 'large', 'silent')?.telemetry?.kind;
 }
 
+it('the metric counts the workloads of a namespace by their telemetry, without zeros', async () => {
+  const metrics = createMetrics();
+  const { signal } = new AbortController();
+  const facts = new TelemetryFacts({
+    store: new WorkloadStore(() => 0),
+    lumigoes: new LumigoStore([]),
+    metrics,
+    signal,
+  });
+  facts.count('shop', { received: 3, awaited: 2, silent: [{}] as never });
+  facts.count('other', { received: 0, awaited: 0, silent: [] });
+  const { values } = await metrics.telemetryWorkloads.get();
+  const counts = values.map(({ labels: { namespace, telemetry }, value }) => [namespace, telemetry, value]);
+  expect(counts.sort()).toEqual([
+    ['shop', 'awaited', 2],
+    ['shop', 'received', 3],
+    ['shop', 'silent', 1],
+  ]);
+});
+
 describe('the fact about a workload without telemetry', () => {
   it('is NothingYet while every workload that sends is listed', () => {
     expect(tellSilence({ senders: 1_999, others: 18_000 })).toBe('NothingYet');
