@@ -44,7 +44,8 @@ export async function removeInstrumentation(client: Client, namespaces: Namespac
     else problems.push(`${subject} stays instrumented: ${problem}`);
   });
   const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
-  if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
+  const hint = 'The event LumigoCannotRemoveInstrumentation says why, if a change was refused';
+  if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}. ${hint}`);
   return { removed, problems, unclean };
 }
 

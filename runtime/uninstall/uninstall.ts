@@ -96,20 +96,17 @@ class Cleaner {
     const { client, isLast = false } = this.options;
     if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     if (isLast || problems.length > 0) return problems;
-    return removeInstrumentation(client, this, 0).then(
-      (found) => found.problems.map((some) => `${some}. The event LumigoCannotRemoveInstrumentation says why`),
-      (error: unknown) => [describeError(error)],
-    );
+    return (await removeInstrumentation(client, this, 0).catch(() => ({ problems }))).problems;
   }
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
     const { client, print } = this.options;
-    // Decided once, because the acting `Lumigo` may be the first that is gone.
-    for (const { namespace } of left.map(({ metadata }) => metadata)) {
-      if (this.traced.has(namespace)) continue;
-      this.traced.add(namespace);
-      const acting = effectiveLumigo(left.filter(({ metadata }) => metadata.namespace === namespace));
-      if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(namespace);
+    // Decided at first sight, because the acting `Lumigo` may be the first that is gone.
+    for (const { metadata } of left.filter((each) => !this.traced.has(each.metadata.namespace))) {
+      const acting = effectiveLumigo(left.filter((each) => each.metadata.namespace === metadata.namespace));
+      this.traced.add(metadata.namespace);
+      if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false)
+        this.kept.add(metadata.namespace);
     }
     const failures: Failures = new Map();
     const present = left.filter((lumigo) => !isLeaving(lumigo));
