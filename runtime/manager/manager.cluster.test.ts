@@ -215,7 +215,6 @@ describe('the probe of the webhook', () => {
   it("passes through the injector's own rule, so that an excluding condition is noticed [F29]", async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('excluded');
-    await testCluster.create(createWorkload(deployment, namespace, 'app'));
     await testCluster.activate(namespace);
     await testCluster.waitForCondition(namespace, 'WebhookReachable', {
       status: 'True',

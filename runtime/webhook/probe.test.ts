@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { workloadKinds } from '../contract.ts';
 import { reviewLumigo } from './lumigoes.ts';
-import { afterProbe, isOwnRefusal, nextCandidate, noProbe, unreachable, type Candidate } from './probe.ts';
+import { isOwnRefusal, nextCandidate, unreachable, type Candidate } from './probe.ts';
 import { tooLargeNote } from './review.ts';
 
 it.each([
@@ -54,46 +54,4 @@ it('the probe uses each namespace in turn, so the objects of one alone do not de
   expect(nextCandidate(all, candidate('a', 'another'))).toBe(b);
   expect(nextCandidate([candidate('a')], a)).toEqual(a);
   expect(nextCandidate([], a)).toBeUndefined();
-  expect(nextCandidate(all, b, true)).toBe(b);
-  expect(nextCandidate(all, candidate('deleted'), true)).toBe(a);
-});
-
-/** `lumigo`: another policy refuses the workload, so the probe uses a Lumigo. */
-const answers = {
-  yes: { reachable: true, reason: 'ProbeSucceeded', message: '' },
-  no: { reachable: false, reason: 'ProbeFailed', message: '' },
-  lumigo: { reachable: true, reason: 'ProbeSucceeded', message: '', isIndirect: true },
-  noLumigo: { reachable: false, reason: 'ProbeFailed', message: '', isIndirect: true },
-  none: undefined,
-} as const;
-
-describe('the result of a probe', () => {
-  it.each<[string, readonly (keyof typeof answers)[], readonly string[]]>([
-    ['is reported each minute', ['yes', 'yes'], ['true 60', 'true 60']],
-    [
-      'is reported from the second failure on, which comes soon',
-      ['no', 'no', 'no'],
-      ['5 again', 'false 60', 'false 60'],
-    ],
-    ['is not known without an answer', ['none', 'yes', 'none'], ['5', 'true 60', '5']],
-    ['is that for a Lumigo, if no workload can be tried', ['lumigo', 'lumigo'], ['true 60', 'true 60']],
-    [
-      'is no proof against the failure of a workload',
-      ['no', 'lumigo', 'no', 'lumigo'],
-      ['5 again', '60', 'false 60', '60'],
-    ],
-    ['is no proof beside that of a workload', ['yes', 'lumigo', 'yes'], ['true 60', '60', 'true 60']],
-    ['recovers as it failed', ['yes', 'noLumigo', 'noLumigo', 'lumigo'], ['true 60', '5 again', 'false 60', 'true 60']],
-    ['counts failures in a row only', ['no', 'yes', 'no'], ['5 again', 'true 60', '5 again']],
-  ])('%s', (_title, seen, expected) => {
-    let state = noProbe;
-    const steps = seen.map((each) => {
-      state = afterProbe(state, answers[each]);
-      const { report, waitMs, isAgain } = state;
-      return [report?.reachable, waitMs / 1_000, isAgain === true ? 'again' : undefined].filter(
-        (said) => said !== undefined,
-      );
-    });
-    expect(steps.map((step) => step.join(' '))).toEqual(expected);
-  });
 });

@@ -15,8 +15,6 @@ export interface Candidate {
 
 export interface WebhookSeen extends Problem {
   readonly reachable: boolean;
-  /** Another policy refused the workload, so a `Lumigo` was used, which the injector's rule does not select. */
-  readonly isIndirect?: boolean;
 }
 
 interface ProbeOptions {
@@ -32,50 +30,29 @@ const INTERVAL_MS = 60_000;
 /** The webhook or its Service may be starting, so a first failure is not reported. */
 const RECHECK_MS = 5_000;
 
-interface ProbeState {
-  readonly isFailing: boolean;
-  readonly isDirect: boolean;
-  readonly waitMs: number;
-  readonly isAgain?: boolean;
-  readonly report?: WebhookSeen;
-}
-
-export const noProbe: ProbeState = { isFailing: false, isDirect: false, waitMs: RECHECK_MS / 2 };
-
 /** Probes the webhook through the API server. With failurePolicy Ignore an unreachable webhook causes no error. */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal } = options;
-  let [state, last]: [ProbeState, Candidate | undefined] = [noProbe, undefined];
-  await pause(state.waitMs, signal);
+  let [failures, last]: [number, Candidate | undefined] = [0, undefined];
+  await pause(RECHECK_MS / 2, signal);
   while (!signal.aborted) {
-    last = nextCandidate(options.candidates(), last, state.isAgain);
-    state = afterProbe(state, last && (await probeOnce(options, last)));
-    if (state.report !== undefined) options.onResult(state.report);
-    await pause(state.waitMs, signal);
+    last = nextCandidate(options.candidates(), last);
+    const result = last && (await probeOnce(options, last));
+    if (result !== undefined) failures = result.reachable ? 0 : failures + 1;
+    if (result !== undefined && failures !== 1) options.onResult(result);
+    await pause(failures === 1 || result === undefined ? RECHECK_MS : INTERVAL_MS, signal);
   }
 }
 
-/** A first failure is checked again with the same candidate. An indirect success does not replace a direct result. */
-export function afterProbe({ isFailing, isDirect }: ProbeState, seen: WebhookSeen | undefined): ProbeState {
-  if (seen === undefined) return { isFailing, isDirect, waitMs: RECHECK_MS };
-  const { reachable, isIndirect = false } = seen;
-  if (reachable && isIndirect && isDirect) return { isFailing, isDirect, waitMs: INTERVAL_MS };
-  const next = { isFailing: !reachable, isDirect: !isIndirect };
-  if (next.isFailing && !isFailing) return { ...next, waitMs: RECHECK_MS, isAgain: true };
-  return { ...next, waitMs: INTERVAL_MS, report: seen };
-}
-
 /** Returns that of the next namespace, because an editor decides how the API server answers about its objects. */
-export function nextCandidate(all: readonly Candidate[], last?: Candidate, isAgain = false): Candidate | undefined {
+export function nextCandidate(all: readonly Candidate[], last: Candidate | undefined): Candidate | undefined {
   const before = all.findIndex(({ lumigo }) => lumigo.metadata.namespace === last?.lumigo.metadata.namespace);
-  return all[isAgain ? before : before + 1] ?? all[0];
+  return all[before + 1] ?? all[0];
 }
 
 /** Probes with a workload, so that the injector's own rule and conditions apply, and otherwise with a `Lumigo`. */
 async function probeOnce(options: ProbeOptions, { workload, lumigo }: Candidate): Promise<WebhookSeen | undefined> {
-  const direct = workload && (await ask(options, workload, workload.kind.template));
-  const seen = direct ?? (await ask(options, lumigoRef(lumigo), []));
-  return seen && { ...seen, isIndirect: workload !== undefined && direct === undefined };
+  return (workload && (await ask(options, workload, workload.kind.template))) ?? ask(options, lumigoRef(lumigo), []);
 }
 
 /** Returns undefined if another policy refuses, the object no longer exists, or there is no answer. */
