@@ -3,9 +3,10 @@ import { choiceIn, getChoice } from './chosen-containers.ts';
 import { blocked, corrected, none, sentence, type Decision, type DecisionInput } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { injectionStatusText } from './injection-status.ts';
-import { isInjected, remove, uninstrument } from './remove.ts';
+import { hasInjection, isInjected, remove, uninstrument } from './remove.ts';
 import { findRevert, retryDelayMs, withRevert } from './revert.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectorSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { currentFormat } from './variables.ts';
 import { toTemplate } from './workload.ts';
@@ -31,10 +32,15 @@ export function skippedAfterRevert({ workload, injector, attempt = 0 }: Decision
 /** Returns the attempts before a retry by the user's change: the first after the delay, if no queue makes the retries. */
 export function findRetry({ workload, injector: { strategy }, operation, now }: DecisionInput): number | undefined {
   const revert = findRevert(workload.metadata);
-  const isChange = operation === 'UPDATE' && (strategy === 'on-next-change' || strategy === 'manual');
-  const isDue = revert !== undefined && Date.parse(revert.at) + retryDelayMs(revert.attempt) <= Date.parse(now);
-  return strategy === 'immediate' || (isChange && isDue) ? revert?.attempt : undefined;
+  if (revert === undefined || strategy === 'immediate') return revert?.attempt;
+  // An undo that brings the injection back is no change of the program.
+  const isChange = operation === 'UPDATE' && !hasInjection(workload);
+  const isDue = Date.parse(revert.at) + retryDelayMs(revert.attempt) <= Date.parse(now);
+  return isChange && isDue && waitsForChange(workload, strategy) ? revert.attempt : undefined;
 }
+
+const waitsForChange = ({ metadata }: Workload, strategy: InjectorSettings['strategy']): boolean =>
+  strategy === 'on-next-change' || (strategy === 'manual' && metadata.annotations?.[annotations.retry] === undefined);
 
 /** Removes an injection that a user brought back, and keeps the record of its revert. */
 export function takeBack(workload: Workload, { code, message }: Decision): Decision {

@@ -7,6 +7,7 @@ import {
   decided as decide,
   failedIn,
   injected,
+  injector as installed,
   instrumented,
   made,
   older,
@@ -118,6 +119,9 @@ const dueAt = (minutes: number, strategy: InjectorSettings['strategy'] = 'on-nex
   now: new Date(Date.parse(at) + minutes * 60_000).toISOString(),
 });
 const otherEnv = reverted(template({ env: [{ name: 'A', value: 'b' }] }));
+const approved = workload(template(), { annotations: { [annotations.retry]: '1' } });
+const approvedKey = revertKey(approved, template(), injector.image);
+const revertedAfterApproval = { ...approved, metadata: withRevert(approved.metadata, { ...revert, key: approvedKey }) };
 const triedWith = (code: string) => (code === 'injected' ? 'add' : 'nothing');
 
 describe('a reverted workload', () => {
@@ -139,8 +143,15 @@ describe('a reverted workload', () => {
     ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'reverted'],
     ['nor by a change that comes too early', otherEnv, dueAt(59), 'reverted'],
     ['nor by a change that the queue of retries comes before', otherEnv, dueAt(60, 'progressive'), 'reverted'],
+    [
+      'nor by a change after an approval, which the queue retries',
+      revertedAfterApproval,
+      dueAt(60, 'manual'),
+      'reverted',
+    ],
     ['nor without a change', reverted(), { ...dueAt(60), operation: 'RECONCILE' }, 'reverted'],
     ['is injected with the first change after its delay, if it waits for one', otherEnv, dueAt(60), 'injected'],
+    ['is injected in the same way if it waits for an approval', otherEnv, dueAt(60, 'manual'), 'injected'],
     ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
     ['is injected if no revert holds', reverted(), { injector: { ...injector, strategy: 'immediate' } }, 'injected'],
     ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
@@ -252,11 +263,14 @@ describe('after `kubectl rollout undo`', () => {
   ])('a revert stands although a user brings back %s', (_what, bringBack) => {
     const failing = instrumented(version('1'));
     const before = takenBack(failing);
-    const decision = decide(bringBack(before, failing), { operation: 'UPDATE', by: 'webhook', old: before });
-    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'reverted' });
-    expect(decision.message).toContain('it crashed');
-    expect(changed(decision)).toEqual(before);
-    expect(findRevert(changed(decision).metadata)?.attempt).toBe(3);
+    for (const strategy of ['progressive', 'on-next-change', 'manual'] as const) {
+      const later = { ...dueAt(24 * 60), injector: { ...installed, strategy } };
+      const decision = decide(bringBack(before, failing), { ...later, by: 'webhook', old: before });
+      expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'reverted' });
+      expect(decision.message).toContain('it crashed');
+      expect(changed(decision)).toEqual(before);
+      expect(findRevert(changed(decision).metadata)?.attempt).toBe(3);
+    }
   });
 
   it.each<readonly [string, NamespacePolicy]>([

@@ -14,7 +14,7 @@ import { askedWaitMs, isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy, getTried } from '../rollout/transition.ts';
 import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { getFacts, isMissed, type Change, type ChangeResult, type Failed } from './facts.ts';
+import { getFacts, isMissed, type Change, type ChangeResult, type Failed, type Written } from './facts.ts';
 import { contestedUntil, whyWaits } from './plan-workload.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { classifyWorkload, mayHang } from './observations.ts';
@@ -69,7 +69,7 @@ export class WorkloadChanger {
         throw new Error('its namespace has a Lumigo resource that is not known yet');
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
-      return { kind: 'written', ...(await this.write(planned, seen, decision.workload)), change, decision };
+      return { kind: 'written', ...(await this.write(planned, seen, decision)), change, decision };
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
@@ -97,12 +97,12 @@ export class WorkloadChanger {
     return isNow ? undefined : { kind: 'due', waits, isRetry: findRevert(seen.metadata) !== undefined, ...reading };
   }
 
-  private async write({ workload }: WorkloadChange, before: Workload, after: Workload) {
+  private async write({ workload }: WorkloadChange, before: Workload, { workload: after, tried }: Written['decision']) {
     const { api, store } = this.term;
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return { workload: { ...after, metadata: before.metadata } };
     // The record of a revert decides. If the write fails, the next reading finds it again.
-    if (!hasInjection(before) && injectionStatusText(after.metadata) === undefined)
+    if (tried === 'nothing' && !hasInjection(before) && injectionStatusText(after.metadata) === undefined)
       this.rollouts.see(workload, { kind: 'clean' });
     // The watch may report the change before the answer arrives.
     store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });

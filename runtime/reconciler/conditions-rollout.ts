@@ -91,6 +91,6 @@ function toRetry(reverted: RolloutSummary['reverted'], strategy: RolloutSummary[
   const command = `when you run 'kubectl -n ${each.namespace} annotate --overwrite ${each.kind.plural}.${each.kind.group} ${each.name} ${annotations.retry}="$(date)"'`;
   const change = 'The operator tries again when the images change, or with a later change of its pod template';
   if (strategy === 'on-next-change') return change;
-  if (strategy === 'manual') return `${change}, or ${command}`;
+  if (strategy === 'manual') return `${change}, or ${command}. After that it also tries again later`;
   return `The operator tries again later, or when the images or the injector change, or ${command}`;
 }

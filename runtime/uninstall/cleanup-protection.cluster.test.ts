@@ -163,27 +163,32 @@ describe('the protection of the clean-up', () => {
     await end();
   });
 
-  it('writes nothing with a new token once its term is over', async () => {
-    let isOver = false;
-    const endAtToken = (transport: Transport): Transport => ({
+  it.each([
+    ['restores nothing if its term ends before', false, ({ path }: ApiRequest) => path.endsWith('/token')],
+    ['restores the account whole if its term ends in between', true, ({ method }: ApiRequest) => method === 'PATCH'],
+  ])('%s', async (_what, isRestored, endsAt) => {
+    const term = { isDeleted: false, isOver: false };
+    const endingAt = (transport: Transport): Transport => ({
       ...transport,
       async request(request) {
         const answer = await transport.request(request);
-        isOver ||= request.path.endsWith('/token');
+        term.isOver ||= term.isDeleted && endsAt(request);
         return answer;
       },
     });
     const fence = () => {
-      if (isOver) throw new Error('the term is over');
+      if (term.isOver) throw new Error('the term is over');
     };
-    const { account, end } = await protect(endAtToken, fence);
+    const { account, end } = await protect(endingAt, fence);
     const read = async () => (await cluster.client.get(account)).metadata;
     await eventually(async () => expect((await read()).finalizers).toContain(cleanupFinalizer));
     await cluster.client.delete(account);
+    term.isDeleted = true;
     const { uid } = await read();
-    await eventually(async () => expect(isOver).toBe(true), { timeoutMs: 30_000 });
+    await eventually(async () => expect(term.isOver).toBe(true), { timeoutMs: 30_000 });
+    if (isRestored) await eventually(async () => expect((await read()).uid).not.toBe(uid));
     await end();
-    expect(await read()).toMatchObject({ uid, finalizers: [cleanupFinalizer] });
+    if (!isRestored) expect(await read()).toMatchObject({ uid, finalizers: [cleanupFinalizer] });
     await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
     installation = await install(cluster.client, {});
   });

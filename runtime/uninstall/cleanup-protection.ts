@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { pause, retrying } from '../async/retrying.ts';
 import { cleanupFinalizer } from '../contract.ts';
 import { getManager, type Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
 import { withBounds, type Transport } from '../kubernetes/http/transport.ts';
 import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
@@ -76,10 +76,13 @@ export class CleanupProtection {
       'deleted while the operator runs: restoring the account with new pods, rights have to be applied again',
     );
     const authorization = await freshToken(client, installed);
-    const fresh = termClient(withBounds(transport, { authorization }), term);
+    const fresh = withBounds(transport, { authorization });
     const rights = refs.filter(({ kind }) => kind !== 'ServiceAccount');
-    if (rights.length < refs.length) await restoreAccount(fresh, installed);
-    await objects.release(fresh, rights);
+    term.signal.throwIfAborted();
+    term.fence();
+    // It goes on after the end of the term, because nothing else would create the account again.
+    if (rights.length < refs.length) await restoreAccount(createClient(fresh), installed);
+    await objects.release(termClient(fresh, term), rights);
   }
 }
 

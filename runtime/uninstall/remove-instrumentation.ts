@@ -30,10 +30,15 @@ const MAX_CONCURRENT_CHANGES = 16;
 const MAX_NAMED = 5;
 
 /** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. */
-export async function removeInstrumentation(client: Client, namespaces: Namespaces, until: number): Promise<Removal> {
+export async function removeInstrumentation(
+  client: Client,
+  namespaces: Namespaces,
+  until: number,
+  signal?: AbortSignal,
+): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;
-  await forEachConcurrent(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client), async ({ kind, workload }) => {
+  await forEachConcurrent(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, signal), async ({ kind, workload }) => {
     const { namespace = '', name } = workload.metadata;
     const subject = `${kind.kind} ${namespace}/${name}`;
     const isLate = Date.now() >= until;
@@ -52,9 +57,9 @@ export async function removeInstrumentation(client: Client, namespaces: Namespac
 export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
   (await instrumentedWorkloads(client).next()).done !== true;
 
-async function* instrumentedWorkloads(client: Client) {
+async function* instrumentedWorkloads(client: Client, signal?: AbortSignal) {
   for (const [kind, options] of lists)
-    for await (const { items } of client.pages(kind, options))
+    for await (const { items } of client.pages(kind, { ...options, signal }))
       yield* items
         .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
         .filter(({ workload }) => isToClean(workload));

@@ -35,6 +35,8 @@ interface UninstallOptions {
 
 const INTERVAL_MS = 1_000;
 const MAX_NAMES_SHOWN = 5;
+/** Helm ends its hook half a minute after the deadline, and its log with it. */
+const NAMING_MS = 10_000;
 const MAX_CONCURRENT = 8;
 
 /**
@@ -96,7 +98,10 @@ class Cleaner {
     const { client, isLast = false } = this.options;
     if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
     if (isLast || problems.length > 0) return problems;
-    return (await removeInstrumentation(client, this, 0).catch(() => ({ problems }))).problems;
+    return removeInstrumentation(client, this, 0, AbortSignal.timeout(NAMING_MS)).then(
+      (found) => found.problems,
+      (error: unknown) => [`The workloads that are left could not be listed: ${describeError(error)}`],
+    );
   }
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {

@@ -54,9 +54,12 @@ describe('the review of a workload', () => {
 
   it('warns about an object of another form, in a namespace that is traced', () => {
     const message = expect.stringContaining('is not of the form that Kubernetes defines');
-    const warnings = [expect.stringMatching(/^Lumigo: The object is not of the form/)];
+    const warnings = [expect.stringMatching(/^Lumigo: the object is not of the form/)];
     expect(review('UPDATE', { oldObject: made() })).toMatchObject({ allowed: true, code: 200, message, warnings });
     expect(review('UPDATE', { oldObject: made() }, undefined, { kind: 'none' }).warnings).toEqual([]);
+    // The operator's probe cannot read its label there.
+    const own = { oldObject: made(), userInfo: { username: 'us' }, dryRun: true };
+    expect(review('UPDATE', own, undefined, { kind: 'none' })).toMatchObject({ allowed: true, warnings });
   });
 
   it('says that a request deletes the resource', () => {

@@ -4,7 +4,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
-import { allowed, probeEcho, tooLarge, type AdmissionRequest, type Answer } from './review.ts';
+import { allowed, otherForm, probeEcho, tooLarge, type AdmissionRequest, type Answer } from './review.ts';
 
 export interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -18,21 +18,17 @@ export interface InjectorContext {
 /** Returns the answer to a review. It always allows, because failurePolicy Ignore does not cover a refusal. */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
   const { object: workload, userInfo, dryRun, unread, operation } = request;
-  if (userInfo?.username === context.ownUser)
-    return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
+  if (userInfo?.username === context.ownUser) return probeEcho(request) ?? ownAnswer(request);
   if (operation === 'DELETE') return allowed('The request deletes the resource; resource will not be mutated');
   if (unread !== undefined) return tooLarge(unread);
-  if (workload === undefined) return allowed(otherForm, isTraced(request, context) ? [`Lumigo: ${otherForm}`] : []);
+  if (workload === undefined) return otherForm(context.policy(request.namespace ?? '').kind === 'active');
   const decision = decideAbout(workload, request, context);
   const answer = answerTo(decision, workload);
   return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
 }
 
-const otherForm =
-  'The object is not of the form that Kubernetes defines, such as a volume that is null; nothing will be mutated';
-
-const isTraced = ({ namespace = '' }: AdmissionRequest, { policy }: InjectorContext): boolean =>
-  policy(namespace).kind === 'active';
+const ownAnswer = ({ object }: AdmissionRequest): Answer =>
+  object === undefined ? otherForm(true) : allowed("The operator's own request; it will not be mutated");
 
 function decideAbout(
   workload: Workload,

@@ -6,7 +6,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import { tooLargeNote } from './review.ts';
+import { otherFormNote, tooLargeNote } from './review.ts';
 
 export interface Candidate {
   readonly lumigo: LumigoResource;
@@ -69,7 +69,11 @@ async function ask(
   const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };
   try {
     const { warnings } = await client.patch(ref, { kind: 'merge', body }, options);
-    if (!warnings.some((text) => [probeEchoPrefix + probe, tooLargeNote].some((echo) => text.startsWith(echo))))
+    if (
+      !warnings.some((text) =>
+        [probeEchoPrefix + probe, tooLargeNote, otherFormNote].some((echo) => text.startsWith(echo)),
+      )
+    )
       return { reachable: false, ...unreachable(performance.now() - started, timeoutSeconds) };
     return { reachable: true, reason: 'ProbeSucceeded', message: 'The API server reaches the injector webhook' };
   } catch (error) {

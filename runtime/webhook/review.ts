@@ -33,11 +33,15 @@ export const allowed = (message: string, warnings: readonly string[] = []): Answ
   warnings,
 });
 
-/** The beginning of the warning. It also proves to the operator's probe that the webhook was called. */
+/** The beginnings of two warnings. They also prove to the operator's probe that the webhook was called. */
 export const tooLargeNote = 'Lumigo: the resource is too large to be reviewed';
+export const otherFormNote = 'Lumigo: the object is not of the form that Kubernetes defines';
 
 export const tooLarge = (size: string, message = `${tooLargeNote} (${size}) and is not changed`): Answer =>
   allowed(message, [message]);
+
+const otherFormMessage = `${otherFormNote}, such as a volume that is null; nothing will be mutated`;
+export const otherForm = (isShown: boolean): Answer => allowed(otherFormMessage, isShown ? [otherFormMessage] : []);
 
 /** Returns the answer to a dry run of the operator's probe; undefined for other requests. */
 export function probeEcho({ dryRun, object }: AdmissionRequest): Answer | undefined {
