@@ -52,9 +52,9 @@ const waitForReads = (count: number) => eventually(() => expect(reads).toBe(coun
 const waitForValue = (expected: object, key = 'token') =>
   eventually(() => expect(cache.get(source(key))).toMatchObject(expected));
 
-function pass(ms: number): void {
+function pass(ms: number, leads = true): void {
   clock.now += ms;
-  cache.lead(true);
+  cache.lead(leads);
 }
 
 /** The clock may pass on before the answer to a request is there. */
@@ -148,16 +148,22 @@ describe('the cache of credentials [F9]', () => {
     }
     await eventually(() => expect(cache.get(unknown)).toMatchObject({ problem: { reason: 'SecretUnreadable' } }));
     const tried = reads;
+    const all = [unknown, ...[1, 2, 3].map((index) => ({ ...unknown, name: `unknown-${index}` }))];
+    const having = (reason: string) => all.filter((each) => cache.get(each)?.problem?.reason === reason);
+    cache.want('b', all);
     await eventually(() => {
       pass(15_000);
       expect(reads).toBeGreaterThan(tried + 3);
+      expect(having('SecretUnreadable')).toEqual(all);
     });
     expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     await cluster.restartApiServer();
-    await eventually(() => {
-      pass(30_000);
-      expect(cache.get(unknown)).toMatchObject({ problem: { reason: 'SecretNotFound' } });
-    });
+    clock.now += 30_000;
+    // A replica that does not lead reads them at the pace of news, too.
+    for (const count of all.keys()) {
+      pass(500, false);
+      await eventually(() => expect(having('SecretNotFound')).toHaveLength(count + 1));
+    }
     expect(cache.get(source())).toMatchObject({ token: getToken(1) });
   });
 });

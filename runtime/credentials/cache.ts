@@ -18,7 +18,7 @@ interface CredentialCacheOptions {
 }
 
 const MAX_CONCURRENT_READS = 8;
-/** After so many failures a Secret that was never read is unreadable, and no Secret is urgent. */
+/** After so many failures a Secret that was never read is unreadable, and is read at the pace of news. */
 const TRIES = 3;
 const IDLE_MS = 60_000;
 /** Replicas that started together drift apart by up to this time with each read. */
@@ -111,9 +111,7 @@ export class CredentialCache {
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     this.options.logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');
-    if (secret.failures < TRIES) return;
-    secret.reportedAt = undefined;
-    if (secret.readAt !== undefined) return;
+    if (secret.failures < TRIES || secret.readAt !== undefined) return;
     secret.readAt = startedAt;
     if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);
   }

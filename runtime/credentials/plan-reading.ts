@@ -1,7 +1,7 @@
 /** Times are milliseconds by one clock. */
 export interface ReadingState {
   readonly namespace: string;
-  /** Undefined: never with success. */
+  /** Undefined until it is read or unreadable. */
   readonly readAt: number | undefined;
   /** The time from which it must be read, because its content may have changed. */
   readonly reportedAt: number | undefined;
