@@ -20,10 +20,8 @@ export function writeConfiguration(settings: ProxySettings, collection?: Collect
 
 /** An empty file would accept an empty token, so a random one replaces it. */
 export function writeTokens(settings: Folder, tokens: readonly string[]): void {
-  writeWhole(
-    tokensFile(settings.telemetryProxyDirectory),
-    (tokens.length === 0 ? [`none-${randomUUID()}`] : tokens).join('\n'),
-  );
+  const lines = tokens.length === 0 ? [`none-${randomUUID()}`] : tokens;
+  writeWhole(tokensFile(settings.telemetryProxyDirectory), lines.join('\n'));
 }
 
 export const writeNodeKeys = ({ telemetryProxyDirectory: folder }: Folder, keys: readonly string[]): void =>

@@ -57,7 +57,7 @@ export class TelemetryProxy {
   private hasNodeKey = false;
   private formerTokens: readonly string[] = [];
   private acceptedTokens: readonly string[] | undefined;
-  private unreadAtStart: ReadonlySet<string> | undefined;
+  private unreadAtStart: ReadonlyMap<string, number> | undefined;
   private crowded: readonly string[] = [];
 
   constructor(private readonly options: TelemetryProxyOptions) {

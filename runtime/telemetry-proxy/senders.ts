@@ -57,9 +57,11 @@ export function limitOptIns(sources: readonly TokenSource[]) {
   return { kept: sources.filter((source) => first.has(getPlace(source))), crowded };
 }
 
-/** Returns the unread places of the start, for an hour. New ones do not count, because a tenant could delay it with them. */
-export const stillUnread = (before: ReadonlySet<string> | undefined, unread: readonly string[], sinceStartMs: number) =>
-  new Set(sinceStartMs < TRANSITION_MS ? unread.filter((place) => before?.has(place) ?? true) : []);
+/** Returns the unread places of the start, each with its end in an hour. A tenant could delay it with new ones, so none counts. */
+export function stillUnread(before: ReadonlyMap<string, number> | undefined, unread: readonly string[], now: number) {
+  const getEnd = (place: string) => (before === undefined ? now + TRANSITION_MS : (before.get(place) ?? now));
+  return new Map(unread.map((place) => [place, getEnd(place)] as const).filter(([, end]) => end > now));
+}
 
 function optedIn(metadata: Metadata): TokenSource | undefined {
   const optIn = findOptIn(metadata);
