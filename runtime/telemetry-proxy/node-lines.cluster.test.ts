@@ -102,3 +102,13 @@ it('lines wait while a manager starts and cannot read the Secret of a namespace 
   await eventually(async () => expect(await sendLine('in time')).toBe(200), { timeoutMs: 60_000 });
   await eventually(() => expect(arrived()).toContain('in time'));
 });
+
+it('metrics do not wait for that Secret if log files are off', async () => {
+  const { stopManager, startManager, testCluster, installation } = telemetry;
+  await testCluster.secret(installation.settings.namespace, getToken(2));
+  proxy.interfere = ({ path }) => (path.includes(`/namespaces/${shop}/secrets/`) ? { answer: 500 } : undefined);
+  await stopManager();
+  await startManager({ config: { nodeLogs: false, nodeMetrics: true } });
+  // The port is open, and takes no lines.
+  await eventually(async () => expect(await sendLine('off')).toBe(404), { timeoutMs: 60_000 });
+});

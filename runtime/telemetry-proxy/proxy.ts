@@ -197,8 +197,8 @@ export class TelemetryProxy {
   private collected(): readonly CollectedNamespace[] {
     const { credentials, config } = this.options;
     const effective = this.effective();
-    const logging = effective.filter((lumigo) => getTelemetry(lumigo).collect.includes('logFiles'));
-    const sending = [...logging.map(toTokenSource), this.installationSource];
+    const isLogging = (lumigo: LumigoResource) => config.nodeLogs && getTelemetry(lumigo).collect.includes('logFiles');
+    const sending = [...effective.filter(isLogging).map(toTokenSource), this.installationSource];
     // Nodes drop what the port refuses without a key, and the port drops what it has no token for.
     const takesNodes = this.hasNodeKey && !sending.some(this.isUnreadAtStart);
     const takesLogs = takesNodes && config.nodeLogs;
