@@ -33,7 +33,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^npm run cluster:sample$/, 'sandbox/own-cluster/own-cluster.cluster.test.ts'],
   [/^docker (build|push) /, 'images: sandbox/e2e/release.e2e.test.ts'],
   [/^(kind|minikube) /, 'the sandbox has no such cluster'],
-  [/^(while|done|\s*cosign copy)/, 'sandbox/e2e/release.e2e.test.ts'],
+  [/^(while|done|\s+(for|cosign copy|done|echo "not copied))/, 'sandbox/e2e/release.e2e.test.ts'],
   [/^(sha256sum|cosign verify-blob) /, 'infra/release: with the files of a release'],
   [/^helm test |logs job\/\S+-check$/, 'sandbox/e2e/helm.e2e.test.ts: it takes a node'],
   [/(rollout status|wait lumigo|exec deployment)/, 'sandbox/e2e/manifests.e2e.test.ts and others: it takes a node'],
