@@ -34,7 +34,7 @@ function isSelectedByLabel(workload: Workload): boolean {
   );
 }
 
-const annotationBytes = (metadata: Metadata | undefined): number =>
+export const annotationBytes = (metadata: Metadata | undefined): number =>
   Object.entries(metadata?.annotations ?? {}).reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,

@@ -119,8 +119,7 @@ export interface ObservedNamespace {
 
 export interface ObservedRollout {
   readonly settings: JudgeSettings &
-    Pick<InjectorSettings, 'strategy'> &
-    Readonly<{ largestBatch: number; label: string }>;
+    Readonly<{ largestBatch: number; label: string; strategy?: InjectorSettings['strategy'] }>;
   readonly injector: InjectorHealth;
   /** A workload of the namespace ran with the injector within the last hour, and may be gone. */
   readonly hasRun: boolean;

@@ -1,6 +1,7 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
 import { injectionStatusText, removeInjectionStatus } from '../injection/injection-status.ts';
+import { annotationBytes } from '../injection/validity.ts';
 import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
@@ -147,13 +148,13 @@ function readMetadata(metadata: Metadata) {
   };
 }
 
-/** Characters of annotations that can alone decide about an injection (injection/size.ts, injection/validity.ts). */
+/** Bytes of annotations that can alone decide about an injection (injection/size.ts, injection/validity.ts). */
 const LARGE = 16_384;
 const asking = [annotations.retry, annotations.injectContainers, annotations.excludeContainers];
 
 function askedIn(metadata: Metadata): string | undefined {
   const { labels: own = {}, annotations: found = {} } = removeInjectionStatus(metadata);
-  const size = Object.entries(found).flat().join('').length;
+  const size = annotationBytes({ annotations: found });
   const asked = [asking.map((key) => found[key] ?? null), Object.entries(own).sort(), size > LARGE ? [size] : []];
   return asked.flat().some((each) => each !== null) ? digest(JSON.stringify(asked)) : undefined;
 }
