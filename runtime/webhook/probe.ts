@@ -69,11 +69,8 @@ async function ask(
   const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };
   try {
     const { warnings } = await client.patch(ref, { kind: 'merge', body }, options);
-    if (
-      !warnings.some((text) =>
-        [probeEchoPrefix + probe, tooLargeNote, otherFormNote].some((echo) => text.startsWith(echo)),
-      )
-    )
+    const echoes = [probeEchoPrefix + probe, tooLargeNote, otherFormNote];
+    if (!warnings.some((text) => echoes.some((echo) => text.startsWith(echo))))
       return { reachable: false, ...unreachable(performance.now() - started, timeoutSeconds) };
     return { reachable: true, reason: 'ProbeSucceeded', message: 'The API server reaches the injector webhook' };
   } catch (error) {
