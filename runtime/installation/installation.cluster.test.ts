@@ -9,7 +9,7 @@ import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { install, withoutNodes, type Installation } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
-import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
+import { eventually, nextSecond, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { environment, lumigo, originalLease, workloadKinds } from '../contract.ts';
@@ -38,8 +38,8 @@ beforeAll(async () => {
   shop = await testCluster.namespace('shop');
   await testCluster.activate(shop);
   await testCluster.create(createWorkload(deployment, shop, 'cart'));
-  // The API server orders installations by whole seconds.
-  await sleep(1_100);
+  // The older installation is the one of an earlier second.
+  await nextSecond();
   const [webhookPort = 0] = await freePorts(1);
   installed = await install(cluster.client, { settings: { ...withoutNodes, ...other }, webhook: webhookPort });
   // Its leader would issue its certificate, and it has none while it stands by.

@@ -107,9 +107,12 @@ describe('with one Lumigo', () => {
     const secretRef = { name: 'other' };
     await operator.testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef } } });
     await eventually(() => expect(held).toBe(replicas.length), { timeoutMs: CARRIED_MS });
-    // Each replica writes its tokens once a second.
-    await sleep(2_500);
+    // A replica that accepts the token of another namespace has looked at the changed reference, too.
+    const witness = await operator.testCluster.namespace('witness');
+    await operator.testCluster.activate(witness, {}, getToken(6));
+    await waitForAdmission(getToken(6), true, CARRIED_MS);
     await waitForAdmission(getToken(4), true, 0);
+    await operator.testCluster.deleteLumigo(witness);
     answers.abort();
     await waitForAdmission(getToken(5), true, CARRIED_MS);
     await waitForAdmission(getToken(4), true, 0);

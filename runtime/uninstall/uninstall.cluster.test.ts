@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
+import { nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -154,8 +154,8 @@ describe('uninstall', () => {
     for (const [name, metadata] of Object.entries(changed))
       await testCluster.merge(deployment, gone, name, { metadata });
     await testCluster.merge(deployment, kept, 'app', { metadata: label(null) });
-    // A younger one does not act. Times of creation are whole seconds.
-    await sleep(1_000);
+    // A younger one does not act.
+    await nextSecond();
     await testCluster.lumigo(gone, keep, 'younger');
     // An expired Lease shows that the manager is not merely restarting.
     await expireLease();
