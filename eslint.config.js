@@ -17,6 +17,17 @@ export default tseslint.config(
       'max-lines': ['error', { max: 250 }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the properties one by one. A spread of a literal only saves lines.',
+        },
+        {
+          selector: 'VariableDeclarator[id.type="ArrayPattern"][init.type="ArrayExpression"]',
+          message: 'Declare each constant by itself.',
+        },
+      ],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',

@@ -42,7 +42,9 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
         measured.get(name)?.push(await measureCpu(url, pid()));
       }
     return [...measured].map(([name, each]) => ({
-      ...{ name: `CPU per 1,000 spans, ${name}, median of ${ROUNDS}`, value: quantile(each, 0.5), unit: 'ms' },
+      name: `CPU per 1,000 spans, ${name}, median of ${ROUNDS}`,
+      value: quantile(each, 0.5),
+      unit: 'ms',
     }));
   } finally {
     await telemetry.stop();
@@ -61,7 +63,8 @@ function getWithout(configuration: CollectorConfiguration, lacking: ReadonlySet<
   const fed = pipelines.filter(([, { receivers }]) => receivers.length > 0);
   return {
     ...configuration,
-    ...{ processors: kept(processors), connectors: kept(connectors) },
+    processors: kept(processors),
+    connectors: kept(connectors),
     service: { ...service, pipelines: Object.fromEntries(fed) },
   };
 }

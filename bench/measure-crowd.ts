@@ -34,8 +34,11 @@ export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   const each = ((after?.residentBytes ?? 0) - (before?.residentBytes ?? 0)) / 1_024 / (more - fewer);
   return [
     ...found.map(([count, target, { peakBytes }]) => ({
-      ...{ name: 'peak memory of the first list, no namespace with a Lumigo', count },
-      ...{ value: peakBytes / 1e6, unit: 'MB', target },
+      name: 'peak memory of the first list, no namespace with a Lumigo',
+      count,
+      value: peakBytes / 1e6,
+      unit: 'MB',
+      target,
     })),
     { name: 'resident memory for each Deployment', value: each, unit: 'KB' },
   ];
@@ -49,7 +52,10 @@ async function listed(there: Surroundings, count: number, sample: KubernetesObje
   const { webhookPort } = there.manager;
   try {
     const manager = await startManager({ ...cluster, server: proxy.server }, installation, {
-      ...{ name: `crowd-${count}`, webhookPort, node, environment: asInThePod },
+      name: `crowd-${count}`,
+      webhookPort,
+      node,
+      environment: asInThePod,
     });
     const leads = () => {
       if (!readFileSync(manager.logFile, 'utf8').includes('"msg":"reconciler ready"'))

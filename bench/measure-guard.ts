@@ -23,7 +23,8 @@ export async function measureGuard(say: (line: string) => void): Promise<Figure[
   const guarded = await startGuarded();
   try {
     const namespace = await makeFleet(guarded.cluster.client, 1);
-    const [without, within] = [empty(), empty()];
+    const without = empty();
+    const within = empty();
     for (let round = 0; round <= ROUNDS; round += 1) {
       say(`guard: round ${round} of ${ROUNDS}`);
       // The first round warms up.

@@ -9,8 +9,10 @@ const PODS = 200;
 export async function measurePods(say: (line: string) => void): Promise<Figure[]> {
   const on = await startPodMode();
   try {
-    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on)];
-    const [without, within]: [number[], number[]] = [[], []];
+    const plain = await on.namespace('plain');
+    const traced = await tracedNamespace(on);
+    const without: number[] = [];
+    const within: number[] = [];
     for (let round = 0; round <= ROUNDS; round += 1) {
       say(`pods: round ${round} of ${ROUNDS}`);
       // The first round warms up.

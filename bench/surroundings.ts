@@ -32,7 +32,8 @@ export async function withSurroundings<T>(say: Progress, measure: (there: Surrou
     const [webhookPort = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, {
-      ...{ webhookPort, node },
+      webhookPort,
+      node,
       environment: {
         ...asInThePod,
         NODE_OPTIONS: `${asInThePod.NODE_OPTIONS} ${measuredEventLoop.option}`,

@@ -175,7 +175,10 @@ export const mounts = {
 
 /** Files in memory: accepted tokens, one per line, and the key of the loop port. */
 export const telemetryProxyFiles = {
-  ...{ configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key', nodeKeys: 'node-keys' },
+  configuration: 'collector.json',
+  tokens: 'tokens',
+  loopKey: 'loop-key',
+  nodeKeys: 'node-keys',
 } as const;
 
 /** The key is also the name of the Secret's entry. */

@@ -11,7 +11,9 @@ export function getLumigo(namespace: string, spec: object = {}, name = 'lumigo')
 
 /** Returns the Secret with the token of that `Lumigo`. */
 export const getSecret = (namespace: string, token: string, name: string = optInDefaults.tokenSecret): Manifest => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace, name },
   data: { [optInDefaults.tokenKey]: Buffer.from(token).toString('base64') },
 });
 

@@ -11,7 +11,9 @@ export const namespaceName = 'kubernetes.io/metadata.name';
 /** Selects every namespace except the excluded ones and the operator's own. */
 export const includedNamespaces = ({ webhook, namespace }: Pick<Settings, 'webhook' | 'namespace'>) => ({
   matchExpressions: [webhook.excludedNamespaces, [namespace]].map((values) => ({
-    ...{ key: namespaceName, operator: 'NotIn', values },
+    key: namespaceName,
+    operator: 'NotIn',
+    values,
   })),
 });
 
@@ -48,11 +50,15 @@ export function addPolicy(
   { kind, metadata, conditions, variables, spec, binding }: AdmissionPolicy,
 ): void {
   new ApiObject(scope, `${metadata.name}-policy`, {
-    ...{ apiVersion, kind, metadata },
+    apiVersion,
+    kind,
+    metadata,
     spec: { matchConditions: named(conditions), variables: named(variables), ...spec },
   });
   new ApiObject(scope, `${metadata.name}-binding`, {
-    ...{ apiVersion, kind: `${kind}Binding`, metadata },
+    apiVersion,
+    kind: `${kind}Binding`,
+    metadata,
     spec: { policyName: metadata.name, ...binding },
   });
 }

@@ -18,8 +18,11 @@ interface Case {
 
 const END_MINUTES = 120;
 const always = (value: number): string => `${value}x${END_MINUTES}`;
-const [rising, watching] = [`0+1x${END_MINUTES}`, `0+60x${END_MINUTES}`];
-const [inShop, inPod, onLeader] = [{ namespace: 'shop' }, { pod: 'a' }, 'lumigo_operator_leader{pod="a"}'];
+const rising = `0+1x${END_MINUTES}`;
+const watching = `0+60x${END_MINUTES}`;
+const inShop = { namespace: 'shop' };
+const inPod = { pod: 'a' };
+const onLeader = 'lumigo_operator_leader{pod="a"}';
 const certificate = (expiry: number, renewal: number): Series => ({
   'lumigo_operator_webhook_certificate_expiry_timestamp_seconds{pod="a"}': always(expiry),
   'lumigo_operator_webhook_certificate_renewal_timestamp_seconds{pod="a"}': always(renewal),

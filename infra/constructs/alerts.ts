@@ -27,7 +27,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoOperatorWithoutLeader',
     expr: `absent(${metric('leader')}) or sum by (namespace) (${metric('leader')}) < 1`,
-    ...{ for: '10m', severity: 'warning', component: 'manager' },
+    for: '10m',
+    severity: 'warning',
+    component: 'manager',
     summary: 'No replica of the Lumigo operator leads, so nothing reconciles workloads and Lumigo resources.',
     description:
       "Check the operator's pods, their logs and the Lease `<name>-leader` in the operator's namespace. New workloads are instrumented as long as one pod is ready.",
@@ -35,7 +37,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoWatchSilent',
     expr: `time() - ${metric('watch_heard_timestamp_seconds')} > 600 and on (pod) ${metric('leader')} == 1`,
-    ...{ for: '5m', severity: 'warning', component: 'manager' },
+    for: '5m',
+    severity: 'warning',
+    component: 'manager',
     summary: 'The Lumigo operator has received no watch message for ten minutes, so it misses changes.',
     description:
       "The watch of {{ $labels.resource }} in pod {{ $labels.pod }} is silent. Look for watch errors in its log. Check that the pod reaches the API server and that nothing changed the manager's ClusterRole.",
@@ -43,7 +47,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoWebhookUnreachable',
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
-    ...{ for: '10m', severity: 'warning', component: 'webhook' },
+    for: '10m',
+    severity: 'warning',
+    component: 'webhook',
     summary:
       'The API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
     description:
@@ -53,7 +59,9 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoWebhookCertificateExpires',
     // The lifetime of a certificate depends on its issuer. The operator and most issuers renew it in its last third.
     expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
-    ...{ for: '1h', severity: 'warning', component: 'webhook' },
+    for: '1h',
+    severity: 'warning',
+    component: 'webhook',
     summary: 'The certificate of the Lumigo webhook is due for renewal and was not renewed.',
     description:
       "With cert-manager, describe the Certificate in the operator's namespace. With `external`, renew the Secret. Otherwise read the log of pod {{ $labels.pod }}.",
@@ -61,7 +69,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoInjectionsMissed',
     expr: `increase(${metric('missed_injections_total')}[30m]) > 0`,
-    ...{ for: '30m', severity: 'warning', component: 'webhook' },
+    for: '30m',
+    severity: 'warning',
+    component: 'webhook',
     summary: 'The Lumigo webhook keeps missing workloads, which then restart once more than necessary.',
     description:
       'Read the condition `WebhookReachable`. If it is True, the webhook answers too late: compare `lumigo_operator_admission_review_seconds` with `webhook.timeoutSeconds`.',
@@ -69,14 +79,17 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoAdmissionReviewsFail',
     expr: `increase(${metric('admission_reviews_total')}{outcome="failed"}[15m]) > 0`,
-    ...{ severity: 'warning', component: 'webhook' },
+    severity: 'warning',
+    component: 'webhook',
     summary: 'The Lumigo webhook failed to decide about workloads, which were admitted unchanged.',
     description: 'This is a defect of the operator. Report it with the error from the log of pod {{ $labels.pod }}.',
   },
   {
     name: 'LumigoWorkloadsReverted',
     expr: `max by (namespace) (${metric('rollout_workloads')}{state="reverted"}) > 0`,
-    ...{ for: '5m', severity: 'warning', component: 'rollout' },
+    for: '5m',
+    severity: 'warning',
+    component: 'rollout',
     summary: 'The Lumigo operator reverted workloads because their pods failed with the injection.',
     description:
       '{{ $value }} workloads of the namespace {{ $labels.namespace }} are reverted. Their events `LumigoRevertedInstrumentation` have container, reason and exit code.',
@@ -84,7 +97,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoRolloutHalted',
     expr: inNamespaces('rollout_halted'),
-    ...{ for: '5m', severity: 'warning', component: 'rollout' },
+    for: '5m',
+    severity: 'warning',
+    component: 'rollout',
     summary: 'The Lumigo operator stopped instrumenting workloads after several of them failed with the injection.',
     description:
       'The rollout of the namespace {{ $labels.namespace }} is halted. The condition `RolledOut` of its `Lumigo` resource names the workloads and the causes.',
@@ -92,7 +107,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoTelemetryProxyReloadFails',
     expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[15m]) > 0`,
-    ...{ for: '15m', severity: 'warning', component: 'telemetry-proxy' },
+    for: '15m',
+    severity: 'warning',
+    component: 'telemetry-proxy',
     summary:
       'The Lumigo telemetry proxy rejects its configuration, so Kubernetes events and objects are not collected.',
     description:
@@ -101,7 +118,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoTelemetryDropped',
     expr: ['spans', 'log_records', 'metric_points'].map(droppedIn).join(' or '),
-    ...{ for: '5m', severity: 'warning', component: 'telemetry-proxy' },
+    for: '5m',
+    severity: 'warning',
+    component: 'telemetry-proxy',
     summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
     description:
       'Check that pod {{ $labels.pod }} reaches `endpoint.otlp.url` and that Lumigo does not throttle a token. Raise `controllerManager.telemetryProxy.queue` for longer outages.',
@@ -109,7 +128,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoTokenRefused',
     expr: inNamespaces('refused_tokens'),
-    ...{ for: '5m', severity: 'warning', component: 'telemetry-proxy' },
+    for: '5m',
+    severity: 'warning',
+    component: 'telemetry-proxy',
     summary: 'Lumigo refuses the token of a namespace, so its telemetry is dropped.',
     description:
       'Put a valid token into the Secret of the namespace {{ $labels.namespace }}, then restart its workloads.',
@@ -117,7 +138,9 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoNodeCollectorBehind',
     expr: `max by (pod) (${ofNodes('otelcol_exporter_queue_size')} / ${ofNodes('otelcol_exporter_queue_capacity')}) > 0.5`,
-    ...{ for: '5m', severity: 'warning', component: 'node-collector' },
+    for: '5m',
+    severity: 'warning',
+    component: 'node-collector',
     summary: 'The queue of a Lumigo node collector is half full. If it is full, log lines can be lost.',
     description:
       'Check that pod {{ $labels.pod }} reaches the telemetry proxy. If a program of its node writes more than the collector can send, exclude its log files.',
@@ -125,7 +148,10 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoWorkloadsSilent',
     expr: `max by (namespace) (${metric('telemetry_workloads')}{telemetry="silent"}) > 0`,
-    ...{ for: '15m', severity: 'info', component: 'telemetry-proxy', isOptional: true },
+    for: '15m',
+    severity: 'info',
+    component: 'telemetry-proxy',
+    isOptional: true,
     summary: 'Workloads with the Lumigo injection send no telemetry.',
     description:
       '{{ $value }} workloads of the namespace {{ $labels.namespace }} send nothing. The condition `TelemetryReceived` of its `Lumigo` resource names them, with what to check.',
@@ -139,7 +165,8 @@ export const alertPage = (name: string): string => `operate/alerts/${name}.md`;
 export const alertRules = (chosen: readonly Alert[] = alerts, { docs }: Publisher = own) =>
   chosen.map(({ name, expr, for: pending, severity, component, summary, description }) => ({
     alert: name,
-    ...{ expr, ...(pending === undefined ? {} : { for: pending }) },
+    expr,
+    ...(pending === undefined ? {} : { for: pending }),
     labels: { severity, component },
     annotations: { summary, description, ...(docs === '' ? {} : { runbook_url: `${docs}/${alertPage(name)}` }) },
   }));

@@ -400,7 +400,10 @@ describe("the objects of OLM's bundle", () => {
     await applyDefinition(client, definition);
     const { install } = bundled[0]?.['spec'] as { install: { spec: { deployments: readonly OfCsv[] } } };
     const deployments = install.spec.deployments.map(({ name, label, spec }) => ({
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, labels: label }, spec },
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, labels: label },
+      spec,
     }));
     const all = [...first, ...bundled, ...deployments];
     expect(all.length).toBeGreaterThan(20);

@@ -29,14 +29,18 @@ export class CertManagerCertificate extends Construct {
     const isOwn = Object.keys(certificates.issuerRef).length === 0;
     const object = (kind: string, suffix: string, spec: object) =>
       new ApiObject(this, `${kind}${suffix}`, {
-        ...{ apiVersion, kind },
+        apiVersion,
+        kind,
         metadata: { name: `${name}${suffix}`, namespace, labels: labels(props, 'webhook') },
         spec,
       });
     if (isOwn) {
       object('Issuer', `${suffixes.certificateAuthority}-self-signed`, { selfSigned: {} });
       object('Certificate', suffixes.certificateAuthority, {
-        ...{ isCA: true, commonName: 'lumigo-operator', secretName: authority, duration: AUTHORITY_DURATION },
+        isCA: true,
+        commonName: 'lumigo-operator',
+        secretName: authority,
+        duration: AUTHORITY_DURATION,
         privateKey: { algorithm: 'ECDSA', size: 256 },
         issuerRef: { kind: 'Issuer', name: selfSigned },
       });

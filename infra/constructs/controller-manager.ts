@@ -71,7 +71,9 @@ export class ControllerManager extends Construct {
         type: 'ClusterIP',
         selector: selectorLabels(settings),
         ports: metricsPorts(settings).map(({ name, target, port }) => ({
-          ...{ name, port, protocol: 'TCP' },
+          name,
+          port,
+          protocol: 'TCP',
           targetPort: k8s.IntOrString.fromString(target),
         })),
       },

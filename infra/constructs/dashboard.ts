@@ -131,19 +131,32 @@ export const panels: readonly Panel[] = [
   },
 ];
 
-const [WIDTH, HEIGHT] = [12, 7];
+const WIDTH = 12;
+const HEIGHT = 7;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 /** A variable with all values of a label, from the series that the dashboard shows. */
 const variable = (name: 'namespace' | 'pod', series: string) => ({
-  ...{ name, label: name, type: 'query', datasource, query: `label_values(${series}, ${name})` },
+  name,
+  label: name,
+  type: 'query',
+  datasource,
+  query: `label_values(${series}, ${name})`,
   // Grafana asks again if the time range changes.
-  ...{ refresh: 2, includeAll: true, multi: true, allValue: '.*', current: { text: 'All', value: '$__all' } },
+  refresh: 2,
+  includeAll: true,
+  multi: true,
+  allValue: '.*',
+  current: { text: 'All', value: '$__all' },
 });
 
 /** Returns a Grafana dashboard of every installation that the chosen Prometheus scrapes. */
 export const dashboard = (): object => ({
-  ...{ title: 'Lumigo operator', uid: 'lumigo-operator', tags: ['lumigo'], schemaVersion: 39, refresh: '1m' },
+  title: 'Lumigo operator',
+  uid: 'lumigo-operator',
+  tags: ['lumigo'],
+  schemaVersion: 39,
+  refresh: '1m',
   time: { from: 'now-6h', to: 'now' },
   templating: {
     list: [
@@ -153,11 +166,18 @@ export const dashboard = (): object => ({
     ],
   },
   panels: panels.map(({ title, description, queries, unit = 'short' }, index) => ({
-    ...{ id: index + 1, title, description, type: 'timeseries', datasource },
+    id: index + 1,
+    title,
+    description,
+    type: 'timeseries',
+    datasource,
     gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     targets: queries.map(([expr, legend], target) => ({
-      ...{ refId: String.fromCharCode(65 + target), datasource, expr, legendFormat: legend },
+      refId: String.fromCharCode(65 + target),
+      datasource,
+      expr,
+      legendFormat: legend,
     })),
   })),
 });

@@ -31,7 +31,8 @@ import { userRoles } from './user-roles.ts';
 let sink: OtlpSink;
 let operator: OperatorBench;
 let editor: Account;
-let [own, victim] = ['', ''];
+let own = '';
+let victim = '';
 const ownToken = getToken(0xbad);
 const { deployment } = workloadKinds;
 
@@ -138,8 +139,11 @@ const deploymentWith = (name: string, metadata: object, template: object = {}): 
 };
 
 const record = {
-  ...{ endpoint: 'http://evil', secretName: 'lumigo-credentials', secretKey: 'token' },
-  ...{ traces: true, logs: false },
+  endpoint: 'http://evil',
+  secretName: 'lumigo-credentials',
+  secretKey: 'token',
+  traces: true,
+  logs: false,
 };
 const name = 'lumigo-lumigo-operator';
 

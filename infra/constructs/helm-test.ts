@@ -32,7 +32,9 @@ export class HelmTest extends Construct {
     };
 
     new ApiObject(this, 'account', {
-      ...{ apiVersion: 'v1', kind: 'ServiceAccount', automountServiceAccountToken: false },
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      automountServiceAccountToken: false,
       metadata: { name, namespace, labels: all, annotations: hook(-1) },
     });
     grant('Cluster', {}, checkPermissions.check);
@@ -41,7 +43,9 @@ export class HelmTest extends Construct {
       ...ofKind('batch', 'Job'),
       metadata: { name, namespace, labels: all, annotations: { ...hook(0), ...withLog } },
       spec: helmJobSpec(settings, {
-        ...{ component, labels: all, deadlineSeconds: JOB_DEADLINE_SECONDS },
+        component,
+        labels: all,
+        deadlineSeconds: JOB_DEADLINE_SECONDS,
         args: [component, '--wait', String(WAIT_SECONDS)],
         pod: { serviceAccountName: name },
       }),

@@ -21,10 +21,8 @@ describe('images by default', () => {
 describe('the prefix of images [F52]', () => {
   it('is in front of every image that a node pulls because of this installation', () => {
     const prefix = 'registry.example:5000/mirror/';
-    const [own, mirrored] = [
-      getImages(parseSettings(everything)),
-      getImages(parseSettings({ ...everything, imagePrefix: prefix })),
-    ];
+    const own = getImages(parseSettings(everything));
+    const mirrored = getImages(parseSettings({ ...everything, imagePrefix: prefix }));
     expect(own.some((image) => image.includes('lumigo-autotrace'))).toBe(true);
     expect(own.some((image) => image.includes('updater'))).toBe(true);
     expect(mirrored).toEqual(own.map((image) => `${prefix}${image}`));

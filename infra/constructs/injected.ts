@@ -18,7 +18,11 @@ export const isOnOurPath = (mount: Cel): Cel => `${mount}.mountPath.matches(${te
 export const plainInitContainer = (platform: InjectorSettings['platform'] = 'kubernetes') =>
   initContainer(
     {
-      ...{ version: '', image: '', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [], endpoint: '' },
+      version: '',
+      image: '',
+      imagePullPolicy: 'IfNotPresent',
+      imagePullSecrets: [],
+      endpoint: '',
       platform,
     },
     { containers: [] },

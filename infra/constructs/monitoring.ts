@@ -23,25 +23,29 @@ export class Monitoring extends Construct {
     });
     if (serviceMonitor.enabled)
       new ApiObject(this, 'service-monitor', {
-        ...{ apiVersion, kind: 'ServiceMonitor' },
+        apiVersion,
+        kind: 'ServiceMonitor',
         metadata: metadata(serviceMonitor.labels),
         spec: { selector: { matchLabels: scrapedLabels(props) }, endpoints: getEndpoints(props) },
       });
     if (prometheusRule.enabled)
       new ApiObject(this, 'prometheus-rule', {
-        ...{ apiVersion, kind: 'PrometheusRule' },
+        apiVersion,
+        kind: 'PrometheusRule',
         metadata: metadata(prometheusRule.labels),
         spec: toGroup('lumigo-operator', (each) => !each.isOptional),
       });
     if (silentWorkloadsRule.enabled)
       new ApiObject(this, 'silent-workloads-rule', {
-        ...{ apiVersion, kind: 'PrometheusRule' },
+        apiVersion,
+        kind: 'PrometheusRule',
         metadata: metadata(silentWorkloadsRule.labels, suffixes.silentWorkloads),
         spec: toGroup('lumigo-operator-telemetry', ({ isOptional }) => isOptional === true),
       });
     if (wanted.enabled)
       new ApiObject(this, 'dashboard', {
-        ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
         metadata: metadata(wanted.labels, suffixes.dashboard),
         data: { 'lumigo-operator.json': JSON.stringify(dashboard(), undefined, 2) },
       });
@@ -58,7 +62,9 @@ const honest = { honorLabels: true };
 function getEndpoints(props: MonitoringProps): readonly object[] {
   if (!props.metrics.secure) return ['metrics', 'otlp-metrics'].map((port) => ({ port, ...honest }));
   const secure = {
-    ...{ port: 'https-metrics', scheme: 'https', ...honest },
+    port: 'https-metrics',
+    scheme: 'https',
+    ...honest,
     bearerTokenFile: `${mounts.serviceAccount}/token`,
     tlsConfig: {
       serverName: webhookHost(props),

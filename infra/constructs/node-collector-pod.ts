@@ -8,7 +8,10 @@ import { imageReference } from './image.ts';
 import { accountMount, accountVolume, containerSecurity, operatorPod, probes, type JsonObject } from './pod.ts';
 import { collectorMemory } from './telemetry-proxy.ts';
 
-const [configuration, key, state, podLogs] = ['configuration', 'key', 'state', 'pod-logs'];
+const configuration = 'configuration';
+const key = 'key';
+const state = 'state';
+const podLogs = 'pod-logs';
 const hostFolders = ['proc', 'sys'] as const;
 
 /** Lists have their optional items at the end, so that the chart can add each without the others. */

@@ -58,12 +58,10 @@ describe('the node collector', () => {
     const { containers, automountServiceAccountToken, volumes, ...pod } = podOf(logs);
     expect(containers).toHaveLength(1);
     expect(containers[0]?.securityContext).toMatchObject({
-      ...{
-        runAsUser: 0,
-        readOnlyRootFilesystem: true,
-        allowPrivilegeEscalation: false,
-        capabilities: { drop: ['ALL'] },
-      },
+      runAsUser: 0,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
     });
     expect(automountServiceAccountToken).toBe(false);
     expect(pod.hostNetwork).toBeUndefined();

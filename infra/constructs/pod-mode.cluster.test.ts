@@ -144,11 +144,13 @@ describe('the policy for pods', () => {
   ])("stays within the API server's cost limits: %s", async (_what, containers, variables) => {
     const manySettings = range(32, (index) => ({ name: `OTEL_SETTING_NUMBER_${index}`, value: 'x'.repeat(100) }));
     const spec = { tracing: { ...podMode.tracing, env: manySettings } };
-    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on, spec)];
+    const plain = await on.namespace('plain');
+    const traced = await tracedNamespace(on, spec);
     const given = largePod(containers, variables);
     const tracing = { ...usual, env: getTracerVariables(manySettings) };
     const wanted = decidePod({
-      ...{ pod: await on.dryRun(given, plain), policy: podsPolicy(tracing) },
+      pod: await on.dryRun(given, plain),
+      policy: podsPolicy(tracing),
       injector: on.injector,
     });
     if (wanted.kind !== 'inject') throw new Error(wanted.message);
@@ -194,8 +196,11 @@ function podWith({ metadata = {}, spec = {}, container = {} }: PodParts): Worklo
 const restrictedPod = podWith({
   container: {
     securityContext: {
-      ...{ allowPrivilegeEscalation: false, runAsNonRoot: true, runAsUser: 1_000 },
-      ...{ capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } },
+      allowPrivilegeEscalation: false,
+      runAsNonRoot: true,
+      runAsUser: 1_000,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
     },
   },
 });

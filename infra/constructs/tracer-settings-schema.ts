@@ -2,7 +2,10 @@ import { injectionsOwn, tracerSettings as limits } from '../../runtime/injection
 import { texts } from './cel.ts';
 
 const text = (description: string, pattern: string, maxLength: number) => ({
-  ...{ type: 'string', description, pattern, maxLength },
+  type: 'string',
+  description,
+  pattern,
+  maxLength,
 });
 
 const exactlyOne = (...fields: readonly [string, string]) => ({

@@ -12,7 +12,9 @@ import { anything, hasShape, type Shape } from './shape.ts';
 const rows = getVariables(currentFormat);
 const names = rows.map(({ name }) => name);
 
-const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
+const CONTAINER = '{container}';
+const ENDPOINT = '{endpoint}';
+const ANY = '{any}';
 const recorded: InjectedSettings = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
 export const environmentVariables: Readonly<Record<string, Cel>> = {
@@ -45,7 +47,8 @@ export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env',
 
 /** Returns the conditions that only injected variables of a container differ, and that each has an allowed value. */
 export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
-  const [env, former] = [getEnvironment(container), getEnvironment(before)];
+  const env = getEnvironment(container);
+  const former = getEnvironment(before);
   const joined = rows.filter((row) => 'joined' in row);
   return [
     sameItemsBut(env, former, isInjected),

@@ -273,7 +273,8 @@ afterAll(() => {
 const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
 
 const labelled = (name: string, { metadata, ...rest }: PodTemplate): PodTemplate => ({
-  ...{ ...rest, metadata: { ...metadata, labels: { ...metadata?.labels, app: name } } },
+  ...rest,
+  metadata: { ...metadata, labels: { ...metadata?.labels, app: name } },
 });
 
 async function store(kind: WorkloadKind, name: string, template: PodTemplate): Promise<Workload> {

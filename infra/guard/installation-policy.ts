@@ -10,10 +10,12 @@ const core = { group: '', version: 'v1' } as const;
 /** In seconds. It is the default lifetime of a token. */
 const TOKEN_LIFE = 3_600;
 
-const [object, before] = ['variables.object', 'variables.before'];
+const object = 'variables.object';
+const before = 'variables.before';
 const same = (...changed: readonly string[]): Cel => sameExcept(object, before, ['metadata', ...changed]);
 
-const [webhooks, former] = [fieldOr(object, 'webhooks', '[]'), fieldOr(before, 'webhooks', '[]')];
+const webhooks = fieldOr(object, 'webhooks', '[]');
+const former = fieldOr(before, 'webhooks', '[]');
 
 /** Only the authority of the webhook's certificate may change. */
 const sameWebhooks: Cel = all(
@@ -34,7 +36,9 @@ const releases = {
 };
 
 const protectedBy = (resource: string): OwnObject => ({
-  ...{ ...rbac, resource, suffix: suffixes.managerRole },
+  ...rbac,
+  resource,
+  suffix: suffixes.managerRole,
   may: 'change only its own finalizer and owners of its role and the binding',
   update: all(same(), sameMetadata(object, before, releases)),
 });
@@ -46,18 +50,21 @@ const objects: readonly OwnObject[] = [
   protectedBy('clusterroles'),
   protectedBy('clusterrolebindings'),
   {
-    ...{ ...core, resource: 'serviceaccounts' },
+    ...core,
+    resource: 'serviceaccounts',
     may: 'restore its own account, and change only its own metadata of it',
     create: isOwn(suffixes.manager),
     update: all(same(), sameMetadata(object, before, { ...releases, annotations: isOurKey })),
   },
   {
-    ...{ ...core, resource: 'serviceaccounts/token' },
+    ...core,
+    resource: 'serviceaccounts/token',
     may: `request tokens that are valid for at most ${TOKEN_LIFE} s`,
     create: `${object}.spec.expirationSeconds <= ${TOKEN_LIFE}`,
   },
   {
-    ...{ ...core, resource: 'secrets' },
+    ...core,
+    resource: 'secrets',
     may: "write only the webhook's certificate, and create the key of the node collectors",
     create: any(
       all(isOwn(suffixes.certificates), `${object}.type == 'kubernetes.io/tls'`),
@@ -70,16 +77,24 @@ const objects: readonly OwnObject[] = [
     ),
   },
   {
-    ...{ ...core, resource: 'configmaps' },
+    ...core,
+    resource: 'configmaps',
     may: 'write only the record of monitored namespaces and the list of workloads that sent telemetry',
-    ...{ create: isOwnRecord, update: all(isOwnRecord, sameButData) },
+    create: isOwnRecord,
+    update: all(isOwnRecord, sameButData),
   },
   {
-    ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases', may: 'write only the lease of its leader' },
-    ...{ create: isOwn(suffixes.lease), update: isOwn(suffixes.lease) },
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    resource: 'leases',
+    may: 'write only the lease of its leader',
+    create: isOwn(suffixes.lease),
+    update: isOwn(suffixes.lease),
   },
   {
-    ...{ group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingwebhookconfigurations' },
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    resource: 'mutatingwebhookconfigurations',
     suffix: suffixes.injectorWebhook,
     may: 'change only the caBundle of its webhooks',
     update: all(same('webhooks'), sameMetadata(object, before), sameWebhooks),

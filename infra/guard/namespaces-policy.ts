@@ -6,7 +6,8 @@ import { ownObjectVariables, toRule, toValidation, type OwnObject } from './own-
 import type { Policy } from './policy.ts';
 import { excludedNamespaces } from './workload-policy.ts';
 
-const [object, before] = ['variables.object', 'variables.before'];
+const object = 'variables.object';
+const before = 'variables.before';
 
 /** `monitoredNamespaces` sets these flags of an existing `Lumigo` resource. */
 const flagged = ['tracing', 'logging'] as const;
@@ -16,7 +17,9 @@ const sameButFlags = flagged.map((section) =>
 
 const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => [
   {
-    ...{ group: lumigo.group, version: lumigo.version, resource: lumigo.plural },
+    group: lumigo.group,
+    version: lumigo.version,
+    resource: lumigo.plural,
     may: 'change only its own finalizer of a Lumigo resource, and with monitoredNamespaces the flags `enabled`',
     create: `${object}.metadata.name == ${text(lumigo.singular)}`,
     update: all(
@@ -31,13 +34,17 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
     ),
   },
   {
-    ...{ group: '', version: 'v1', resource: 'secrets' },
+    group: '',
+    version: 'v1',
+    resource: 'secrets',
     may: 'create only Secrets of the type Opaque in other namespaces',
     // A Secret of another type can contain the token of any account in its namespace.
     create: any('request.namespace == variables.operatorNamespace', `${object}.type == 'Opaque'`),
   },
   {
-    ...{ group: '', version: 'v1', resource: 'pods/eviction' },
+    group: '',
+    version: 'v1',
+    resource: 'pods/eviction',
     may: 'evict no pod of an excluded namespace',
     create: '!(request.namespace in variables.excludedNamespaces)',
   },

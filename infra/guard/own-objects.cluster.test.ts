@@ -26,17 +26,18 @@ const owner = (of: string) => [{ apiVersion: 'rbac.authorization.k8s.io/v1', kin
 
 const data = { 'tls.crt': '', 'tls.key': '', 'ca.crt': '' };
 const secret = (of: string, type: string, more: object = {}) => ({
-  ...{
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type,
-    metadata: { name: of, ...more },
-    data: type.includes('tls') ? data : {},
-  },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type,
+  metadata: { name: of, ...more },
+  data: type.includes('tls') ? data : {},
 });
 const accountToken = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
 const getToken = (expirationSeconds: number) => ({
-  ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { expirationSeconds } },
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'TokenRequest',
+  metadata: {},
+  spec: { expirationSeconds },
 });
 const configMap = (of: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: of } });
 const lease = (of: string) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: of } });

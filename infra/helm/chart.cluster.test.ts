@@ -464,7 +464,8 @@ describe('the Helm chart', () => {
   );
 
   it('issues another certificate each time, for a year, and keeps it in one object [D40, D41]', () => {
-    const [one, other] = [rendered(), rendered()];
+    const one = rendered();
+    const other = rendered();
     expect(one.certificate.fingerprint256).not.toBe(other.certificate.fingerprint256);
     const { certificate: leaf, authority } = one;
     expect(leaf.checkIssued(authority) && leaf.verify(authority.publicKey)).toBe(true);
@@ -480,7 +481,8 @@ describe('the Helm chart', () => {
 
   it('renders the same each time if the operator issues the certificate [D41]', () => {
     const flags = ['--set', 'certificates.issuer=operator'];
-    const [one, other] = [run('template', 'lumigo', chart, ...flags), run('template', 'lumigo', chart, ...flags)];
+    const one = run('template', 'lumigo', chart, ...flags);
+    const other = run('template', 'lumigo', chart, ...flags);
     expect(one.stdout).toBe(other.stdout);
     expect(one.stdout).not.toContain('PRIVATE KEY');
   });

@@ -41,7 +41,8 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const marker = type === 'integer' ? FIRST_NUMBER + index : `xhelm${index}x`;
-    const [value, empty] = [`$.Values.${path}`, getEmpty(path, fallback)];
+    const value = `$.Values.${path}`;
+    const empty = getEmpty(path, fallback);
     const code = given[path] ?? (empty === undefined ? value : `(default ${empty} ${value})`);
     expressions.set(String(marker), { path, code, type });
     set(settings, path, shaped(type, marker));

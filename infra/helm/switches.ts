@@ -30,25 +30,33 @@ export const isUpdaterOff = `has ${updaterMode} (list "off" "false")`;
 /** The condition of updater-state.ts. */
 const isSuspended = `or (not $.Values.updater.repository) (and (eq ${updaterMode} "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))`;
 
-const [nodeMetrics, nodeLogs] = ['clusterCollection.metrics', 'clusterCollection.logs'];
+const nodeMetrics = 'clusterCollection.metrics';
+const nodeLogs = 'clusterCollection.logs';
 const kubeState = 'kubeStateMetrics';
 
 /** The base rendering has everything of the nodes. */
 const ofNodes: readonly Switch[] = [
   {
-    ...{ path: `${nodeLogs}.enabled`, off: true, on: false, also: { [`${nodeMetrics}.enabled`]: false } },
+    path: `${nodeLogs}.enabled`,
+    off: true,
+    on: false,
+    also: { [`${nodeMetrics}.enabled`]: false },
     condition: `not (or $.Values.${nodeLogs}.enabled $.Values.${nodeMetrics}.enabled)`,
   },
   switchedOff(`${nodeLogs}.enabled`),
   switchedOff(`${nodeMetrics}.enabled`),
   {
-    ...{ path: `${nodeMetrics}.essentialOnly`, off: true, on: false },
+    path: `${nodeMetrics}.essentialOnly`,
+    off: true,
+    on: false,
     condition: `and $.Values.${nodeMetrics}.enabled (not $.Values.${nodeMetrics}.essentialOnly)`,
   },
   filled(`${kubeState}.address`),
   switchedOff(`${kubeState}.install`),
   {
-    ...{ path: 'logFileCollector.stateDirectory', off: undefined, on: '' },
+    path: 'logFileCollector.stateDirectory',
+    off: undefined,
+    on: '',
     condition: 'not $.Values.logFileCollector.stateDirectory',
   },
   ...['prometheusNodeExporter', kubeState].map((part) => filled(`${part}.image.digest`)),

@@ -203,7 +203,8 @@ describe('a release of the original operator, and plain YAML [F51]', () => {
   const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
   const getBlocks = (type: string) =>
     [...section.matchAll(RegExp(`\`\`\`${type}\n([^\`]*)\`\`\``, 'g'))].map(([, block = '']) => block);
-  const [cwd, bin] = [join(folder, 'checkout'), join(folder, 'bin')];
+  const cwd = join(folder, 'checkout');
+  const bin = join(folder, 'bin');
 
   async function run(block: string): Promise<string> {
     const PATH = [bin, process.env['PATH']].join(delimiter);

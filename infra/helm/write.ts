@@ -57,7 +57,8 @@ export class TemplateWriter {
   }
 
   private either({ condition, then, otherwise }: Either, write: (value: unknown) => string[]): string[] {
-    const [yes, no] = [write(then), write(otherwise)];
+    const yes = write(then);
+    const no = write(otherwise);
     if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
   }

@@ -61,8 +61,11 @@ afterAll(async () => {
 function getRelease(host: string, chartIndex: string): Release {
   const oci = `${host}/acme/charts`;
   const publisher = {
-    ...{ home: 'https://git.example/acme/operator', docs: '', images: `${host}/acme` },
-    ...{ npm: '@acme/operator', maintainers: [] },
+    home: 'https://git.example/acme/operator',
+    docs: '',
+    images: `${host}/acme`,
+    npm: '@acme/operator',
+    maintainers: [],
     charts: { index: chartIndex, oci },
   };
   return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };

@@ -73,7 +73,10 @@ function getKind(value: unknown): string {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  ...{ string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' },
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a map',
 };
 
 function found(value: unknown): string {

@@ -17,7 +17,8 @@ interface ReasonEntry {
 
 const yes = (means: string): ReasonEntry => ({ status: 'True', means });
 const no = (means: string, action?: string): ReasonEntry => ({
-  ...{ status: 'False', means },
+  status: 'False',
+  means,
   ...(action === undefined ? {} : { action }),
 });
 const error = (means: string, action: string): ReasonEntry => ({ status: 'True', means, action });

@@ -5,7 +5,8 @@ import { forEachConcurrent } from './for-each-concurrent.ts';
 describe('a limited number at once', () => {
   it('acts on each item, and never on more than the number at a time', async () => {
     const seen: number[] = [];
-    let [running, most] = [0, 0];
+    let running = 0;
+    let most = 0;
     await forEachConcurrent(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
       running += 1;
       most = Math.max(most, running);

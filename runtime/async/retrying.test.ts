@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { backoffMs, failureLog, pause, retrying } from './retrying.ts';
 
 async function tried(problems: readonly string[], stop = new AbortController()) {
-  const [logged, waits, left]: [string[], number[], string[]] = [[], [], [...problems]];
+  const logged: string[] = [];
+  const waits: number[] = [];
+  const left = [...problems];
   const log = (level: string) => (fields: { problem: string }, text: string) =>
     void logged.push(`${level}: ${text}: ${fields.problem}`);
   const result = await retrying(
@@ -13,7 +15,10 @@ async function tried(problems: readonly string[], stop = new AbortController()) 
       return 'done';
     },
     {
-      ...{ signal: stop.signal, failure: 'cannot do it, retrying', firstMs: 1_000, maxMs: 3_000 },
+      signal: stop.signal,
+      failure: 'cannot do it, retrying',
+      firstMs: 1_000,
+      maxMs: 3_000,
       logger: { warn: log('warn'), debug: log('debug') } as never,
       wait: async (ms) => {
         waits.push(ms);
@@ -29,7 +34,8 @@ describe('failureLog', () => {
     const logged: string[] = [];
     const log = (level: string) => (fields: object) => void logged.push(`${level} ${Object.values(fields).join(' ')}`);
     const report = failureLog({ warn: log('warn'), debug: log('debug') } as never, 'cannot count pods');
-    const [shop, bank] = [{ namespace: 'shop' }, { namespace: 'bank' }];
+    const shop = { namespace: 'shop' };
+    const bank = { namespace: 'bank' };
     report(shop, 'forbidden');
     report(bank, 'forbidden');
     report(shop, 'timeout');

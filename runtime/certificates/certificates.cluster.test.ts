@@ -164,7 +164,8 @@ const createWebhook = () => {
   const clientConfig = { service: { name: 'webhooks', namespace: installed.operatorNamespace } };
   const hook = { admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig };
   return operator.cluster.client.create(kinds.webhooks, {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
     metadata: { name: store.trustRef.name },
     webhooks: ['injector', 'lumigoes'].map((name) => ({ ...hook, name: `${name}.operator.lumigo.io` })),
   });

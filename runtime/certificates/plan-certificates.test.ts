@@ -34,7 +34,8 @@ describe('a new certificate', () => {
   });
 
   it('is reported with the time it expires and the time it is due for renewal', () => {
-    const [notBefore, notAfter] = [now - HOUR, now + 365 * DAY];
+    const notBefore = now - HOUR;
+    const notAfter = now + 365 * DAY;
     expect(getLifetime(pair.certificate)).toEqual({ notBefore, notAfter, renewalDueAt: notAfter - 30 * DAY });
   });
 });

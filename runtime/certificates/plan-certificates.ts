@@ -15,7 +15,8 @@ const MAX_AUTHORITIES = 3;
 /** Returns milliseconds since 1970. Throws if the certificate cannot be read. */
 export function getLifetime(certificate: string | Buffer) {
   const { validFrom, validTo } = new X509Certificate(certificate);
-  const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)];
+  const notBefore = Date.parse(validFrom);
+  const notAfter = Date.parse(validTo);
   // The rule is cert-manager's: a third of its life before it expires. The limit of 30 days is ours.
   return { notBefore, notAfter, renewalDueAt: notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS) };
 }

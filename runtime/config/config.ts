@@ -100,7 +100,10 @@ export const fromEnvironment = (environment: NodeJS.ProcessEnv): RuntimeConfig =
 const { version, operatorName, operatorNamespace, logLevel } = managerKinds;
 
 export const updaterKinds = {
-  ...{ version, operatorName, operatorNamespace, logLevel },
+  version,
+  operatorName,
+  operatorNamespace,
+  logLevel,
   mode: oneOf('upgrade', 'check'),
   /** The chart repository's index (https://…) or registry folder (oci://…); empty for none. */
   repository: text,
@@ -120,12 +123,18 @@ export interface LogFiles {
 const { metricsSecure, excludedNamespaces, essentialOnly, essentialMetrics, metricsFrequency } = managerKinds;
 
 export const nodeCollectorKinds = {
-  ...{ version, operatorNamespace, excludedNamespaces, logLevel, metricsSecure },
+  version,
+  operatorNamespace,
+  excludedNamespaces,
+  logLevel,
+  metricsSecure,
   logs: managerKinds.nodeLogs,
   logsInclude: setting('clusterCollection.logs.include', maps<LogFiles>()),
   logsExclude: setting('clusterCollection.logs.exclude', maps<LogFiles>()),
   metrics: managerKinds.nodeMetrics,
-  ...{ essentialOnly, essentialMetrics, metricsFrequency },
+  essentialOnly,
+  essentialMetrics,
+  metricsFrequency,
   queueSize: setting('logFileCollector.queueSize', text),
   /** The URL of the telemetry proxy's port for nodes. */
   proxyUrl: text,

@@ -54,7 +54,9 @@ async function getOperator({ client, transport }: BundleOptions, attempt: Attemp
     const { operatorNamespace: namespace } = installed;
     const own = await listAll(client, { ...pods, namespace }, { labelSelector: partOfSelector });
     return {
-      ...{ namespace, deployment: redactOwn(deployment), pods: redactOwn(own) },
+      namespace,
+      deployment: redactOwn(deployment),
+      pods: redactOwn(own),
       lease: await attempt('the lease', async () => redactOwn(await client.get(getLease(installed)))),
       webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
       events: await attempt('events', async () => redactOwn(await listAll(client, { ...kinds.events, namespace }))),

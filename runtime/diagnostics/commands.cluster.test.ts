@@ -64,8 +64,15 @@ const asEditor = (...args: string[]) => run(join(operator.cluster.dir, 'editor.k
 const results = (json: string) =>
   Object.fromEntries((JSON.parse(json) as readonly Finding[]).map(({ check, result }) => [check, result]));
 const good = {
-  ...{ definition: 'ok', manager: 'ok', leader: 'ok', certificate: 'ok' },
-  ...{ webhook: 'ok', policies: 'ok', images: 'ok', nodes: 'ok', lumigoes: 'ok' },
+  definition: 'ok',
+  manager: 'ok',
+  leader: 'ok',
+  certificate: 'ok',
+  webhook: 'ok',
+  policies: 'ok',
+  images: 'ok',
+  nodes: 'ok',
+  lumigoes: 'ok',
 };
 
 describe('an editor of one namespace', () => {

@@ -120,8 +120,15 @@ describe('the account of `helm test`', () => {
     );
     const findings = JSON.parse(stdout) as readonly Finding[];
     expect(Object.fromEntries(findings.map(({ check, result }) => [check, result]))).toEqual({
-      ...{ definition: 'ok', leader: 'ok', certificate: 'ok', webhook: 'ok', policies: 'ok', nodes: 'ok' },
-      ...{ lumigoes: 'ok', manager: 'failed', images: 'unknown' },
+      definition: 'ok',
+      leader: 'ok',
+      certificate: 'ok',
+      webhook: 'ok',
+      policies: 'ok',
+      nodes: 'ok',
+      lumigoes: 'ok',
+      manager: 'failed',
+      images: 'unknown',
     });
     expect(findings.find(({ check }) => check === 'manager')?.details).toContain('replicas of lumigo-system/');
     expect(new Set(requests().flatMap(({ asked, code }) => (code === 403 ? asked : [])))).toEqual(
@@ -152,7 +159,8 @@ describe('lumigo check', () => {
     const { stdout } = await runInContainer(cluster, installation, ['check', '-o', 'json'], suffixes.check);
     const findings = JSON.parse(stdout) as readonly Finding[];
     expect(findings.find(({ check }) => check === 'nodes')).toMatchObject({
-      ...{ result: 'failed', details: 'The collectors of 2 of 3 nodes are available' },
+      result: 'failed',
+      details: 'The collectors of 2 of 3 nodes are available',
     });
   });
 });
@@ -338,7 +346,9 @@ describe('a verdict', () => {
     await operator.cluster.client.create(
       { ...admission, plural: 'validatingadmissionpolicybindings' },
       {
-        ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
+        apiVersion,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata,
         spec: { policyName: 'freeze', validationActions: ['Deny'] },
       },
     );

@@ -55,7 +55,9 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   if (verdict === undefined) throw noSuch(kind.kind, name, namespace);
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
   return {
-    ...{ kind: kind.kind, namespace, name },
+    kind: kind.kind,
+    namespace,
+    name,
     now: describeNow(workload),
     ...(inPods ?? describeRemedy(verdict.decision.code)),
     policy: describePolicy(policy),
@@ -80,7 +82,9 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const policy = policyIn(namespace, await listLumigoes(options), options);
   const { kind: action, code, message } = decidePod({ pod, policy, injector });
   return {
-    ...{ kind: 'Pod', namespace, name },
+    kind: 'Pod',
+    namespace,
+    name,
     now: code === 'up-to-date' ? 'runs with the injection' : 'runs without the injection',
     policy: describePolicy(policy),
     decision: message,
@@ -91,7 +95,8 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
 }
 
 /** A namespace can have any number of pods with the same labels. */
-const [pages, MAX_NAMES_SHOWN] = [{ limit: 100, maxPages: 20 }, 10];
+const pages = { limit: 100, maxPages: 20 };
+const MAX_NAMES_SHOWN = 10;
 type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
 
 async function decidePods(

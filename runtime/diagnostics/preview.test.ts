@@ -5,7 +5,8 @@ import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { policyIn } from './preview.ts';
 
 const lumigo = (metadata: object): LumigoResource => ({
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', finalizers: [contract.finalizer], ...metadata },
 });
 

@@ -25,9 +25,15 @@ function redactOriginalState(text: string): string {
 }
 
 const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
-  ...{ name, namespace, uid, generation, resourceVersion },
-  ...{ creationTimestamp: metadata.creationTimestamp, deletionTimestamp: metadata.deletionTimestamp },
-  ...{ labels: onlyOurs(metadata.labels), annotations: onlyOurs(metadata.annotations) },
+  name,
+  namespace,
+  uid,
+  generation,
+  resourceVersion,
+  creationTimestamp: metadata.creationTimestamp,
+  deletionTimestamp: metadata.deletionTimestamp,
+  labels: onlyOurs(metadata.labels),
+  annotations: onlyOurs(metadata.annotations),
   ownerReferences: metadata.ownerReferences?.map(({ kind, name: owner }) => `${kind}/${owner}`),
 });
 
@@ -42,7 +48,8 @@ const SHOWN = new Set<string>([
 
 /** Leaves out each command, argument and value that a user wrote. */
 const toContainer = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
-  ...{ name, image },
+  name,
+  image,
   env: env.map((each) =>
     SHOWN.has(each.name) && each.valueFrom === undefined ? `${each.name}=${each.value ?? ''}` : each.name,
   ),
@@ -59,7 +66,9 @@ const getSpec = ({ containers, initContainers = [], volumes = [] }: PodSpec) => 
 export function redactWorkload(workload: Workload): object {
   const template = toTemplate(workload);
   return {
-    ...{ apiVersion: workload.apiVersion, kind: workload.kind, metadata: toMetadata(workload.metadata) },
+    apiVersion: workload.apiVersion,
+    kind: workload.kind,
+    metadata: toMetadata(workload.metadata),
     optIn: workload.metadata.labels?.[labels.autoTrace],
     ...(template === undefined
       ? {}

@@ -10,7 +10,11 @@ const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined }
 it('shows no part of a token, wherever it is in a long value', () => {
   const verdict = (before: number) =>
     ({
-      ...{ kind: deployment, namespace: 'shop', name: 'cart', refusal: undefined, warnings: [] },
+      kind: deployment,
+      namespace: 'shop',
+      name: 'cart',
+      refusal: undefined,
+      warnings: [],
       ...still,
       decision: { kind: 'none', message: '' } as unknown as Verdict['decision'],
       patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
@@ -20,11 +24,21 @@ it('shows no part of a token, wherever it is in a long value', () => {
 });
 
 const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({
-  ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [] },
-  ...{ restarts: pods > 0, risk: { rank: pods < 2 ? 3 : 0, pods }, blocked: undefined },
+  kind: deployment,
+  namespace: 'shop',
+  name,
+  refusal: undefined,
+  warnings: [],
+  restarts: pods > 0,
+  risk: { rank: pods < 2 ? 3 : 0, pods },
+  blocked: undefined,
   decision: {
-    ...{ kind: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
-    ...{ code: 'injected', message: '', skipped: [] },
+    kind: 'inject',
+    tried: 'add',
+    workload: { apiVersion: '', kind: '', metadata: {} },
+    code: 'injected',
+    message: '',
+    skipped: [],
   },
   patch: [{ op: 'remove', path: '/' }],
   ...more,

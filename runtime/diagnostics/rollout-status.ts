@@ -52,7 +52,9 @@ export function statusOfNamespace(input: StatusInput): NamespaceStatus {
     return row === undefined ? [] : [row];
   });
   const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
-    ...{ type, status, reason },
+    type,
+    status,
+    reason,
     message: withoutTokens(message),
   }));
   return {
@@ -88,7 +90,8 @@ interface Context extends Pick<StatusInput, 'policy' | 'injector' | 'config'> {
 
 /** Returns undefined for a workload that follows its owner. */
 function findStatus(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
-  const [completion, now] = [getCompletion(workload), new Date().toISOString()];
+  const completion = getCompletion(workload);
+  const now = new Date().toISOString();
   const { policy, injector } = context;
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew: false });
   if (decision.code === 'left-to-owner') return undefined;

@@ -15,7 +15,10 @@ import { toTemplate } from './workload.ts';
 export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
   const { containers, initContainers = [] } = remove(template).spec;
   const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
-    ...{ name, image: own, command, args },
+    name,
+    image: own,
+    command,
+    args,
   }));
   const { include = [], exclude = [] } = choiceIn(template.metadata, getChoice(metadata));
   const choice = { include: [...include], exclude: [...exclude] };
@@ -44,7 +47,8 @@ const waitsForChange = ({ metadata }: Workload, strategy: InjectorSettings['stra
 
 /** Removes an injection that a user brought back, and keeps the record of its revert. */
 export function takeBack(workload: Workload, { code, message }: Decision): Decision {
-  const [clean, revert] = [uninstrument(workload), findRevert(workload.metadata)];
+  const clean = uninstrument(workload);
+  const revert = findRevert(workload.metadata);
   const metadata = revert === undefined ? clean.metadata : withRevert(clean.metadata, revert);
   return { ...corrected({ ...clean, metadata }, code), message: `${sentence('removed', workload)}: ${message}` };
 }

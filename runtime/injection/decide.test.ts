@@ -129,8 +129,11 @@ describe('opting out and in', () => {
 
   it('one workload opts in by its labels if there is no Lumigo', () => {
     const own = {
-      ...{ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'mine', [labels.tokenKey]: 'k' },
-      ...{ [labels.enableTraces]: 'false', [labels.enableLogs]: 'true' },
+      [labels.autoTrace]: 'True',
+      [labels.tokenSecret]: 'mine',
+      [labels.tokenKey]: 'k',
+      [labels.enableTraces]: 'false',
+      [labels.enableLogs]: 'true',
     };
     const decision = judge(made({ labels: own }), { policy: none });
     expect(decision).toMatchObject({ kind: 'inject', code: 'opted-in' });
@@ -374,7 +377,9 @@ describe("an injection that sends to another installation's telemetry proxy [F10
     const before = keeping(true);
     expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere: 'http://proxy' });
     expect(decided(before, { injector: moved, policy: activeThat(false) })).toMatchObject({
-      ...{ code: 'relabelled', tried: 'nothing', elsewhere: 'http://proxy' },
+      code: 'relabelled',
+      tried: 'nothing',
+      elsewhere: 'http://proxy',
     });
     expect(decided(before)).not.toHaveProperty('elsewhere');
     expect(decided(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');

@@ -126,7 +126,9 @@ export const sentence = (code: Code, { metadata }: Workload, detail = ''): strin
   messages[code](metadata.namespace ?? '', detail);
 
 export const none = (code: Code, workload: Workload, detail?: string): Untouched => ({
-  ...{ kind: 'none', tried: 'nothing', code },
+  kind: 'none',
+  tried: 'nothing',
+  code,
   message: sentence(code, workload, detail),
 });
 
@@ -137,5 +139,10 @@ export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?:
 });
 
 export const corrected = (workload: Workload, code: Code): Injected => ({
-  ...{ kind: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), skipped: [] },
+  kind: 'inject',
+  tried: 'nothing',
+  workload,
+  code,
+  message: sentence(code, workload),
+  skipped: [],
 });

@@ -32,7 +32,8 @@ export function initResources(spec: PodSpec): Resources {
 
 function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
   const largest = largestRequests[resource];
-  const [requested = 0, most = 0] = [parseQuantity(request), parseQuantity(largest)];
+  const requested = parseQuantity(request) ?? 0;
+  const most = parseQuantity(largest) ?? 0;
   if (requested <= most) return { request, limit };
   const allowed = parseQuantity(limit);
   if (allowed === undefined || allowed === requested) return { request: largest, limit: limit && largest };
@@ -41,11 +42,14 @@ function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
 }
 
 export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
-  let [found, largest]: [Pair, number] = [{}, -1];
+  let found: Pair = {};
+  let largest = -1;
   for (const { resources } of containers) {
     const pair = getPair(resources, resource);
     const amount = parseQuantity(pair.request) ?? -1;
-    if (amount > largest) [found, largest] = [pair, amount];
+    if (amount <= largest) continue;
+    found = pair;
+    largest = amount;
   }
   return found;
 }

@@ -90,7 +90,8 @@ function injectContainers(spec: PodSpec, targets: ReadonlySet<Container>, settin
     if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
     return injected.container;
   };
-  const [containers, initContainers = []] = [spec.containers.map(injectOne), spec.initContainers?.map(injectOne)];
+  const containers = spec.containers.map(injectOne);
+  const initContainers = spec.initContainers?.map(injectOne) ?? [];
   return { kept, containers, initContainers };
 }
 

@@ -7,7 +7,8 @@ export function join(text: string | undefined, entry: string, separator: string)
 
 /** Returns the text without the operator's entry; undefined if no other entry is left. */
 export function part(text: string, entry: string): string | undefined {
-  let [rest, from] = ['', 0];
+  let rest = '';
+  let from = 0;
   for (const at of getPlaces(text, entry)) {
     rest += withoutEnd(text.slice(from, at));
     from = at + entry.length;

@@ -105,7 +105,8 @@ describe('the laws of injection', () => {
     fc.assert(
       fc.property(templates, settings, fc.double({ min: 0.01, max: 1, noNaN: true }), (template, chosen, factor) => {
         const result = injected(template, chosen);
-        const [before, after] = [lowered(template.spec, factor, least), lowered(result.spec, factor, least)];
+        const before = lowered(template.spec, factor, least);
+        const after = lowered(result.spec, factor, least);
         for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
           expect(effectiveRequest(after, resource)).toBe(effectiveRequest(before, resource));
           expect(effectiveLimit(after, resource)).toBe(effectiveLimit(before, resource));

@@ -62,7 +62,13 @@ export function formatOriginalState(recorded: InjectedSettings, format: number, 
   const { endpoint, secretName, secretKey, traces, logs, env } = recorded;
   const added = getVariables(format).filter(({ since }) => since > FIRST_FORMAT);
   const record = {
-    ...{ endpoint, secretName, secretKey, traces, logs, env, ...found },
+    endpoint,
+    secretName,
+    secretKey,
+    traces,
+    logs,
+    env,
+    ...found,
     format: format === FIRST_FORMAT ? undefined : format,
     variables: added.map(({ name }) => name),
   };

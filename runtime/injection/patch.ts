@@ -40,7 +40,8 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
   while (start < shorter && equal(before[start], after[start])) start += 1;
   let end = 0;
   while (end < shorter - start && equal(before[before.length - 1 - end], after[after.length - 1 - end])) end += 1;
-  const [goneEnd, comeEnd] = [before.length - end, after.length - end];
+  const goneEnd = before.length - end;
+  const comeEnd = after.length - end;
   const bothEnd = Math.min(goneEnd, comeEnd);
   for (let index = start; index < bothEnd; index += 1)
     diffMember(before[index], after[index], `${path}/${index}`, patch);

@@ -3,7 +3,8 @@ import { getPolicy } from './policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
 const lumigo = (name: string, creationTimestamp: string, more: object = {}, injection?: object): LumigoResource => ({
-  ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo' },
+  apiVersion: 'operator.lumigo.io/v1alpha1',
+  kind: 'Lumigo',
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, creationTimestamp, ...more },
   spec: { lumigoToken: { secretRef: { name: 's', key: 'k' } }, ...(injection && { tracing: { injection } }) },
   status: { conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }] },

@@ -38,7 +38,10 @@ export const whenExcluded = (policy: NamespacePolicy): NamespacePolicy =>
   policy.kind === 'deleting' ? { ...policy, isExcluded: true } : { kind: 'excluded' };
 
 const inactive = ({ metadata }: LumigoResource, reason: ConditionReason, message: string): NamespacePolicy => ({
-  ...{ kind: 'inactive', lumigo: metadata.name, reason, message },
+  kind: 'inactive',
+  lumigo: metadata.name,
+  reason,
+  message,
 });
 
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {

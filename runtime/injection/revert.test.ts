@@ -33,7 +33,9 @@ const template = (more: object = {}): PodTemplate => ({
   spec: { containers: [{ name: 'app', image: 'app:1', command: ['run'], ...more }] },
 });
 const workload = (pods: PodTemplate = template(), own: object = {}): Workload => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { template: pods } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  spec: { template: pods },
   metadata: { name: 'cart', namespace: 'shop', annotations: { mine: '1' }, ...own },
 });
 const key = revertKey(workload(), template(), injector.image);
@@ -115,7 +117,8 @@ describe('an injection whose pods failed', () => {
 
 /** A change of the pod template so many minutes after the revert. */
 const dueAt = (minutes: number, strategy: InjectorSettings['strategy'] = 'on-next-change'): Partial<DecisionInput> => ({
-  ...{ operation: 'UPDATE', injector: { ...injector, strategy } },
+  operation: 'UPDATE',
+  injector: { ...injector, strategy },
   now: new Date(Date.parse(at) + minutes * 60_000).toISOString(),
 });
 const otherEnv = reverted(template({ env: [{ name: 'A', value: 'b' }] }));
@@ -280,13 +283,15 @@ describe('after `kubectl rollout undo`', () => {
     ['is being deleted', { kind: 'deleting', lumigo: 'l', remove: true }],
     ['injects pods', podsPolicy(tracing)],
   ])('no injected template comes back if the Lumigo %s', (_which, policy) => {
-    const [old, earlier] = [version('2'), instrumented(version('1'))];
+    const old = version('2');
+    const earlier = instrumented(version('1'));
     for (const undone of [undo(old, earlier), withTemplate(old, toTemplate(earlier) as PodTemplate)])
       expect(sent(old, undone, { policy })).toEqual(version('1'));
   });
 
   it('an excluded namespace keeps any template, and so does one without the record of this operator', () => {
-    const [old, injected] = [version('2'), instrumented(version('1'))];
+    const old = version('2');
+    const injected = instrumented(version('1'));
     const foreign = JSON.parse(
       JSON.stringify(injected).replaceAll('operator.lumigo.io/injection', 'other'),
     ) as Workload;

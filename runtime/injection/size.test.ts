@@ -21,8 +21,13 @@ const names = (count: number) => range(count, (index) => ({ name: `e${index}` })
 /** A namespace editor can write such a record: one of a later release, which wrote every present variable. */
 const forged = (count: number): string =>
   JSON.stringify({
-    ...{ endpoint: 'http://proxy', ...tracing, format: 99, pullSecrets: ['a'], skipped: ['other'] },
-    ...{ variables: names(count).map(({ name }) => name), kept: { app: { env: names(count) } } },
+    endpoint: 'http://proxy',
+    ...tracing,
+    format: 99,
+    pullSecrets: ['a'],
+    skipped: ['other'],
+    variables: names(count).map(({ name }) => name),
+    kept: { app: { env: names(count) } },
   });
 
 function deployment(pod: object, optOut = false, record?: string): Workload {
@@ -186,7 +191,8 @@ describe('the cost of a decision [F20]', () => {
   });
 
   it('counts a large old object as well', () => {
-    const [small, large] = [{ containers: [app({})] }, { containers: [app({ env: names(25_000) })] }];
+    const small = { containers: [app({})] };
+    const large = { containers: [app({ env: names(25_000) })] };
     expect(judge(deployment(small), 'UPDATE', deployment(large))).toMatchObject({ code: 'too-large' });
   });
 

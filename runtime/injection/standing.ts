@@ -63,7 +63,8 @@ type Kept = Pick<DecisionInput, 'workload' | 'old' | 'policy' | 'now' | 'by' | '
 export function keep(input: Kept) {
   const { workload } = input;
   const template = toTemplate(workload);
-  const [found, label] = [getInjectionStatus(workload.metadata), ourLabel(workload.metadata)];
+  const found = getInjectionStatus(workload.metadata);
+  const label = ourLabel(workload.metadata);
   const tracing = found?.tracing ?? (template && injectedSettings(template));
   if (workload.kind === 'Job' || tracing === undefined || label === undefined || found?.keep === true) return undefined;
   return corrected({ ...workload, metadata: metadataWithStatus(input, label, tracing) }, 'kept');
@@ -87,7 +88,8 @@ function changeIn(input: Kept, news?: News) {
 }
 
 export function isOriginals(workload: Workload): boolean {
-  const [{ metadata }, template] = [workload, toTemplate(workload)];
+  const { metadata } = workload;
+  const template = toTemplate(workload);
   if (template === undefined || getOriginalState(template) !== undefined) return false;
   return ourLabel(metadata) !== undefined && getInjectionStatus(metadata) === undefined && isInjected(template);
 }

@@ -34,7 +34,9 @@ function merge(live: PodTemplate, { spec: { containers: manifest } }: PodTemplat
   return { ...live, spec: { ...live.spec, containers } };
 }
 
-const [TOKEN, ENDPOINT, PRELOAD] = ['LUMIGO_TRACER_TOKEN', 'LUMIGO_ENDPOINT', 'LD_PRELOAD'];
+const TOKEN = 'LUMIGO_TRACER_TOKEN';
+const ENDPOINT = 'LUMIGO_ENDPOINT';
+const PRELOAD = 'LD_PRELOAD';
 const fromMap = (key: string) => ({ valueFrom: { configMapKeyRef: { name: 'own', key } } });
 const fromSecret = { valueFrom: { secretKeyRef: { name: 'own', key: 'own' } } };
 

@@ -12,7 +12,8 @@ export function withoutWritten(variable: EnvVar, written: Partial<EnvVar>, befor
   // A tenant can forge a deep `before`, so it is not merged unless the variable has all of it.
   if (before !== undefined && covers(variable, before) && equal(variable, merge(written, before))) return before;
   if (!covers(variable, written)) return variable;
-  const [own, sources] = [without(variable, written), without(variable.valueFrom, written.valueFrom)];
+  const own = without(variable, written);
+  const sources = without(variable.valueFrom, written.valueFrom);
   const whole = Object.keys(sources).length > 0 ? { ...own, valueFrom: sources } : own;
   return 'value' in whole || 'valueFrom' in whole ? (whole as unknown as EnvVar) : before;
 }

@@ -23,7 +23,9 @@ describe('an injection that the API server would refuse [F22]', () => {
       { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
     ])
       expect(judge(beside(kind, { selector }))).toMatchObject({
-        ...{ kind: 'none', code: 'refused', tried: 'add' },
+        kind: 'none',
+        code: 'refused',
+        tried: 'add',
         message: expect.stringContaining('remove the label from the selector'),
       });
     expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).kind).toBe('inject');
@@ -38,7 +40,8 @@ describe('an injection that the API server would refuse [F22]', () => {
     const ofTemplate = { ...made, spec: { ...made.spec, template: { ...template, metadata: full } } };
     for (const workload of [{ ...made, metadata: { ...made.metadata, ...full } }, ofTemplate])
       expect(judge(workload)).toMatchObject({
-        ...{ kind: 'none', tried: 'add' },
+        kind: 'none',
+        tried: 'add',
         message: expect.stringContaining('annotations would exceed'),
       });
   });

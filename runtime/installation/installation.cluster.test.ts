@@ -45,7 +45,10 @@ beforeAll(async () => {
   // Its leader would issue its certificate, and it has none while it stands by.
   const withoutFile = { ...config, certificatesDirectory: '' };
   second = await startManager(cluster, installed, {
-    ...{ name: 'second-0', webhookPort, config: withoutFile, awaitsReady: false },
+    name: 'second-0',
+    webhookPort,
+    config: withoutFile,
+    awaitsReady: false,
   });
 });
 afterAll(async () => {
@@ -63,7 +66,9 @@ const getManager = ({ manifests }: Installation) => {
 /** No pod runs here, so the test writes the status of the first installation's Deployment. */
 const setAvailable = (availableReplicas: number): Promise<void> =>
   operator.testCluster.setStatus(toRef(getManager(operator.installation)), {
-    ...{ replicas: 1, readyReplicas: availableReplicas, availableReplicas },
+    replicas: 1,
+    readyReplicas: availableReplicas,
+    availableReplicas,
   });
 
 const leaseOfSecond = { ...kinds.leases, namespace: other.namespace, name: 'second-leader' };
@@ -237,7 +242,8 @@ describe('a leader', () => {
 
 const leaseOfOriginal = (namespace: string) => ({ ...kinds.leases, namespace, name: originalLease });
 const spec = (holderIdentity: string, leaseDurationSeconds: number) => ({
-  ...{ holderIdentity, leaseDurationSeconds },
+  holderIdentity,
+  leaseDurationSeconds,
   renewTime: `${new Date().toISOString().slice(0, -1)}000Z`,
 });
 

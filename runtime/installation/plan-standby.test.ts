@@ -4,13 +4,14 @@ import { actingFirst, DEAD_AFTER_MS, findInstallation, isActive, olderThan } fro
 import { seeManager, seeNothing } from './plan-standby.ts';
 
 const installation = (operatorName: string, createdAt: string, uid = operatorName) => ({
-  ...{ operatorNamespace: 'lumigo', operatorName, createdAt, uid },
+  operatorNamespace: 'lumigo',
+  operatorName,
+  createdAt,
+  uid,
 });
-const [old, middle, young] = [
-  installation('a', '2026-01-01'),
-  installation('b', '2026-01-02'),
-  installation('c', '2026-01-03'),
-];
+const old = installation('a', '2026-01-01');
+const middle = installation('b', '2026-01-02');
+const young = installation('c', '2026-01-03');
 
 describe('olderThan', () => {
   it('finds the older installations, oldest first [F71]', () => {
@@ -32,7 +33,9 @@ describe('olderThan', () => {
 
 describe('actingFirst', () => {
   const manager = (operatorName: string, isAvailable = true) => ({
-    ...{ operatorNamespace: 'lumigo', operatorName, isAvailable },
+    operatorNamespace: 'lumigo',
+    operatorName,
+    isAvailable,
   });
   const names = (found: readonly { readonly operatorName: string }[]) => found.map(({ operatorName }) => operatorName);
 

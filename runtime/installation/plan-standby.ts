@@ -55,7 +55,9 @@ export function seeManager(before: SeenManager | undefined, available: number | 
   return { exists: available !== undefined, aliveAt: isAlive ? now : before.aliveAt, seenAt: now };
 }
 export const seeNothing = (now: number, before = seeManager(undefined, 0, now)): SeenManager => ({
-  ...{ ...before, aliveAt: before.aliveAt + now - before.seenAt, seenAt: now },
+  ...before,
+  aliveAt: before.aliveAt + now - before.seenAt,
+  seenAt: now,
 });
 
 export const isActive = (seen: SeenManager | undefined, now: number): boolean =>

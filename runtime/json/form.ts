@@ -23,7 +23,8 @@ export const mapOf =
 
 /** Returns a check for a map with the `required` fields. Any other fields may be there as well. */
 export function form(required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check {
-  const [must, may] = [Object.entries(required), Object.entries(optional)];
+  const must = Object.entries(required);
+  const may = Object.entries(optional);
   return (value) =>
     isPlainObject(value) &&
     must.every(([name, check]) => check(value[name])) &&

@@ -6,7 +6,8 @@ import { essentialLumigo } from './essential-lumigo.ts';
 const long = 'x'.repeat(40_000);
 const secretRef = { name: 'lumigo-credentials', key: 'token' };
 const lumigo = (metadata: object, spec: object = { lumigoToken: { secretRef } }): LumigoResource => ({
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1', ...metadata },
   spec,
 });

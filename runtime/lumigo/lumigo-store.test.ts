@@ -5,7 +5,8 @@ import { LumigoStore } from './lumigo-store.ts';
 
 const active = { type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' } as const;
 const lumigo = (resourceVersion: string, more: object = {}, logs = false): LumigoResource => ({
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion, ...more },
   spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, logging: { enabled: logs } },
   status: { conditions: [active] },
@@ -43,7 +44,8 @@ describe('the store of Lumigo resources', () => {
 
   it('tells by which policy the webhook injects a new workload, if it leaves none', () => {
     const store = new LumigoStore([]);
-    const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'];
+    const early = '2026-01-01T00:00:00Z';
+    const late = '2026-01-03T00:00:00Z';
     const at = (createdAt: string) => store.atCreation({ namespace: 'shop', createdAt });
     expect(at(early)).toBe(store.policy('shop'));
     const conditions = [{ ...active, lastTransitionTime: '2026-01-02T00:00:00Z' }];

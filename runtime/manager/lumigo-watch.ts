@@ -38,7 +38,9 @@ export class LumigoWatch implements Runnable {
   run = async (signal: AbortSignal): Promise<void> => {
     const { transport, lumigoes, metrics, logger } = this.options;
     const watch = watchKind(contract, {
-      ...{ transport, signal, logger },
+      transport,
+      signal,
+      logger,
       catchUp: this.catchUp,
       onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {

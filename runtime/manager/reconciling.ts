@@ -82,7 +82,10 @@ export class Reconciling implements LeaderRunnable {
     reports.pods.on((...seen) => reconciler.onPods(...seen), signal);
     const watches = workloads.map((kind) =>
       watchKind(kind, {
-        ...{ transport, metadataOnly: true, signal, logger },
+        transport,
+        metadataOnly: true,
+        signal,
+        logger,
         // The kind of an add-on may disappear for good, and then its silence is normal.
         onHeard:
           kind.addOn !== undefined ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),

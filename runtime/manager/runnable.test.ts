@@ -46,7 +46,8 @@ describe('the runnables of the manager', () => {
     const term = { signal: stop.signal, fence: () => undefined, previousRenewTime: undefined };
     const ended: string[] = [];
     const leads = (name: string) => ({
-      ...{ name, needsToLead: true as const },
+      name,
+      needsToLead: true as const,
       run: async () => {
         await aborted(stop.signal);
         ended.push(name);

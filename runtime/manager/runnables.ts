@@ -46,17 +46,14 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], options.noPodMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger });
-  const { synced } = lumigoWatch;
-  const telemetry = new TelemetryProxy({ ...options, lumigoes, lumigoWatch, credentials, reports });
-  const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, reports });
+  const shared = { ...options, lumigoes, lumigoWatch, synced: lumigoWatch.synced, credentials, reports };
+  const telemetry = new TelemetryProxy(shared);
+  const reconciling = new Reconciling(shared);
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
   return [
     metricsServer,
-    atTheEnd('telemetry proxy shutdown', async () => {
-      if (await waitForEnd(config, COLLECTOR_END_MS))
-        logger.warn({}, 'telemetry proxy did not stop in time, killed it');
-    }),
+    atTheEnd('telemetry proxy shutdown', () => endCollector(options)),
     atTheEnd('final cleanup', () => {
       const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
       return cleanUpOnShutdown({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
@@ -64,38 +61,52 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     standby,
     lumigoWatch,
     new AdmissionServer({
-      ...{ config, lumigoes, lumigoesRead: lumigoWatch.catchUp, metrics, logger, standsBy: standby.reason },
+      ...shared,
+      lumigoesRead: lumigoWatch.catchUp,
+      standsBy: standby.reason,
       certificate: (signal) => certificateSource(config, certificates, { transport, logger, signal }),
       onCertificate: (pair) => metricsServer.useCertificate(pair),
     }),
     { name: 'telemetry proxy account', run: (signal) => keepAccount({ config, client, authority, logger, signal }) },
     credentials,
     telemetry,
-    whileLeading('certificate', async ({ signal }) => {
-      if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
-      await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
-    }),
+    whileLeading('certificate', ({ signal }) => keepCertificate(options, signal)),
     reconciling,
-    whileLeading('monitored namespaces', (term) =>
-      monitorNamespaces({ config, transport, lumigoes, synced, logger }, term),
-    ),
+    whileLeading('monitored namespaces', (term) => monitorNamespaces(shared, term)),
     whileLeading('webhook probe', (term) =>
       probeWebhook({
-        ...{ client: termClient(transport, term), signal: term.signal, onResult: reports.webhook.emit },
-        ...{ candidates: () => reconciling.current?.toProbeWith() ?? [], timeoutSeconds: config.webhookTimeoutSeconds },
+        client: termClient(transport, term),
+        signal: term.signal,
+        onResult: reports.webhook.emit,
+        candidates: () => reconciling.current?.toProbeWith() ?? [],
+        timeoutSeconds: config.webhookTimeoutSeconds,
       }),
     ),
     new CleanupProtection({
-      ...{ transport, installed: config, logger, news: [lumigoWatch.changed, reports.instrumented] },
+      ...shared,
+      installed: config,
+      news: [lumigoWatch.changed, reports.instrumented],
       needed: () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented(),
     }),
     new TokenChecks({
-      ...{ lumigoes, credentials, metrics, synced, endpoint: config.endpoint, onSeen: reports.token.emit },
+      ...shared,
+      endpoint: config.endpoint,
+      onSeen: reports.token.emit,
       installation: config.nodeMetrics ? getInstallationSource(config) : undefined,
     }),
-    new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
+    new PodCounts({ ...shared, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
+}
+
+async function endCollector({ config, logger }: RunnablesOptions): Promise<void> {
+  if (await waitForEnd(config, COLLECTOR_END_MS)) logger.warn({}, 'telemetry proxy did not stop in time, killed it');
+}
+
+async function keepCertificate(options: RunnablesOptions, signal: AbortSignal): Promise<void> {
+  const { config, certificates, transport, logger } = options;
+  if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
+  await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
 }
 
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });

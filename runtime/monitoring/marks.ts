@@ -8,7 +8,9 @@ export type Marks = Awaited<ReturnType<typeof readMarks>>;
 /** A ConfigMap keeps what each namespace got, by its uid, across leaders. Only the leader writes it. */
 export async function readMarks(client: Client, installed: Installed) {
   const record = configMapRecord({
-    ...{ client, namespace: installed.operatorNamespace, name: `${installed.operatorName}${suffixes.monitored}` },
+    client,
+    namespace: installed.operatorNamespace,
+    name: `${installed.operatorName}${suffixes.monitored}`,
     metadata: () => ownMetadata(client, installed),
   });
   const known = new Map(Object.entries(await record.read()));
@@ -24,7 +26,8 @@ export async function readMarks(client: Client, installed: Installed) {
     }
   };
   return {
-    ...{ set, get: (uid: string): string | undefined => known.get(uid) },
+    set,
+    get: (uid: string): string | undefined => known.get(uid),
     keepOnly: (existing: ReadonlySet<string>): Promise<void> =>
       set([...known.keys()].filter((uid) => !existing.has(uid)).map((uid) => [uid, null])),
   };

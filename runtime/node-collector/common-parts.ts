@@ -2,7 +2,9 @@ import type { RuntimeConfig } from '../config/config.ts';
 
 /** It refuses data above 80 %, the difference. Before that it removes garbage, by default at most every 10 s. */
 export const memoryLimiter = {
-  ...{ check_interval: '500ms', limit_percentage: 90, spike_limit_percentage: 10 },
+  check_interval: '500ms',
+  limit_percentage: 90,
+  spike_limit_percentage: 10,
   min_gc_interval_when_soft_limited: '1s',
 };
 

@@ -64,7 +64,8 @@ interface Job {
 }
 
 const relabel = (action: 'keep' | 'drop', names: readonly string[]) => ({
-  ...{ source_labels: ['__name__'], action },
+  source_labels: ['__name__'],
+  action,
   regex: names.join('|'),
 });
 

@@ -5,9 +5,20 @@ import { memoryLimiter, serialize } from './common-parts.ts';
 import { renderNodeCollector } from './render.ts';
 
 const config: NodeCollectorConfig = {
-  ...{ version: '0.1.0', podName: 'pod', operatorNamespace: 'lumigo-system', excludedNamespaces: ['kube-system'] },
-  ...{ logLevel: 'info', metricsSecure: false, logs: true, logsInclude: [], logsExclude: [], metrics: true },
-  ...{ essentialOnly: true, essentialMetrics, metricsFrequency: '15s', queueSize: '256Mi' },
+  version: '0.1.0',
+  podName: 'pod',
+  operatorNamespace: 'lumigo-system',
+  excludedNamespaces: ['kube-system'],
+  logLevel: 'info',
+  metricsSecure: false,
+  logs: true,
+  logsInclude: [],
+  logsExclude: [],
+  metrics: true,
+  essentialOnly: true,
+  essentialMetrics,
+  metricsFrequency: '15s',
+  queueSize: '256Mi',
   proxyUrl: 'http://proxy:4320',
 };
 const node = { name: 'worker-1', address: '10.0.0.5' };

@@ -12,7 +12,9 @@ export function renderNodeCollector(config: NodeCollectorConfig, node: NodeIdent
     health_check: { endpoint: `:${ports.telemetryHealth}` },
     file_storage: {
       // A node that loses power can damage a file.
-      ...{ directory: mounts.nodeCollectorState, timeout: '10s', recreate: true },
+      directory: mounts.nodeCollectorState,
+      timeout: '10s',
+      recreate: true,
       compaction: { directory: mounts.nodeCollectorState, on_rebound: true, cleanup_on_start: true },
     },
     bearertokenauth: { filename: `${mounts.nodeCollectorKey}/${nodeCollectorFiles.key}` },

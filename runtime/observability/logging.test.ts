@@ -10,6 +10,10 @@ it('writes no token, also not one in place of a name', () => {
   const lines = write.mock.calls.map(([line]) => String(line));
   write.mockRestore();
   expect(JSON.parse(lines.join(''))).toMatchObject({
-    ...{ level: 'warn', secret: 't_…', problem: 'GET /secrets/t_…', token: '[cut]', msg: 'Secret not read' },
+    level: 'warn',
+    secret: 't_…',
+    problem: 'GET /secrets/t_…',
+    token: '[cut]',
+    msg: 'Secret not read',
   });
 });

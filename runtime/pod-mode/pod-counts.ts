@@ -65,7 +65,8 @@ export class PodCounts {
     const client = termClient(transport, term);
     await unlessAborted(synced, signal);
     this.verdicts.clear();
-    const [changes, changed] = [new Debounce(pause), new Set<string>()];
+    const changes = new Debounce(pause);
+    const changed = new Set<string>();
     const isInPodMode = (namespace: string): boolean => lumigoes.policy(namespace).kind === 'pods';
     // Other namespaces do not matter: an editor can change their policies at any rate.
     const onPolicy = (namespace: string): void => {
@@ -98,7 +99,8 @@ export class PodCounts {
   }
 
   private async count(client: Client, namespace: string, policy: PodsSeen['policy']): Promise<void> {
-    let [listed, injected] = [0, 0];
+    let listed = 0;
+    let injected = 0;
     const open: Open = new Map();
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
@@ -116,7 +118,8 @@ export class PodCounts {
   }
 
   private async wanted(client: Client, namespace: string, open: Open) {
-    const [policy, known] = [this.options.lumigoes.policy(namespace), this.verdicts.get(namespace)];
+    const policy = this.options.lumigoes.policy(namespace);
+    const known = this.verdicts.get(namespace);
     const verdicts: Verdicts = new Map();
     let reads: number = MAX_ENTRIES.reads;
     for (const [owner, first] of open) {

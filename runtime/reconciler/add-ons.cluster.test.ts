@@ -57,9 +57,13 @@ async function setStatus(name: string, status: object): Promise<void> {
 async function startCrashing(name: string, hash: string): Promise<void> {
   const { metadata, spec } = await testCluster.toTemplate(rollouts, namespace, name);
   const pod = await testCluster.create({
-    ...{ apiVersion: 'v1', kind: 'Pod', spec: { ...spec, automountServiceAccountToken: false } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    spec: { ...spec, automountServiceAccountToken: false },
     metadata: {
-      ...{ namespace, name: `${name}-${hash}-0`, annotations: metadata?.annotations ?? {} },
+      namespace,
+      name: `${name}-${hash}-0`,
+      annotations: metadata?.annotations ?? {},
       labels: { ...metadata?.labels, 'rollouts-pod-template-hash': hash },
       ownerReferences: [
         { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-${hash}`, uid: hash, controller: true },

@@ -150,7 +150,10 @@ const isBlocked = ({ state = idle }: ObservedWorkload, { completion, injector }:
   blockedBy(completion, injector, getTried(state).freed) !== undefined;
 
 const failed = (error: unknown): Failed => ({
-  ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
+  kind: 'failed',
+  change: 'none',
+  problem: describeError(error),
+  isRefused: isRefusal(error),
   atLeastMs: askedWaitMs(error),
 });
 

@@ -6,11 +6,16 @@ import { getReadyConditions, getWaitMs } from './conditions-ready.ts';
 const generation = 2;
 const now = '2026-11-20T10:00:30Z';
 const untimed = (type: string, status: Condition['status'], reason = 'Any', observedGeneration?: number) => ({
-  ...{ type, status, reason, message: `about ${type}` },
+  type,
+  status,
+  reason,
+  message: `about ${type}`,
   ...(observedGeneration === undefined ? {} : { observedGeneration }),
 });
 const timed = (condition: ReturnType<typeof untimed>, lastTransitionTime = now): Condition => ({
-  ...{ observedGeneration: generation, ...condition, lastTransitionTime },
+  observedGeneration: generation,
+  ...condition,
+  lastTransitionTime,
 });
 const problem = (reason: Problem['reason']): Problem => ({ reason, message: `about ${reason}` });
 
@@ -29,7 +34,12 @@ interface Case {
 
 function judge({ conditions = [accepted, reached], known = [], isDeleted = false, problem }: Case) {
   const all = getReadyConditions({
-    ...{ generation, isDeleted, problem, conditions, now, needed: ['TokenAccepted', 'WebhookReachable'] },
+    generation,
+    isDeleted,
+    problem,
+    conditions,
+    now,
+    needed: ['TokenAccepted', 'WebhookReachable'],
     known: new Map(known.map((each) => [each.type, each])),
   }).map((each) => ({ observedGeneration: generation, ...each, lastTransitionTime: now }));
   const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation };

@@ -80,5 +80,8 @@ const deleting: Problem = { reason: 'Deleting', message: 'This Lumigo resource i
 const works = (message: string): Problem => ({ reason: 'Ready', message });
 
 const condition = (type: ConditionType, status: Condition['status'], { reason, message }: Untimed | Problem) => ({
-  ...{ type, status, reason, message },
+  type,
+  status,
+  reason,
+  message,
 });

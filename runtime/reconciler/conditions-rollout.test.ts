@@ -9,10 +9,18 @@ const risk = { rank: 0, pods: 2 } as const;
 const named = (name: string, state?: WorkloadState) =>
   ({ kind: workloadKinds.deployment, namespace: 'shop', name, state }) as unknown as ObservedWorkload;
 const revertedFor = (message: string): WorkloadState => ({
-  ...{ kind: 'reverted', evidence: { cause: 'Crash', message }, risk, attempt: 1, wakeAt: 0 },
+  kind: 'reverted',
+  evidence: { cause: 'Crash', message },
+  risk,
+  attempt: 1,
+  wakeAt: 0,
 });
 const reverting: WorkloadState = {
-  ...{ kind: 'reverting', evidence: { cause: 'Crash', message: 'boom' }, template: '', attempt: 1, wakeAt: 0 },
+  kind: 'reverting',
+  evidence: { cause: 'Crash', message: 'boom' },
+  template: '',
+  attempt: 1,
+  wakeAt: 0,
 };
 const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSummary['reverted'];
 const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];

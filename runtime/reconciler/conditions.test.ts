@@ -6,9 +6,20 @@ import { noProgress } from './plan-workloads.ts';
 import { findDifference, getStatus, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
-  ...{ metadata: { generation: 2 }, problem: undefined, progress: noProgress, summary: noRollout },
-  ...{ received: noTelemetry, report: undefined, instrumented: [], secretVersion: undefined, webhook: undefined },
-  ...{ telemetry: undefined, token: {}, needed: [], podPolicy: undefined, now: '2026-11-20T10:00:00Z' },
+  metadata: { generation: 2 },
+  problem: undefined,
+  progress: noProgress,
+  summary: noRollout,
+  received: noTelemetry,
+  report: undefined,
+  instrumented: [],
+  secretVersion: undefined,
+  webhook: undefined,
+  telemetry: undefined,
+  token: {},
+  needed: [],
+  podPolicy: undefined,
+  now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';
 const statusOf = (more: Partial<StatusInput>, before?: ReturnType<typeof getStatus>) =>

@@ -46,7 +46,10 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
 }
 
 const condition = (type: ConditionType, holds: boolean, reason: ConditionReason, message: string): Untimed => ({
-  ...{ type, status: holds ? 'True' : 'False', reason, message },
+  type,
+  status: holds ? 'True' : 'False',
+  reason,
+  message,
 });
 
 function toConditions(input: StatusInput, known: Known): Untimed[] {

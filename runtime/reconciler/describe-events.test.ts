@@ -7,9 +7,11 @@ const condition = (
   type: string,
   status: Condition['status'],
   lastTransitionTime = '2026-11-22T10:00:00Z',
-): Condition => ({ ...{ type, status, lastTransitionTime, reason: 'Because', message: 'of this' } });
+): Condition => ({ type, status, lastTransitionTime, reason: 'Because', message: 'of this' });
 const lumigo = (...conditions: Condition[]): LumigoResource => ({
-  ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo', status: { conditions } },
+  apiVersion: 'operator.lumigo.io/v1alpha1',
+  kind: 'Lumigo',
+  status: { conditions },
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1' },
 });
 
@@ -32,8 +34,15 @@ describe("a Lumigo's condition [F29]", () => {
 });
 
 const cart = {
-  ...{ kind: workloadKinds.deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '1', generation: 1 },
-  ...{ createdAt: '', label: undefined, deleting: false },
+  kind: workloadKinds.deployment,
+  namespace: 'shop',
+  name: 'cart',
+  uid: 'u',
+  resourceVersion: '1',
+  generation: 1,
+  createdAt: '',
+  label: undefined,
+  deleting: false,
 };
 
 it('reports that a revert removed the injection, and why [F81]', () => {

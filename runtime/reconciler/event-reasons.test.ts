@@ -106,8 +106,15 @@ const table: Readonly<Record<Exclude<Code, Silent>, readonly Row[]>> = {
 };
 
 const observed: ObservedWorkload = {
-  ...{ kind: deployment, namespace: 'shop', name: 'app', uid: 'u', resourceVersion: '1', generation: 1 },
-  ...{ createdAt: now, label: undefined, deleting: false },
+  kind: deployment,
+  namespace: 'shop',
+  name: 'app',
+  uid: 'u',
+  resourceVersion: '1',
+  generation: 1,
+  createdAt: now,
+  label: undefined,
+  deleting: false,
 };
 
 /** The reason does not depend on the namespace's policy, so each decision is described under every one. */

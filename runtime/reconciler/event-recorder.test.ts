@@ -98,7 +98,8 @@ it('says of an injection by the webhook why it skips a container', () => {
 });
 
 describe('a change that cannot be made', () => {
-  const [createdAt, activeAt] = ['2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z'];
+  const createdAt = '2026-05-01T00:00:00Z';
+  const activeAt = '2026-05-02T00:00:00Z';
   const waiting: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
   const old: Metadata = { ...bare, creationTimestamp: createdAt, generation: 1, resourceVersion: '1' };
   const later = { ...old, generation: 2, resourceVersion: '2' };

@@ -8,15 +8,15 @@ import type { ObservedWorkload } from './observed.ts';
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
-  ...{
-    kind: workloadKinds.deployment,
-    namespace: 'shop',
-    name: 'cart',
-    uid: 'u',
-    resourceVersion: '10',
-    generation: 1,
-  },
-  ...{ createdAt: '', label: undefined, deleting: false },
+  kind: workloadKinds.deployment,
+  namespace: 'shop',
+  name: 'cart',
+  uid: 'u',
+  resourceVersion: '10',
+  generation: 1,
+  createdAt: '',
+  label: undefined,
+  deleting: false,
 };
 const decision = { kind: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
 const workload = { apiVersion: '', kind: '', metadata: {} };
@@ -93,7 +93,8 @@ describe('the result of a change', () => {
   it('notes that the last write is undone, from its answer or from a reading', () => {
     const isUndone = true as const;
     expect(facts({ ...written, isUndone })).toMatchObject({
-      ...{ checkedUnder: undefined, write: { at: 1_000, touchedAt: 1_000, undoneAt: 1_000 } },
+      checkedUnder: undefined,
+      write: { at: 1_000, touchedAt: 1_000, undoneAt: 1_000 },
     });
     const known = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 1 } };
     const read = (isCurrent: boolean) => facts({ ...left, isUndone }, { before: known, isCurrent, now: 3_000 });

@@ -77,7 +77,8 @@ export function getFacts(outcome: Outcome): Facts {
 }
 
 const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | Written): Facts => ({
-  ...{ lastDecision: { tried, code }, reportedUnder: policy },
+  lastDecision: { tried, code },
+  reportedUnder: policy,
 });
 
 function whenLeft(outcome: Outcome, left: Left): Facts {

@@ -90,10 +90,15 @@ async function createPods(of: Workload, number: number, labels: Labels = {}, own
   const ownerReferences = [{ apiVersion: of.apiVersion, controller: true, ...owner }];
   const generation = of.kind === 'DaemonSet' ? { 'pod-template-generation': '1' } : {};
   const each = Array.from({ length: number }, (_, index) => ({
-    ...{ apiVersion: 'v1', kind: 'Pod', spec },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    spec,
     metadata: {
-      ...{ namespace: of.metadata.namespace ?? '', name: `${owner.name}-${index}`, ownerReferences },
-      ...{ annotations: { ...metadata?.annotations }, labels: { ...metadata?.labels, ...generation, ...labels } },
+      namespace: of.metadata.namespace ?? '',
+      name: `${owner.name}-${index}`,
+      ownerReferences,
+      annotations: { ...metadata?.annotations },
+      labels: { ...metadata?.labels, ...generation, ...labels },
     },
   }));
   await forEachConcurrent(16, each, async (pod) => void (await testCluster.create(pod)));
@@ -228,7 +233,8 @@ describe('a look at what a tenant made large', () => {
     const time = { reason: 'Ready', message: '', lastTransitionTime: '2026-11-28T20:00:00Z' } as const;
     const lumigoes = new LumigoStore([]);
     lumigoes.upsert({
-      ...{ ...lumigo, metadata: { ...lumigo.metadata, uid: 'a', resourceVersion: '1' } },
+      ...lumigo,
+      metadata: { ...lumigo.metadata, uid: 'a', resourceVersion: '1' },
       status: { conditions: [{ type: 'Active', status: 'True', ...time }] },
     });
     const config = { ...runtimeConfig(parseSettings({}), 'Manifests'), podName: 'a' };

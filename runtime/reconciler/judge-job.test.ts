@@ -19,7 +19,8 @@ import { WorkloadStore } from './workload-store.ts';
 const { job } = workloadKinds;
 /** The time of the injections that the test helpers make. */
 const START = Date.parse('2026-06-01T00:00:00Z');
-const [SECOND, MINUTE] = [1_000, 60_000];
+const SECOND = 1_000;
+const MINUTE = 60_000;
 
 const pending: PodStatus = { phase: 'Pending' };
 const withInjector = (state: object): PodStatus => ({ initContainerStatuses: [{ name: 'lumigo-injector', state }] });
@@ -37,14 +38,13 @@ class Bench {
 
   constructor() {
     const config = {
-      ...{
-        version: '2.0.0',
-        rolloutStrategy: 'progressive',
-        rolloutSoakSeconds: 10,
-        rolloutDeadlineSeconds: 300,
-        rolloutLookSeconds: 20,
-      },
-      ...{ rolloutLargestBatch: 50, injectorImage: 'autotrace:2' },
+      version: '2.0.0',
+      rolloutStrategy: 'progressive',
+      rolloutSoakSeconds: 10,
+      rolloutDeadlineSeconds: 300,
+      rolloutLookSeconds: 20,
+      rolloutLargestBatch: 50,
+      injectorImage: 'autotrace:2',
     };
     const lookAt = (): Promise<LookedAtPod[]> => {
       this.looks += 1;
@@ -52,8 +52,12 @@ class Bench {
       return Promise.resolve(this.pods === undefined ? [] : [{ ...pod, status: this.pods }]);
     };
     const term = {
-      ...{ store: this.store, config, signal: new AbortController().signal, metrics: createMetrics() },
-      ...{ enqueue: () => undefined, lumigoes: { namespaces: () => [] } },
+      store: this.store,
+      config,
+      signal: new AbortController().signal,
+      metrics: createMetrics(),
+      enqueue: () => undefined,
+      lumigoes: { namespaces: () => [] },
     } as unknown as ReconcilerContext;
     this.rollouts = new Rollouts(term);
     this.judge = new WorkloadJudge(term, this.rollouts, lookAt);

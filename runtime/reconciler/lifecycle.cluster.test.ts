@@ -208,7 +208,8 @@ describe('the status', () => {
     const namespace = await testCluster.instrumented('quiet');
     await eventually(async () =>
       expect((await testCluster.readLumigo(namespace)).status).toMatchObject({
-        ...{ instrumentedResourcesCount: 1, instrumentedResources: [{ name: 'app' }] },
+        instrumentedResourcesCount: 1,
+        instrumentedResources: [{ name: 'app' }],
       }),
     );
     await testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });

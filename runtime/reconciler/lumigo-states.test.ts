@@ -4,7 +4,8 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { LumigoStates } from './lumigo-states.ts';
 
 const named = (uid: string): LumigoResource => ({
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: { namespace: 'shop', name: 'lumigo', uid },
 });
 const lumigo = named('l');

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_NAMESPACES, NamespaceSlots, TURN_MS } from './namespace-slots.ts';
 
 function slots() {
-  const [told, time] = [[] as string[], { now: 0 }];
+  const told = [] as string[];
+  const time = { now: 0 };
   const asked = new NamespaceSlots(
     (namespace) => told.push(namespace),
     () => time.now,

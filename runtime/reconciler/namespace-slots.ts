@@ -27,7 +27,8 @@ export class NamespaceSlots {
 
   /** A turn can also end by time, so each question may hand it over. */
   private handOver(): void {
-    const [now, before] = [this.clock(), this.holders];
+    const now = this.clock();
+    const before = this.holders;
     const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
     for (const [namespace, since = now] of first())
       if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {

@@ -27,7 +27,8 @@ export function classifyWorkload(workload: Workload, { injector, image }: Omit<I
   const template = toTemplate(workload);
   const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
   const isLocal = findInjector(template?.spec)?.image !== image;
-  const [completion, risk] = [getCompletion(workload), getRisk(workload)];
+  const completion = getCompletion(workload);
+  const risk = getRisk(workload);
   return { completion, template: fingerprint(template), isCurrent, isLocal, risk, injector };
 }
 
@@ -47,7 +48,8 @@ export function observe(
   const revert = findRevert(metadata);
   if (revert !== undefined) {
     const { attempt, at, cause, evidence: message } = revert;
-    const [evidence, agoMs] = [{ cause, message } as Evidence, epochMs - parseTime(at, epochMs)];
+    const evidence = { cause, message } as Evidence;
+    const agoMs = epochMs - parseTime(at, epochMs);
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
   if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean' };

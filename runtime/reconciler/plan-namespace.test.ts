@@ -10,9 +10,14 @@ const injectionStatus =
   'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const lumigo = (more: object = {}, status: object = {}): LumigoResource => ({
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: {
-    ...{ namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1', generation: 1 },
+    namespace: 'shop',
+    name: 'lumigo',
+    uid: 'l',
+    resourceVersion: '1',
+    generation: 1,
     creationTimestamp: '2026-01-02T00:00:00Z',
     finalizers: [contract.finalizer],
     ...more,
@@ -26,39 +31,60 @@ const ready = {
 const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
 
 const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
-  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: -Infinity },
-  ...{ listedAt: 0, ...more },
+  resource,
+  isBusy: false,
+  failure: undefined,
+  listed: [],
+  dropsSecretVersion: false,
+  statusAt: -Infinity,
+  listedAt: 0,
+  ...more,
 });
 
 const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
-  ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
+  kind: deployment,
+  namespace: 'shop',
+  name,
+  uid: name,
+  resourceVersion: '10',
+  generation: 1,
+  createdAt: '2026-01-01T00:00:00Z',
+  label: undefined,
+  deleting: false,
   ...more,
 });
 const instrumented = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload =>
   workload(name, { label: 'lumigo-operator.v1', injectionStatus, instrumentedVersion: '9', ...more });
 const entry = (name: string) => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, namespace: 'shop', resourceVersion: '9', uid: name },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  name,
+  namespace: 'shop',
+  resourceVersion: '9',
+  uid: name,
 });
 
 const DEADLINE_MS = 120_000;
 function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedWorkload[] = []): ObservedNamespace {
   const policy = getPolicy(lumigoes.map(({ resource }) => resource));
   return {
-    ...{ policy, lumigoes, effective: lumigoes[0]?.resource.metadata.uid },
-    ...{ credential: { problem: undefined, version: '5' }, workloads: there },
-    ...{
-      webhook: undefined,
-      telemetry: undefined,
-      token: {},
-      pendingEvents: 0,
-      removalDeadlineMs: DEADLINE_MS,
-      underWay: 1,
-    },
+    policy,
+    lumigoes,
+    effective: lumigoes[0]?.resource.metadata.uid,
+    credential: { problem: undefined, version: '5' },
+    workloads: there,
+    webhook: undefined,
+    telemetry: undefined,
+    token: {},
+    pendingEvents: 0,
+    removalDeadlineMs: DEADLINE_MS,
+    underWay: 1,
     telemetryExpectedWithinMs: 3_600_000,
     rollout: {
       settings: { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000, largestBatch: 50, label: 'lumigo-operator.v1' },
-      ...{ injector: 'untried', hasRun: false, hasSlot: false },
+      injector: 'untried',
+      hasRun: false,
+      hasSlot: false,
     },
   };
 }
@@ -202,8 +228,13 @@ describe('a Lumigo', () => {
   it('lists the state of each, and writes changes of states alone at most every ten seconds', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
     const state: ObservedWorkload['state'] = {
-      ...{ kind: 'verified', until: 0, progress: { available: 2, at: 0 }, template: '' },
-      ...{ isCurrent: true, attempt: 0, wakeAt: Infinity },
+      kind: 'verified',
+      until: 0,
+      progress: { available: 2, at: 0 },
+      template: '',
+      isCurrent: true,
+      attempt: 0,
+      wakeAt: Infinity,
     };
     const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state })] };
     expect(plan(there, 2_000).lumigoes).toMatchObject([{ kind: 'write-status', withList: false }]);

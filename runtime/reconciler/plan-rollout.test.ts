@@ -8,7 +8,12 @@ import { planWorkloads } from './plan-workloads.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
-  ...{ kind: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
+  kind: 'active',
+  lumigo: 'lumigo',
+  tracing,
+  createdAt: '2026-01-02',
+  injectExisting: true,
+  remove: true,
 };
 const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: true };
 const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
@@ -20,7 +25,11 @@ const risk = { rank: 0, pods: 2 } as const;
 const crash: Evidence = { cause: 'Crash', message: 'boom' };
 const noImage: Evidence = { cause: 'InjectorImage', message: 'not found' };
 const probation = {
-  ...{ progress: { available: 0, at: NOW.ms }, template: 'one', isCurrent: true, attempt: 0, wakeAt: NOW.ms + 5_000 },
+  progress: { available: 0, at: NOW.ms },
+  template: 'one',
+  isCurrent: true,
+  attempt: 0,
+  wakeAt: NOW.ms + 5_000,
 };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
 const retry: WorkloadState = { ...queued, freed: 'retry' };
@@ -50,14 +59,18 @@ type There = Readonly<Record<string, Given>>;
 function workload([name, given]: readonly [string, Given]): ObservedWorkload {
   const [state, facts] = Array.isArray(given) ? (given as [WorkloadState, object]) : [given as WorkloadState, {}];
   return {
-    ...{
-      kind: name.startsWith('j') ? workloadKinds.job : workloadKinds.deployment,
-      namespace: 'shop',
-      name,
-      uid: name,
-    },
-    ...{ resourceVersion: '10', generation: 1, createdAt: '2026-01-01', label: undefined, deleting: false, state },
-    ...{ checkedUnder: state === undefined ? undefined : policy, ...facts },
+    kind: name.startsWith('j') ? workloadKinds.job : workloadKinds.deployment,
+    namespace: 'shop',
+    name,
+    uid: name,
+    resourceVersion: '10',
+    generation: 1,
+    createdAt: '2026-01-01',
+    label: undefined,
+    deleting: false,
+    state,
+    checkedUnder: state === undefined ? undefined : policy,
+    ...facts,
   };
 }
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
@@ -74,8 +87,17 @@ function plan(there: There, { under = policy, ...more }: More = {}) {
   const workloads = Object.entries(there).map(workload);
   const rollout: ObservedRollout = { settings, injector: 'unknown', hasRun: false, hasSlot: true, ...more };
   const observed: ObservedNamespace = {
-    ...{ policy: under, lumigoes: [], effective: undefined, credential: undefined, workloads },
-    ...{ webhook: undefined, telemetry: undefined, token: {}, pendingEvents: 0, removalDeadlineMs: 1_000, underWay: 1 },
+    policy: under,
+    lumigoes: [],
+    effective: undefined,
+    credential: undefined,
+    workloads,
+    webhook: undefined,
+    telemetry: undefined,
+    token: {},
+    pendingEvents: 0,
+    removalDeadlineMs: 1_000,
+    underWay: 1,
     telemetryExpectedWithinMs: 3_600_000,
     rollout,
   };
@@ -232,8 +254,10 @@ describe('a rollout', () => {
     const paused: WorkloadState = { ...unready, isPaused: true };
     // With the strategy 'immediate', nothing is judged.
     const { summary, tally } = plan({
-      ...{ a: undone, c: unready },
-      ...{ b: [unready, { judged: 'added' }], p: [paused, { judged: 'added' }] },
+      a: undone,
+      c: unready,
+      b: [unready, { judged: 'added' }],
+      p: [paused, { judged: 'added' }],
     }).rollout;
     expect(summary.blocked.map(({ name, state }) => [name, state.reason])).toEqual([['a', 'Contested']]);
     expect([summary.unready.map(({ name }) => name), summary.underWay, tally.trying]).toEqual([['b'], [], 0]);

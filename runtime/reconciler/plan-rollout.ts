@@ -41,7 +41,13 @@ export interface RolloutSummary extends Pick<InjectorSettings, 'strategy'> {
 }
 
 export const noRollout: RolloutSummary = {
-  ...{ underWay: [], queued: 0, blocked: [], unready: [], reverted: [], left: 0, halted: undefined },
+  underWay: [],
+  queued: 0,
+  blocked: [],
+  unready: [],
+  reverted: [],
+  left: 0,
+  halted: undefined,
 };
 
 export interface OnTheWay {
@@ -130,7 +136,10 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
 
 const asWaiting = (workload: In<'queued'>) => ({
-  ...{ name: workload.name, kind: workload.kind.kind, risk: workload.state.risk, workload },
+  name: workload.name,
+  kind: workload.kind.kind,
+  risk: workload.state.risk,
+  workload,
 });
 
 const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>

@@ -107,8 +107,14 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, recei
 }
 
 const nothingSeen = {
-  ...{ progress: noProgress, report: undefined, summary: noRollout },
-  ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {}, podPolicy: undefined },
+  progress: noProgress,
+  report: undefined,
+  summary: noRollout,
+  secretVersion: undefined,
+  webhook: undefined,
+  telemetry: undefined,
+  token: {},
+  podPolicy: undefined,
   received: noTelemetry,
 };
 
@@ -150,7 +156,13 @@ const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'stat
 function getEntry({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
   const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state, telemetry } = workload;
   return {
-    ...{ apiVersion, kind, name, namespace, resourceVersion, uid, ...shownAs[state?.kind ?? 'idle'] },
+    apiVersion,
+    kind,
+    name,
+    namespace,
+    resourceVersion,
+    uid,
+    ...shownAs[state?.kind ?? 'idle'],
     ...(telemetry === undefined ? {} : { telemetry: telemetry.kind }),
     ...(telemetry?.since === undefined ? {} : { telemetrySince: telemetry.since }),
   };

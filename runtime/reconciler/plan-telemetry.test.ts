@@ -12,7 +12,11 @@ const earlier = '2026-01-01T11:00:01Z';
 const HOUR_MS = 3_600_000;
 
 const policyWith = (tracing: { readonly traces: boolean; readonly logs: boolean }): NamespacePolicy => ({
-  ...{ kind: 'active', lumigo: 'lumigo', createdAt: earlier, injectExisting: true, remove: true },
+  kind: 'active',
+  lumigo: 'lumigo',
+  createdAt: earlier,
+  injectExisting: true,
+  remove: true,
   tracing: { secretName: 'lumigo', secretKey: 'token', ...tracing },
 });
 const active = policyWith({ traces: true, logs: false });

@@ -10,7 +10,11 @@ const injectionStatus =
   'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const active: NamespacePolicy = {
-  ...{ kind: 'active', lumigo: 'lumigo', tracing, injectExisting: true, remove: true },
+  kind: 'active',
+  lumigo: 'lumigo',
+  tracing,
+  injectExisting: true,
+  remove: true,
   createdAt: '2026-01-02T00:00:00Z',
 };
 const changed: NamespacePolicy = { ...active, tracing: { ...tracing, logs: true } };
@@ -22,8 +26,15 @@ const none: NamespacePolicy = { kind: 'none' };
 const excluded: NamespacePolicy = { kind: 'excluded' };
 
 const plain: ObservedWorkload = {
-  ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
+  kind: deployment,
+  namespace: 'shop',
+  name: 'cart',
+  uid: 'u',
+  resourceVersion: '10',
+  generation: 1,
+  createdAt: '2026-01-01T00:00:00Z',
+  label: undefined,
+  deleting: false,
 };
 const ours = { label: 'lumigo-operator.v1.0.0', injectionStatus };
 const injectedJob = { ...ours, kind: job };

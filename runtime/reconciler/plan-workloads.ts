@@ -6,8 +6,14 @@ import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
 export type Progress = Readonly<typeof noProgress>;
 export const noProgress = {
-  ...{ pending: 0, failed: 0, contested: 0, rechecked: 0 },
-  ...{ instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
+  pending: 0,
+  failed: 0,
+  contested: 0,
+  rechecked: 0,
+  instrumented: 0,
+  elsewhere: 0,
+  tooLarge: 0,
+  older: 0,
 };
 
 export interface WorkloadsPlan {
@@ -63,7 +69,11 @@ type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planW
 
 /** Another writer undid its injection, so no pod shows how it fares. */
 const contested: ObservedWorkload['state'] = {
-  ...{ kind: 'blocked', reason: 'Contested', risk: { rank: 4, pods: 0 }, attempt: 0, wakeAt: Infinity },
+  kind: 'blocked',
+  reason: 'Contested',
+  risk: { rank: 4, pods: 0 },
+  attempt: 0,
+  wakeAt: Infinity,
 };
 
 function count(

@@ -87,7 +87,8 @@ describe('in Pod mode', () => {
     await testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });
     const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
     const ref = {
-      ...{ ...admission, plural: 'mutatingadmissionpolicybindings' },
+      ...admission,
+      plural: 'mutatingadmissionpolicybindings',
       name: `${operator.installation.settings.name}${suffixes.podPolicy}`,
     };
     const { metadata, ...binding } = await cluster.client.get(ref);
@@ -208,7 +209,9 @@ describe('the status in Pod mode', () => {
     await testCluster.activate(namespace, podMode);
     await eventually(async () =>
       expect(await rolledOut(namespace)).toMatchObject({
-        ...{ status: 'False', reason: 'PodsWithoutInjection', count: 0 },
+        status: 'False',
+        reason: 'PodsWithoutInjection',
+        count: 0,
         message: `2 pods run without the injection, which new pods get. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
       }),
     );
@@ -243,7 +246,8 @@ describe('the status in Pod mode', () => {
 
   it('are not counted again because the Lumigo of another namespace changes', async () => {
     const { testCluster, cluster, installation } = operator;
-    const [counted, other] = [await testCluster.namespace('counted'), await testCluster.namespace('other')];
+    const counted = await testCluster.namespace('counted');
+    const other = await testCluster.namespace('other');
     await testCluster.activate(counted, podMode);
     await testCluster.activate(other);
     const counts = () =>

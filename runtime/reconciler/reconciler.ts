@@ -57,7 +57,10 @@ export class Reconciler {
     this.telemetryFacts = new TelemetryFacts(term);
     const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
     this.executor = new Executor({
-      ...{ pace: config, pages: api.pages, logger, signal },
+      pace: config,
+      pages: api.pages,
+      logger,
+      signal,
       change: (change, fresh) => changer.change(change, fresh),
     });
     this.planner = new Planner((namespace) => this.plan(namespace), term);
@@ -82,7 +85,8 @@ export class Reconciler {
     let workloads = 0;
     for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
       const there = this.store.in(namespace);
-      const [policy, status] = [lumigoes.policy(namespace), lumigoes.effective(namespace)?.status];
+      const policy = lumigoes.policy(namespace);
+      const status = lumigoes.effective(namespace)?.status;
       const activeAt = status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
       for (const workload of there) {
         const facts = this.recorder.begin(workload, policy, activeAt);

@@ -16,7 +16,8 @@ const config = { version: now.version, injectorImage: now.image };
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
-    ...{ settings: worldSettings, config },
+    settings: worldSettings,
+    config,
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });

@@ -40,7 +40,8 @@ describe('a rollout', () => {
     await stage.activate();
     await stage.waitForInstrumented('a');
     await stage.waitForCondition({
-      ...{ status: 'False', reason: 'Progressing' },
+      status: 'False',
+      reason: 'Progressing',
       message: 'In progress: Deployment/a. 3 workloads are queued',
     });
     const listed = async () => (await stage.status())?.instrumentedResources;
@@ -196,7 +197,9 @@ describe('a rollout', () => {
     const value = await testCluster.toTemplate(kind, namespace, name);
     let calls = 0;
     endWebhook = await startMutatingWebhook({
-      ...{ client: testCluster.client, namespace, name: 'z-undoes-changes' },
+      client: testCluster.client,
+      namespace,
+      name: 'z-undoes-changes',
       rule: { apiGroups: ['apps'], resources: [kind.plural], operations: ['CREATE', 'UPDATE'] },
       mutate: ({ metadata }) => {
         calls += 1;

@@ -31,7 +31,8 @@ export class Rollouts {
       soakMs: config.rolloutSoakSeconds * 1_000,
       deadlineMs: config.rolloutDeadlineSeconds * 1_000,
       lookMs: config.rolloutLookSeconds * 1_000,
-      ...{ largestBatch: config.rolloutLargestBatch, strategy: config.rolloutStrategy },
+      largestBatch: config.rolloutLargestBatch,
+      strategy: config.rolloutStrategy,
       label: labelValue(config.version),
     };
     this.turns = new NamespaceSlots(enqueue);

@@ -13,7 +13,8 @@ let operator: OperatorBench;
 const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
-    ...{ audit: true, settings: { rollout: { soakSeconds: 2 } } },
+    audit: true,
+    settings: { rollout: { soakSeconds: 2 } },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
@@ -98,7 +99,9 @@ describe('the reconciler', () => {
     const stage = await broken('held', 'crashes');
     const { testCluster, namespace } = stage;
     await testCluster.create({
-      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name: 'all' } },
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { namespace, name: 'all' },
       spec: { maxUnavailable: 0, selector: {} },
     });
     await stage.activate();

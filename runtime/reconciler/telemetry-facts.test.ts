@@ -9,7 +9,8 @@ import { WorkloadStore } from './workload-store.ts';
 const { deployment } = workloadKinds;
 const now = { ms: 0, iso: '2026-01-01T12:00:00Z' };
 const lumigo: LumigoResource = {
-  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
   metadata: { namespace: 'large', name: 'lumigo', uid: 'l', resourceVersion: '1' },
   spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
   status: { conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }] },

@@ -4,8 +4,13 @@ import { WorkloadStore } from './workload-store.ts';
 
 const { deployment, job, replicaSet } = workloadKinds;
 const metadata = (more: object = {}) => ({
-  ...{ namespace: 'shop', name: 'cart', uid: 'u1', resourceVersion: '10', generation: 1 },
-  ...{ creationTimestamp: '2026-01-01T00:00:00Z', ...more },
+  namespace: 'shop',
+  name: 'cart',
+  uid: 'u1',
+  resourceVersion: '10',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  ...more,
 });
 
 let store: WorkloadStore;

@@ -6,7 +6,11 @@ import { inOrder, nextBatch, getRisk, getBatches, type Risk, type Waiting } from
 
 const { deployment, daemonSet, statefulSet, replicaSet, cronJob, rollout } = workloadKinds;
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
-  ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: {}, spec, status },
+  apiVersion: kind.apiVersion,
+  kind: kind.kind,
+  metadata: {},
+  spec,
+  status,
 });
 const agent = (nodes: number, maxUnavailable: string): Workload =>
   of(daemonSet, { updateStrategy: rolling(maxUnavailable) }, { desiredNumberScheduled: nodes });

@@ -13,7 +13,8 @@ export interface Risk {
 const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
 export function getRisk(workload: Workload): Risk {
-  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  const spec = mapAt(workload, 'spec');
+  const status = mapAt(workload, 'status');
   const form = findKind(workload.apiVersion, workload.kind)?.pods;
   const pods = form === 'nodes' ? numberAt(status, 'desiredNumberScheduled') : numberAt(spec, 'replicas', 1);
   if (form === undefined || getCompletion(workload).kind === 'no-pods') return { rank: 4, pods };

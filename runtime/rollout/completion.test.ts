@@ -16,8 +16,11 @@ interface Recorded {
 const recorded = JSON.parse(readFileSync(new URL('recorded-statuses.json', import.meta.url), 'utf8')) as Recorded[];
 
 const workload = (kind: string, spec: object, status: object, generation = 1): Workload => ({
-  ...{ apiVersion: workloads.find((row) => row.kind === kind)?.apiVersion ?? '', kind },
-  ...{ metadata: { generation }, spec, status },
+  apiVersion: workloads.find((row) => row.kind === kind)?.apiVersion ?? '',
+  kind,
+  metadata: { generation },
+  spec,
+  status,
 });
 
 describe('the completion of a recorded status', () => {
@@ -32,7 +35,8 @@ const seen = { ...steady, observedGeneration: 1 };
 const deployment = (spec: object, status: object): Workload => workload('Deployment', spec, status);
 
 const slow = (minReadySeconds: number, terminationGracePeriodSeconds: number) => ({
-  ...{ minReadySeconds, template: { spec: { terminationGracePeriodSeconds } } },
+  minReadySeconds,
+  template: { spec: { terminationGracePeriodSeconds } },
 });
 
 /** Argo Rollouts documents this form. No controller writes some of the statuses. */
@@ -84,9 +88,19 @@ const blueGreen = (activeSelector: string, more: object = {}) => ({
 
 /** The status of an Argo Rollout (1.8) of three pods. `blueGreen` counts available pods of the active ReplicaSet only. */
 const argo = (phase: string, [replicas, updatedReplicas, running]: readonly number[], more: object = {}) => ({
-  ...{ phase, replicas, updatedReplicas, availableReplicas: running, readyReplicas: running, HPAReplicas: replicas },
-  ...{ currentPodHash: 'new', stableRS: phase === 'Healthy' ? 'new' : 'old', observedGeneration: '1' },
-  ...{ blueGreen: {}, canary: {}, conditions: [available, progressing], ...more },
+  phase,
+  replicas,
+  updatedReplicas,
+  availableReplicas: running,
+  readyReplicas: running,
+  HPAReplicas: replicas,
+  currentPodHash: 'new',
+  stableRS: phase === 'Healthy' ? 'new' : 'old',
+  observedGeneration: '1',
+  blueGreen: {},
+  canary: {},
+  conditions: [available, progressing],
+  ...more,
 });
 
 const waiting = { kind: 'paused', isRollingOut: true } as const;
@@ -137,6 +151,9 @@ describe('the completion', () => {
 
   it('is progressing if the status has not seen the generation yet', () =>
     expect(getCompletion(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({
-      ...{ kind: 'progressing', available: 0, wanted: 2, isReplacing: true },
+      kind: 'progressing',
+      available: 0,
+      wanted: 2,
+      isReplacing: true,
     }));
 });

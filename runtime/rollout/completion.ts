@@ -71,7 +71,8 @@ export function findPodCounts(workload: Workload): PodCounts | undefined {
 
 /** Judges an object by its own status. A status of an older generation does not count. */
 export function getCompletion(workload: Workload): Completion {
-  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  const spec = mapAt(workload, 'spec');
+  const status = mapAt(workload, 'status');
   // Argo writes the generation as a text.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
   const found = toCounts(workload, spec, status, isSeen);
@@ -129,7 +130,8 @@ function refusalIn(status: JsonMap): { readonly refused?: string } {
 }
 
 /** A deadline includes the grace period that is Kubernetes' default. A tenant cannot delay it by more than an hour. */
-const [GRACE_SECONDS, MAX_DELAY_SECONDS] = [30, 3_600];
+const GRACE_SECONDS = 30;
+const MAX_DELAY_SECONDS = 3_600;
 function delayIn(spec: JsonMap): { readonly delayMs?: number } {
   const grace = numberAt(mapAt(mapAt(spec, 'template'), 'spec'), 'terminationGracePeriodSeconds');
   const seconds = numberAt(spec, 'minReadySeconds') + Math.max(0, grace - GRACE_SECONDS);

@@ -69,12 +69,17 @@ describe('the evidence against an injection', () => {
 });
 
 const crashing = (name: string): ContainerStatus => ({
-  ...{ name, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } } },
+  name,
+  restartCount: 2,
+  state: { waiting: { reason: 'CrashLoopBackOff' } },
   lastState: { terminated: { exitCode: 1 } },
 });
 
 const pod = (more: Partial<LookedAtPod>): LookedAtPod => ({
-  ...{ name: 'p', isReady: false, injected: new Set(['app']), status: {} },
+  name: 'p',
+  isReady: false,
+  injected: new Set(['app']),
+  status: {},
   ...more,
 });
 const noImage = pod({

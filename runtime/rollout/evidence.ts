@@ -96,7 +96,9 @@ const againstProgram = (status: ContainerStatus): Evidence | undefined =>
   getTerminations(status) < CRASHES || findTermination(status) === undefined ? undefined : toEvidence('Crash', status);
 
 const toEvidence = (cause: Evidence['cause'], status: ContainerStatus): Evidence => ({
-  ...{ cause, message: inWords(status), runs: status.state?.running && true },
+  cause,
+  message: inWords(status),
+  runs: status.state?.running && true,
 });
 
 /** A container that waits for its restart has exited once more than its restart count. */

@@ -77,7 +77,12 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
 }
 
 const kept = ({ progress, template, isCurrent, isLocal, attempt, freed }: Probation) => ({
-  ...{ progress, template, isCurrent, isLocal, attempt, freed },
+  progress,
+  template,
+  isCurrent,
+  isLocal,
+  attempt,
+  freed,
 });
 
 /** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
@@ -145,7 +150,9 @@ const withLook = (state: OnProbation, available: number): Transition =>
 
 /** Reverts after two looks that agree. A look without evidence clears the first one. */
 export function judgeEvidence(state: OnProbation, seen: Look, now: number, settings: JudgeSettings): Transition {
-  const [{ look }, { evidence }, { lookMs, deadlineMs }] = [state, seen, settings];
+  const { look } = state;
+  const { evidence } = seen;
+  const { lookMs, deadlineMs } = settings;
   if (evidence === undefined) return { state: cleared(state, seen, now) };
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };

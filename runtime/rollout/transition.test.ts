@@ -8,21 +8,30 @@ import { idle, OVERDUE_MS, type Action, type Observation, type WorkloadState } f
 
 const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
 const risk = { rank: 0, pods: 2 } as const;
-const [minute, hour] = [60_000, 3_600_000];
+const minute = 60_000;
+const hour = 3_600_000;
 const crash: Evidence = { cause: 'Crash', message: 'it crashed' };
 const runs: Evidence = { ...crash, runs: true };
 const noImage: Evidence = { cause: 'InjectorImage', message: 'there is no image' };
 
 const progressing = (available: number, more: Partial<Completion & { kind: 'progressing' }> = {}): Completion => ({
-  ...{ kind: 'progressing', available, wanted: 2, isReplacing: true },
+  kind: 'progressing',
+  available,
+  wanted: 2,
+  isReplacing: true,
   ...more,
 });
 const complete = { kind: 'complete', available: 2 } as const;
 const reading = (completion: Completion, injector: InjectorHealth = 'unknown', template = 'one') => ({
-  ...{ completion, template, isCurrent: true, risk, injector },
+  completion,
+  template,
+  isCurrent: true,
+  risk,
+  injector,
 });
 const due = (completion: Completion, injector?: InjectorHealth, template?: string): Observation => ({
-  ...{ kind: 'due', ...reading(completion, injector, template) },
+  kind: 'due',
+  ...reading(completion, injector, template),
 });
 const again = (seen: Observation) => ({ ...seen, isRetry: true }) as Observation;
 const injected = (
@@ -30,13 +39,20 @@ const injected = (
   more: { attempt?: number; injector?: InjectorHealth } = {},
 ) => ({ kind: 'injected', attempt: more.attempt ?? 0, ...reading(completion, more.injector) }) as const;
 const status = (completion: Completion, unchangedSince = 0, template = 'one'): Observation => ({
-  ...{ kind: 'status', unchangedSince, ...reading(completion, 'unknown', template) },
+  kind: 'status',
+  unchangedSince,
+  ...reading(completion, 'unknown', template),
 });
 const pods = (evidence?: Evidence, ran = false, isAny = true): Observation => ({ kind: 'pods', evidence, ran, isAny });
 const removed = (mayHang = false): Observation => ({ kind: 'removed', risk, mayHang });
 const evicted = (isAnyLeft: boolean): Observation => ({ kind: 'evicted', isAnyLeft });
 const before = (agoMs: number, attempt = 1, mayHang = false): Observation => ({
-  ...{ kind: 'reverted-before', evidence: crash, risk, attempt, agoMs, mayHang },
+  kind: 'reverted-before',
+  evidence: crash,
+  risk,
+  attempt,
+  agoMs,
+  mayHang,
 });
 const fact = (injector: InjectorHealth): Observation => ({ kind: 'time', injector });
 const time = fact('unknown');
@@ -315,7 +331,8 @@ const history = fc
   .map(([isInjected, steps]) => (isInjected ? [[injected() as Observation, 0] as const, ...steps] : steps));
 
 function follow(steps: readonly (readonly [Observation, number])[]) {
-  let [state, now] = [idle, 0];
+  let state = idle;
+  let now = 0;
   return steps.map(([seen, afterMs]) => {
     now += afterMs;
     const before = state;

@@ -121,7 +121,11 @@ function standing(state: WorkloadState, seen: Reading, now: number): WorkloadSta
 }
 
 const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState => ({
-  ...{ kind: 'queued', risk, isNext: false, attempt, freed },
+  kind: 'queued',
+  risk,
+  isNext: false,
+  attempt,
+  freed,
 });
 
 const triedAgain = (state: In<'reverted'>, freed?: Tried['freed']): WorkloadState =>

@@ -22,7 +22,8 @@ export class Connections {
 
   add(socket: Socket): void {
     if (this.open.size >= this.limit) this.makeRoom();
-    const [key, connection] = [toKey(socket), { socket, stage: 'unused' } as const];
+    const key = toKey(socket);
+    const connection = { socket, stage: 'unused' } as const;
     this.open.set(key, connection);
     socket.once('close', () => {
       if (this.open.get(key) === connection) this.open.delete(key);

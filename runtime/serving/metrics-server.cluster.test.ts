@@ -50,7 +50,9 @@ async function allow(name: string): Promise<void> {
   const rules = [{ nonResourceURLs: [paths.metrics], verbs: ['get'] }];
   await testCluster.create({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules });
   await testCluster.create({
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata,
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
   });

@@ -85,7 +85,8 @@ export class ScrapeAccess {
   private hasPlace(key: string, client: string | undefined): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter(({ at, key: own }) => time - at < 1_000 || this.asked.has(own));
-    const [all, own] = [this.strangers, this.strangers.filter((each) => each.client === client)];
+    const all = this.strangers;
+    const own = this.strangers.filter((each) => each.client === client);
     if (this.isFull(all, MAX_DENIED) || this.isFull(own, MAX_DENIED.ofClient)) return false;
     this.strangers = [...all, { at: time, key, client }];
     return true;
@@ -136,7 +137,10 @@ export const tokenReviewer =
     if (authenticated !== true) return unknown;
     const { username = '', uid, groups, extra } = user;
     const access = await ask('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', {
-      ...{ user: username, uid, groups, extra },
+      user: username,
+      uid,
+      groups,
+      extra,
       nonResourceAttributes: { path: paths.metrics, verb: 'get' },
     });
     return (access as DeepPartial<api.V1SubjectAccessReviewStatus>).allowed === true ? undefined : forbidden(username);

@@ -87,7 +87,8 @@ describe('the TLS server', () => {
         else answer = () => void response.end('answered');
       });
     });
-    const [idle, waiting] = [client(port), client(port)];
+    const idle = client(port);
+    const waiting = client(port);
     await idle();
     const slow = waiting('/slow');
     await idle();

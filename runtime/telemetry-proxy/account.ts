@@ -57,6 +57,9 @@ export const asTelemetryProxy = (
   { server, ca, insecure, serverName }: Connection,
   { telemetryProxyAccountDirectory: folder }: Place,
 ): Connection => ({
-  ...{ server, ca, insecure, serverName },
+  server,
+  ca,
+  insecure,
+  serverName,
   authorization: async () => `Bearer ${await readFile(join(folder, accountFiles.token), 'utf8')}`,
 });

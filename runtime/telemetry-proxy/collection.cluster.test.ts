@@ -37,7 +37,8 @@ async function waitForSilence(namespace: string): Promise<void> {
 
 describe('Kubernetes events and object versions', () => {
   const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
-  let [namespace, other] = ['', ''];
+  let namespace = '';
+  let other = '';
   beforeAll(async () => {
     namespace = await telemetry.activate('kinds', getToken(1));
     other = await telemetry.activate('still', getToken(2), off);

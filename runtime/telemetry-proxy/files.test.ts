@@ -32,7 +32,8 @@ describe('the start of a manager', () => {
 it('a file is replaced as a whole: a reader of the former one still reads all of it', () => {
   const file = join(folder, 'whole');
   writeWhole(file, 'the former text');
-  const [former, { ino }] = [openSync(file, 'r'), statSync(file)];
+  const former = openSync(file, 'r');
+  const { ino } = statSync(file);
   writeWhole(file, 'new');
   expect([readFileSync(former, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['the former text', 'new']);
   closeSync(former);

@@ -26,7 +26,8 @@ export class UnknownUids {
   /** @param getKnown called once a minute, because it reads all workloads. @param now milliseconds of a monotonic clock */
   look(received: ReadonlySet<string>, getKnown: () => ReadonlySet<string>, now: number): readonly string[] {
     if (now < this.nextAt) return [];
-    const [before, known] = [this.unknown, getKnown()];
+    const before = this.unknown;
+    const known = getKnown();
     this.nextAt = now + MINUTE_MS;
     this.unknown = new Set([...received].filter((uid) => !known.has(uid)));
     return [...this.unknown].filter((uid) => before.has(uid));

@@ -62,7 +62,8 @@ describe('senders', () => {
   });
 
   it('with the token of an active Lumigo are accepted, each under its own [D37]', async () => {
-    const [shop, bank] = [ids(50), ids(50)];
+    const shop = ids(50);
+    const bank = ids(50);
     expect((await send(getToken(1), shop)).status).toBe(200);
     expect((await send(getToken(2), bank)).status).toBe(200);
     await waitForAll([...shop, ...bank]);
@@ -199,7 +200,8 @@ describe('no data is lost', () => {
       expect((await send(tokens[index], [id])).status).toBe(200);
       expect((await sendTo('logs', tokens[index], toLog({}, id))).status).toBe(200);
     }
-    const [reloads, restarts] = [await waitForSettled(), collector().restarts()];
+    const reloads = await waitForSettled();
+    const restarts = collector().restarts();
     const namespace = await activate('outage', getToken(0x91_00), injection);
     await eventually(async () => expect(await countReloads()).toBe(reloads + 1), { timeoutMs: 60_000 });
     await testCluster.waitForCondition(namespace, 'TelemetryProxyReady', { status: 'True' });

@@ -56,7 +56,9 @@ export class NodeKey {
   private async create(): Promise<void> {
     const { signal, logger } = this.options;
     await retrying(() => this.createOnce(), {
-      ...{ signal, logger, failure: 'cannot create the key of the node collectors, retrying' },
+      signal,
+      logger,
+      failure: 'cannot create the key of the node collectors, retrying',
     });
     this.attempts += 1;
     this.creating = undefined;

@@ -123,7 +123,9 @@ describe('the metrics of kube-state-metrics', () => {
 
 let key = '';
 let pods = '';
-let [shop, bank, quiet] = ['', '', ''];
+let shop = '';
+let bank = '';
+let quiet = '';
 let collector: ChildProcess;
 const logging = { logging: { enabled: true }, infrastructure: { enabled: false } };
 
@@ -163,9 +165,20 @@ async function startNodeCollector(): Promise<ChildProcess> {
   mkdirSync(pods, { recursive: true });
   writeFileSync(join(folder, nodeCollectorFiles.key), key);
   const config: NodeCollectorConfig = {
-    ...{ version: '0.1.0', podName: 'node', operatorNamespace: 'lumigo-system', excludedNamespaces: ['kube-system'] },
-    ...{ logLevel: 'info', metricsSecure: true, logs: true, logsInclude: [], logsExclude: [], metrics: false },
-    ...{ essentialOnly: true, essentialMetrics: [], metricsFrequency: '15s', queueSize: '64Mi' },
+    version: '0.1.0',
+    podName: 'node',
+    operatorNamespace: 'lumigo-system',
+    excludedNamespaces: ['kube-system'],
+    logLevel: 'info',
+    metricsSecure: true,
+    logs: true,
+    logsInclude: [],
+    logsExclude: [],
+    metrics: false,
+    essentialOnly: true,
+    essentialMetrics: [],
+    metricsFrequency: '15s',
+    queueSize: '64Mi',
     proxyUrl: `http://127.0.0.1:${telemetry.collector().nodeDataPort}`,
   };
   const replaced = [
@@ -337,7 +350,10 @@ it('a key that cannot be created is reported once, and created later', async () 
   await eventually(async () => expect(await readKey()).not.toBe(key), { timeoutMs: 40_000 });
 });
 
-let [namespace, others, vault, cart] = ['', '', '', ''];
+let namespace = '';
+let others = '';
+let vault = '';
+let cart = '';
 beforeAll(async () => {
   namespace = await telemetry.activate('enriched', getToken(7));
   others = await telemetry.activate('others', getToken(9));

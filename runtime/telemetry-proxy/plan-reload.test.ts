@@ -21,7 +21,9 @@ const of = (...names: readonly string[]): Namespaces =>
   names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}`, sends: ['events'] }));
 const collecting = (...names: readonly string[]): CollectorState => ({
   ...untouched,
-  ...{ running: of(...names), lastGood: of(...names), sending: of(...names) },
+  running: of(...names),
+  lastGood: of(...names),
+  sending: of(...names),
 });
 const wait = { kind: 'wait' };
 const cut = { kind: 'cut' };
@@ -33,7 +35,8 @@ function reloadsUnder(
 ): readonly { readonly startedAt: number; readonly tookMs: number }[] {
   const reloads: { startedAt: number; tookMs: number }[] = [];
   const on = new Set<string>(['always']);
-  let [now, toggledAt] = [0, 0];
+  let now = 0;
+  let toggledAt = 0;
   let state = collecting();
   for (const { afterMs, index } of toggles) {
     const name = String(index);
@@ -157,7 +160,9 @@ describe('the existing objects of a namespace', () => {
 describe('the existing objects of a namespace, if the collector exits', () => {
   /** The collector exits this long after each list. Returns how many lists begin. */
   function countLists(afterMs: number, exits = 20): number {
-    let [lists, now, count]: [ListsByUid, number, number] = [new Map(), 0, 0];
+    let lists: ListsByUid = new Map();
+    let now = 0;
+    let count = 0;
     for (let exit = 0; exit < exits; exit += 1) {
       const listed = toList(of('a'), lists, now);
       count += listed.length;

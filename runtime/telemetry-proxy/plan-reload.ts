@@ -21,8 +21,12 @@ type Step = { readonly kind: 'wait' | 'cut' } | { readonly kind: 'reload'; reado
 
 /** The collector's first configuration is not from this manager. */
 export const untouched: CollectorState = {
-  ...{ running: undefined, lastGood: [], sending: [], failure: undefined },
-  ...{ restsUntil: 0, cutFrom: Infinity },
+  running: undefined,
+  lastGood: [],
+  sending: [],
+  failure: undefined,
+  restsUntil: 0,
+  cutFrom: Infinity,
 };
 
 const FIRST_MS = 5_000;

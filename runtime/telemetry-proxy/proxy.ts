@@ -67,7 +67,9 @@ export class TelemetryProxy {
     this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger, signal: this.stop.signal });
     this.installationSource = getInstallationSource(config);
     this.reloader = new Reloader({
-      ...{ client: createClient(collectorTransport), logger, signal: this.stop.signal },
+      client: createClient(collectorTransport),
+      logger,
+      signal: this.stop.signal,
       onReload: (outcome) => this.onReload(outcome),
     });
   }
@@ -130,7 +132,9 @@ export class TelemetryProxy {
   private watchLabelled(resource: WorkloadKind): Promise<void> {
     const { transport, metrics, logger } = this.options;
     return watchKind(resource, {
-      ...{ transport, logger, signal: this.stop.signal },
+      transport,
+      logger,
+      signal: this.stop.signal,
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),

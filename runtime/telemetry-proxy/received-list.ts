@@ -12,7 +12,9 @@ const toEntries = <T>(uids: readonly string[], value: T) => Object.fromEntries(u
 /** A ConfigMap with the uids of the workloads that any replica received telemetry from (docs/contributing/adr/0044). */
 export function receivedList(client: Client, installed: Installed) {
   const { ref, read, write } = configMapRecord({
-    ...{ client, namespace: installed.operatorNamespace, name: `${installed.operatorName}${suffixes.received}` },
+    client,
+    namespace: installed.operatorNamespace,
+    name: `${installed.operatorName}${suffixes.received}`,
     metadata: () => ownMetadata(client, installed),
   });
   const readUids = async (): Promise<ReadonlySet<string>> => new Set(Object.keys(await read()));

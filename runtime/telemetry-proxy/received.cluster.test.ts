@@ -15,7 +15,9 @@ const { deployment } = workloadKinds;
 
 let telemetry: TelemetryBench;
 let second: Manager;
-let [shop, bank, onNode] = ['', '', ''];
+let shop = '';
+let bank = '';
+let onNode = '';
 const uids: Record<string, string> = {};
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false, config: { telemetryExpectedWithinSeconds: 2 } });
@@ -207,7 +209,8 @@ describe('a silent workload', () => {
     await eventually(
       async () =>
         expect(await testCluster.condition(bank, 'TelemetryReceived')).toMatchObject({
-          ...{ status: 'False', reason: 'NothingReceived' },
+          status: 'False',
+          reason: 'NothingReceived',
           message: expect.stringMatching(/^No telemetry arrives from Deployment\/quiet\. Check/),
         }),
       { timeoutMs: 30_000 },

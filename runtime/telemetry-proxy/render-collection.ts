@@ -29,7 +29,8 @@ const route = 'routing/namespaces';
 
 /** Everything that needs a token of the operator. It passes the loop, where it takes the shard of that token. */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
-  const [objects, nodes] = [renderObjects(settings, collection), renderNodes(settings, collection)];
+  const objects = renderObjects(settings, collection);
+  const nodes = renderNodes(settings, collection);
   const signals = ['logs', ...(settings.nodeMetrics ? ['metrics' as const] : [])] as const;
   return {
     extensions: { ...loopExtension(settings), ...nodes.extensions },

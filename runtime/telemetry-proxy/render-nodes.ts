@@ -80,7 +80,8 @@ const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
   extract: { metadata: podAttributes },
   filter: { fields: [onNode] },
   pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
-  ...{ wait_for_metadata: true, wait_for_metadata_timeout: '10s' },
+  wait_for_metadata: true,
+  wait_for_metadata_timeout: '10s',
 });
 
 const logPipelines = (logs: readonly Tenant[]) => ({

@@ -23,7 +23,9 @@ export const hashToken = {
 const hasSeveral = `resource.attributes["${SEVERAL}"] != nil`;
 export const oneToken = {
   error_mode: 'propagate',
-  ...{ traces: { span: [hasSeveral] }, metrics: { metric: [hasSeveral] }, logs: { log_record: [hasSeveral] } },
+  traces: { span: [hasSeveral] },
+  metrics: { metric: [hasSeveral] },
+  logs: { log_record: [hasSeveral] },
 };
 const outOfShard = 'resource/out-of-shard';
 
@@ -43,7 +45,8 @@ export function renderShards(settings: ProxySettings): Rendered {
       signals.map((signal) => [
         `${signal}/shard/${shards[index]}`,
         {
-          ...{ receivers: [getShardRouter(signal)], processors: [outOfShard] },
+          receivers: [getShardRouter(signal)],
+          processors: [outOfShard],
           exporters: [shardName(index), ...getCounters(signal)],
         },
       ]),

@@ -78,7 +78,8 @@ describe("the collector's configuration", () => {
       fc.property(settings, collection, (given, collected) => {
         const exporters = Object.entries(render(given, collected).exporters);
         const getAll = (start: string) => exporters.flatMap(([name, each]) => (name.startsWith(start) ? each : []));
-        const [shards, events] = [getAll('otlphttp/lumigo'), getAll('otlphttp/to/')];
+        const shards = getAll('otlphttp/lumigo');
+        const events = getAll('otlphttp/to/');
         expect(shards).toHaveLength(16);
         for (const each of [...shards, ...events])
           expect(each).toHaveProperty('retry_on_failure.max_elapsed_time', '0s');
@@ -188,7 +189,9 @@ describe("the collector's configuration", () => {
           const { extract } = processors[processor] as { extract: { labels: readonly object[] } };
           expect(extract.labels).toEqual(
             given.telemetryNamespaceLabels.map((key) => ({
-              ...{ key, from: 'namespace', tag_name: `k8s.namespace.label.${key}` },
+              key,
+              from: 'namespace',
+              tag_name: `k8s.namespace.label.${key}`,
             })),
           );
         }

@@ -93,7 +93,8 @@ describe('a configuration that the collector refuses', () => {
     await eventually(
       async () =>
         expect(await testCluster.condition(good, 'TelemetryProxyReady')).toMatchObject({
-          ...{ status: 'False', reason: 'ReloadFailed' },
+          status: 'False',
+          reason: 'ReloadFailed',
           message: expect.stringContaining('the collector exited while it loaded its configuration'),
         }),
       { timeoutMs: 100_000 },

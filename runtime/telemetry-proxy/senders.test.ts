@@ -33,7 +33,9 @@ describe('the telemetry of a namespace', () => {
 const { deployment, replicaSet } = workloadKinds;
 const everywhere = () => true;
 const shown = <T extends object>(metadata: T) => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { resourceVersion: '1', ...metadata } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { resourceVersion: '1', ...metadata },
 });
 
 function seeing() {

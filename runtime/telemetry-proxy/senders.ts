@@ -36,7 +36,8 @@ export interface Labelled {
 export function toLabelled({ kind }: WorkloadKind, metadata: KubernetesObject['metadata']): Labelled | undefined {
   // A Deployment's ReplicaSets inherit its annotations and the label of its template, and send nothing under their own name.
   if (findOwner(kind, metadata) !== undefined) return undefined;
-  const [isInstrumented, optIn] = [ourLabel(metadata) !== undefined, optedIn(metadata)];
+  const isInstrumented = ourLabel(metadata) !== undefined;
+  const optIn = optedIn(metadata);
   if (!isInstrumented && optIn === undefined) return undefined;
   const { namespace = '', uid } = metadata;
   return { namespace, uid, name: `${namespace}/${kind}/${metadata.name}`, isInstrumented, optIn };

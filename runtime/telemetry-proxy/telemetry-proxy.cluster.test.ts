@@ -21,9 +21,14 @@ import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
 import { toTokenNamespaces } from './token-namespaces.ts';
 
 let telemetry: TelemetryBench;
-let [namespace, others, uid, other] = ['', '', '', ''];
+let namespace = '';
+let others = '';
+let uid = '';
+let other = '';
 /** Pods on the network of their node. */
-let [agent, sharedAgent, otherAgent] = ['', '', ''];
+let agent = '';
+let sharedAgent = '';
+let otherAgent = '';
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
   namespace = await telemetry.activate('enriched', getToken(7));
@@ -58,7 +63,8 @@ async function everythingSaid(namespace: string): Promise<string> {
   return `${readFileSync(manager().logFile, 'utf8')}${metrics}${JSON.stringify(said)}`;
 }
 
-let [shop, bank] = ['', ''];
+let shop = '';
+let bank = '';
 describe('a token that Lumigo refuses [F29]', () => {
   it('is reported in the Lumigo that names it, and in no other', async () => {
     const { activate, sink, metric, testCluster } = telemetry;
@@ -113,7 +119,8 @@ describe('forwarded data', () => {
   });
 
   it.each([253, 254])('has the names of owners with up to 253 characters: %i', async (length) => {
-    const [name, owner] = ['x'.repeat(length), 'y'.repeat(length)];
+    const name = 'x'.repeat(length);
+    const owner = 'y'.repeat(length);
     const ownerReferences = [
       { apiVersion: 'example.com/v1', kind: 'StatefulSet', name: owner, uid: owner },
       { apiVersion: 'example.com/v1', kind: 'Job', name: `${name}`, uid: name },

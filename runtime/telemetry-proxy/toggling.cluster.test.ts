@@ -37,10 +37,14 @@ function isReceiving(port: number): Promise<boolean> {
 /** Measures from the beginning of an interruption to that of another one, because a rest follows each. */
 async function interruptedShare(atLeastMs: number): Promise<number> {
   const port = Number(new URL(telemetry.collector().url).port);
-  let [refused, before, began, last] = [0, true, undefined as number | undefined, Date.now()];
+  let refused = 0;
+  let before = true;
+  let began = undefined as number | undefined;
+  let last = Date.now();
   for (const end = Date.now() + 4 * atLeastMs; Date.now() < end; await sleep(PROBE_MS)) {
     const isRefused = !(await isReceiving(port));
-    const [now, begins] = [Date.now(), isRefused && !before];
+    const now = Date.now();
+    const begins = isRefused && !before;
     // The last probe tells the state since then. Probes are fewer while this process is busy.
     if (began !== undefined && before) refused += now - last;
     [before, last] = [isRefused, now];
@@ -113,7 +117,8 @@ describe('ten namespaces that toggle collection as fast as they can', () => {
 describe('a namespace whose collection ends while the collector is not reloaded', () => {
   it('sends nothing from then on, while the other namespaces lose no event [F75]', async () => {
     const { activate, testCluster, collector, waitForSettled, waitForCollecting, metric } = telemetry;
-    const [ended, kept] = [await activate('ended', getToken(0x76_00)), await activate('kept', getToken(0x76_01))];
+    const ended = await activate('ended', getToken(0x76_00));
+    const kept = await activate('kept', getToken(0x76_01));
     const another = await activate('another', getToken(0x76_02), { infrastructure: { enabled: false } });
     for (const namespace of [ended, kept]) await waitForCollecting(namespace);
     await waitForSettled();
@@ -130,7 +135,8 @@ describe('a namespace whose collection ends while the collector is not reloaded'
     // The reload may have to rest first, and must meet a young head.
     const hanging = setInterval(hang, 500);
     const reloaded = eventually(async () => expect(await reloads()).toBe(before + 1), {
-      ...{ timeoutMs: 60_000, intervalMs: 20 },
+      timeoutMs: 60_000,
+      intervalMs: 20,
     });
     await reloaded.finally(() => clearInterval(hanging));
     for (const head of heads) head.destroy();
@@ -181,7 +187,8 @@ describe('a namespace that is collected while others toggle', () => {
 describe('a namespace whose collection ends while a reload waits for the API server', () => {
   it('sends nothing from then on, also after the reload [F75]', async () => {
     const { activate, testCluster, waitForSettled, waitForCollecting } = telemetry;
-    const [ended, kept] = [await activate('ends', getToken(0x77_00)), await activate('stays', getToken(0x77_01))];
+    const ended = await activate('ends', getToken(0x77_00));
+    const kept = await activate('stays', getToken(0x77_01));
     const another = await activate('begins', getToken(0x77_02), { infrastructure: { enabled: false } });
     for (const namespace of [ended, kept]) await waitForCollecting(namespace);
     await waitForSettled();

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { toTokenNamespaces } from './token-namespaces.ts';
 
 const hash = (token: string) => createHash('sha256').update(`LumigoToken ${token}`).digest('hex');
-const [shared, own] = [`t_${'a'.repeat(21)}`, `t_${'b'.repeat(21)}`];
+const shared = `t_${'a'.repeat(21)}`;
+const own = `t_${'b'.repeat(21)}`;
 const accepted = [
   [shared, 'shop'],
   [own, 'bank'],

@@ -111,7 +111,8 @@ describe('a removal with many workloads', () => {
     const before = changes().length;
     network?.delayAnswers(SLOW_MS);
     const started = Date.now();
-    let [ended, tookMs] = [0, 0];
+    let ended = 0;
+    let tookMs = 0;
     await destroy(operator.cluster, [operator.installation.manifests], async () => {
       ended = Date.now();
       await Promise.all([operator.stopManager(), another.stop()]);

@@ -150,7 +150,8 @@ async function removeWithoutManager(): Promise<void> {
 describe('a removal that is stuck', () => {
   it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
     const { testCluster, cluster, installation } = operator;
-    const [shop, bank] = [await testCluster.instrumented('shop'), await testCluster.instrumented('bank')];
+    const shop = await testCluster.instrumented('shop');
+    const bank = await testCluster.instrumented('bank');
     await setFinalizers(getLumigo(bank), [foreign, lumigo.finalizer]);
     await removeWithoutManager();
     expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);

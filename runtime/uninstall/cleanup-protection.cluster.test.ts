@@ -121,7 +121,9 @@ async function protect(through: (transport: Transport) => Transport = (transport
   const stop = new AbortController();
   const logger = pino({ enabled: false });
   const running = new CleanupProtection({ transport, installed, needed: () => true, news: [], logger }).run({
-    ...{ signal: stop.signal, fence, previousRenewTime: undefined },
+    signal: stop.signal,
+    fence,
+    previousRenewTime: undefined,
   });
   const end = async (): Promise<void> => {
     stop.abort();

@@ -67,7 +67,11 @@ export async function release(client: Client, objects: readonly ProtectedObject[
 /** Makes rights owners of the last object beside others, e.g. OLM's. A foreground deletion deletes them after what they own. */
 async function chain(client: Client, leaving: readonly Found[], last: Found): Promise<void> {
   const ours = leaving.map(({ ref, metadata: { uid = '' } }) => ({
-    ...{ apiVersion: `${ref.group}/${ref.version}`, kind: ref.kind, name: ref.name, uid, blockOwnerDeletion: true },
+    apiVersion: `${ref.group}/${ref.version}`,
+    kind: ref.kind,
+    name: ref.name,
+    uid,
+    blockOwnerDeletion: true,
   }));
   const others = (last.metadata.ownerReferences ?? []).filter(({ uid }) => ours.every((each) => each.uid !== uid));
   const body = { metadata: { ownerReferences: [...others, ...ours] } };

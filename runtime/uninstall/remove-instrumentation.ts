@@ -36,7 +36,9 @@ export async function removeInstrumentation(
   until: number,
   signal?: AbortSignal,
 ): Promise<Removal> {
-  const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
+  const problems: string[] = [];
+  const late: string[] = [];
+  const unclean = new Set<string>();
   let removed = 0;
   await forEachConcurrent(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, signal), async ({ kind, workload }) => {
     const { namespace = '', name } = workload.metadata;

@@ -91,7 +91,9 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: n
   setMaxListeners(0, signal);
   const stuck = await uninstall({
     client: createClient(withBounds(transport, { signal, fence: () => signal.throwIfAborted() })),
-    ...{ installed, until, isLast: true },
+    installed,
+    until,
+    isLast: true,
     print: (progress) => logger.info({ progress }, 'cleaning up'),
     deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
   }).catch((error: unknown) => [describeError(error)]);

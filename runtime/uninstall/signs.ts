@@ -30,7 +30,8 @@ export async function readSigns(client: Client, installed: Installed) {
   const isHandedOver = !isGone && deployment.spec.template.spec.serviceAccountName !== manager.name;
   const accountGoingSince = account?.metadata.deletionTimestamp;
   return {
-    ...{ isHandedOver, accountGoingSince },
+    isHandedOver,
+    accountGoingSince,
     isEnding: isNamespaceGoing || isGone || isHandedOver,
     isRemoved: isNamespaceGoing || (isGone && accountGoingSince !== undefined),
   };

@@ -139,10 +139,13 @@ describe('uninstall', () => {
 
   it('removes injections and finalizers itself without a manager [D42]', async () => {
     const { testCluster, cluster } = operator;
-    const [gone, kept] = [await testCluster.instrumented('leaving'), await testCluster.instrumented('leaving', keep)];
+    const gone = await testCluster.instrumented('leaving');
+    const kept = await testCluster.instrumented('leaving', keep);
     const label = (value: string | null) => ({ labels: { [labels.autoTrace]: value } });
     const changed = {
-      ...{ 'opted-out': label('false'), 'set-back': label('true'), unlabelled: label(null) },
+      'opted-out': label('false'),
+      'set-back': label('true'),
+      unlabelled: label(null),
       unmarked: { annotations: { [annotations.instrumentation]: null } },
     };
     for (const name of Object.keys(changed)) {
@@ -258,11 +261,9 @@ describe('uninstall', () => {
   // This test is the last one because it takes the Lease from the manager for a while.
   it('deletes every Lumigo with a manager, and each injection unless it must stay [D8, D9]', async () => {
     const { testCluster } = operator;
-    const [gone, kept, alone] = [
-      await testCluster.instrumented('leaving'),
-      await testCluster.instrumented('leaving', keep),
-      await optedIn(),
-    ];
+    const gone = await testCluster.instrumented('leaving');
+    const kept = await testCluster.instrumented('leaving', keep);
+    const alone = await optedIn();
     const before = await testCluster.toTemplate(deployment, kept, 'app');
     expect(await succeeding(uninstall())).toContain('Deleting 2 Lumigo resources.');
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);

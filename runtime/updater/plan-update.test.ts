@@ -9,8 +9,13 @@ const chart = 'oci://charts.example/lumigo-operator';
 const deployed = (version: string, revision = 1): Revision => ({ revision, status: 'deployed', version });
 const plan = (more: Partial<UpdateInput>) =>
   planUpdate({
-    ...{ installed: '1.2.0', release: 'lumigo', namespace: 'lumigo-system', chart, history: [deployed('1.2.0')] },
-    ...{ available: ['1.2.0'], versions: '' },
+    installed: '1.2.0',
+    release: 'lumigo',
+    namespace: 'lumigo-system',
+    chart,
+    history: [deployed('1.2.0')],
+    available: ['1.2.0'],
+    versions: '',
     ...more,
   });
 
@@ -60,7 +65,8 @@ describe('an update', () => {
     expect(plan({ history, available: ['1.3.0'] })).toMatchObject({ outcome: 'operatorUpToDate', newest: '1.3.0' });
     expect(plan({ history, available: ['1.3.1'] })).toMatchObject({ outcome: 'operatorUpdated', newest: '1.3.1' });
     expect(plan({ history, available: ['1.3.0', '1.2.1'] })).toMatchObject({
-      ...{ outcome: 'operatorUpdated', newest: '1.2.1' },
+      outcome: 'operatorUpdated',
+      newest: '1.2.1',
     });
   });
 

@@ -20,7 +20,8 @@ interface AppOptions {
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  const [bodies, enqueue] = [new BodyReader(), createQueue()];
+  const bodies = new BodyReader();
+  const enqueue = createQueue();
   for (const name of ['injector', 'lumigoes'] as const) {
     const path = { injector: paths.inject, lumigoes: paths.lumigoes }[name];
     const answer = answering(path, options[name], options);
@@ -40,7 +41,8 @@ export function createApp(options: AppOptions): Express {
 }
 
 /** Any pod can send reviews. Beyond this number in a minute, notable ones are logged at debug level. Texts are cut. */
-const [MAX_NOTABLE, MAX_TEXT] = [100, 1_000];
+const MAX_NOTABLE = 100;
+const MAX_TEXT = 1_000;
 
 const answering =
   (path: string, review: Review, { logger, onAnswer }: AppOptions, logged = { since: 0, count: 0 }) =>

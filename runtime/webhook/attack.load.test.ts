@@ -38,11 +38,17 @@ it(
       load({
         url: new URL(`https://127.0.0.1:${webhookPort}${paths.inject}`),
         ca: installation.authority.certificate,
-        ...{ connections: 4, pauseMs: 50, durationMs, body: sampleReview(shop) },
+        connections: 4,
+        pauseMs: 50,
+        durationMs,
+        body: sampleReview(shop),
       });
     const quiet = await post(3_000);
     attacker = launch({
-      ...{ name: 'attack', path: process.execPath, folder: cluster.dir, reaper: cluster.reaper },
+      name: 'attack',
+      path: process.execPath,
+      folder: cluster.dir,
+      reaper: cluster.reaper,
       args: ['--import', 'tsx', fileURLToPath(new URL('../../sandbox/testing/attack.ts', import.meta.url))],
       environment: { PATH: process.env['PATH'], ATTACK_PORT: String(webhookPort) },
     });

@@ -184,7 +184,10 @@ describe('a workload of a namespace without a Lumigo', () => {
 });
 
 describe('a change while the webhook is down', () => {
-  let [created, optedOut, rolledBack, alone] = ['', '', '', ''];
+  let created = '';
+  let optedOut = '';
+  let rolledBack = '';
+  let alone = '';
   beforeAll(async () => {
     created = await testCluster.namespace('away');
     await testCluster.activate(created);

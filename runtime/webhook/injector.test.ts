@@ -24,7 +24,8 @@ describe('the review of a workload', () => {
 
   it('is notable if the workload is opted out, and the request is no dry run [F53]', () => {
     const own = { [labels.autoTrace]: 'false' };
-    const [optedOut, changed] = [made({ labels: own }), made({ labels: own, podLabels: { note: 'x' } })];
+    const optedOut = made({ labels: own });
+    const changed = made({ labels: own, podLabels: { note: 'x' } });
     expect(review('CREATE', { object: optedOut }).notable).toBe('Deployment shop/app');
     expect(review('UPDATE', { object: changed, oldObject: optedOut }).notable).toBe('Deployment shop/app');
     expect(review('CREATE', { object: optedOut, dryRun: true }).notable).toBeUndefined();

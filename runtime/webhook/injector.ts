@@ -36,7 +36,10 @@ function decideAbout(
   { injector, policy, report, now }: InjectorContext,
 ): Decision {
   return decide({
-    ...{ workload, injector, now: now(), by: 'webhook' },
+    workload,
+    injector,
+    now: now(),
+    by: 'webhook',
     ...(oldObject && { old: oldObject }),
     operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE',
     policy: policy(namespace),

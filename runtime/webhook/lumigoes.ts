@@ -6,7 +6,8 @@ type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 
 /** Refuses a second `Lumigo` in a namespace, unless the first is being deleted. The status reports others. */
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
-  const [echo, { operation, unread, object }] = [probeEcho(request), request];
+  const echo = probeEcho(request);
+  const { operation, unread, object } = request;
   if (echo !== undefined) return echo;
   if (operation !== 'CREATE') return unread === undefined ? allowed('Nothing to check') : tooLarge(unread);
   const { name, namespace = '' } = object?.metadata ?? {};

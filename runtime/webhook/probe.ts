@@ -33,7 +33,8 @@ const RECHECK_MS = 5_000;
 /** Probes the webhook through the API server. With failurePolicy Ignore an unreachable webhook causes no error. */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal } = options;
-  let [failures, last]: [number, Candidate | undefined] = [0, undefined];
+  let failures = 0;
+  let last: Candidate | undefined;
   await pause(RECHECK_MS / 2, signal);
   while (!signal.aborted) {
     last = nextCandidate(options.candidates(), last);

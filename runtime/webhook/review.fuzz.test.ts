@@ -15,7 +15,11 @@ import { readReview } from './read-review.ts';
 import { reviewType, writeReview } from './review.ts';
 
 const context = (policy: NamespacePolicy) => ({
-  ...{ injector: settings, ownUser: 'us', policy: () => policy, report: () => undefined, now: () => '' },
+  injector: settings,
+  ownUser: 'us',
+  policy: () => policy,
+  report: () => undefined,
+  now: () => '',
 });
 const policies = fc.constantFrom(active, { kind: 'none' } as const);
 

@@ -86,7 +86,13 @@ function getState({ cluster, first, cleanup, sink }: Started, kubectl: string): 
   const pids = { ...first, ...Object.fromEntries(Object.entries(cluster.pids()).reverse()) };
   const { dir, server, kubeconfig, token } = cluster;
   return {
-    ...{ dir, server, kubeconfig, token, kubectl, cleanup, sink },
+    dir,
+    server,
+    kubeconfig,
+    token,
+    kubectl,
+    cleanup,
+    sink,
     startedAt: new Date().toISOString(),
     processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
   };

@@ -153,5 +153,8 @@ function createProcesses(run: Run, transport: Transport, addresses: Addresses, o
 /** Resolves when the API server is ready. Rejects with the end of the log if a process dies before. */
 const waitForReady = (transport: Transport, processes: Iterable<Running>) =>
   eventually(() => transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }), {
-    ...{ complaint: 'the API server was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes },
+    complaint: 'the API server was not ready',
+    timeoutMs: READY_MS,
+    intervalMs: POLL_MS,
+    processes,
   });

@@ -14,12 +14,15 @@ export type DrawnPanel = { readonly title: string; readonly unit: string; readon
 const [WIDTH, HEIGHT, GAP, COLUMNS] = [460, 176, 12, 2] as const;
 /** The place of the lines in a panel. The legend is below it. */
 const plot = { x: 64, y: 34, width: WIDTH - 80, height: 96 };
-const [MAX_LEGENDS, MAX_LETTERS] = [4, 24];
+const MAX_LEGENDS = 4;
+const MAX_LETTERS = 24;
 const colours = ['#73bf69', '#f2cc0c', '#5794f2', '#ff9830', '#f2495c', '#b877d9', '#8ab8ff', '#c4162a'];
 
 /** The units of Grafana that the dashboard uses. The others are rates. */
 const units: Readonly<Record<string, { readonly unit?: string; readonly factor: number }>> = {
-  ...{ short: { factor: 1 }, bytes: { unit: 'byte', factor: 1 }, d: { unit: 'day', factor: 1 } },
+  short: { factor: 1 },
+  bytes: { unit: 'byte', factor: 1 },
+  d: { unit: 'day', factor: 1 },
   s: { unit: 'millisecond', factor: 1_000 },
 };
 
@@ -53,7 +56,8 @@ export function panelsPicture(title: string, panels: readonly DrawnPanel[]): str
 function drawPanel({ title, unit, series }: DrawnPanel): string {
   const points = series.flatMap((each) => each.points);
   const times = points.map(([time]) => time);
-  const [from, to] = [Math.min(...times), Math.max(...times)];
+  const from = Math.min(...times);
+  const to = Math.max(...times);
   const top = Math.max(...points.map(([, value]) => value)) || 1;
   const toX = (time: number) => plot.x + ((time - from) / (to - from || 1)) * plot.width;
   const toY = (value: number) => plot.y + (1 - value / top) * plot.height;
@@ -79,7 +83,8 @@ function drawPanel({ title, unit, series }: DrawnPanel): string {
 }
 
 function drawLegend(legend: string, index: number): string {
-  const [x, y] = [plot.x + (index % 2) * 195, plot.y + plot.height + 18 + Math.floor(index / 2) * 15];
+  const x = plot.x + (index % 2) * 195;
+  const y = plot.y + plot.height + 18 + Math.floor(index / 2) * 15;
   const shown = legend.length > MAX_LETTERS ? `…${legend.slice(1 - MAX_LETTERS)}` : legend;
   return `<path d="M${x} ${y - 4}h10" stroke="${colours[index]}" stroke-width="3"/><text x="${x + 15}" y="${y}">${escape(shown)}</text>`;
 }

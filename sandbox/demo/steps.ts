@@ -87,7 +87,8 @@ export async function removeLumigo({ testCluster, printer, before }: Demo): Prom
       printer.skipped(toLabel(workload), "keeps the injection, because a Job's template cannot change");
       continue;
     }
-    const [was, is] = [before.get(workload), getBytes(await read(testCluster, workload))];
+    const was = before.get(workload);
+    const is = getBytes(await read(testCluster, workload));
     if (was === is) printer.instrumented(toLabel(workload), 'is restored exactly');
     else problems.push(`${toLabel(workload)} was ${was} and is ${is}`);
   }

@@ -96,7 +96,8 @@ describe('helm', () => {
     const waitForLoads = (count: number) =>
       eventually(async () => expect(await loads()).toBe(count), { timeoutMs: 60_000, intervalMs: 1_000 });
     await waitForOperator(node);
-    const [before, first] = [readPair(), await loads()];
+    const before = readPair();
+    const first = await loads();
     // Each later installation of this file would instrument a thousand CronJobs of 'shop' again.
     const { namespace } = await nodeTest.traced('changing');
     // A new leader reads this Deployment beside the list of CronJobs. If it did not run, one of them would be judged

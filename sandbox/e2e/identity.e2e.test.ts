@@ -61,7 +61,8 @@ async function intrude<T>(
   const subresource = 'ephemeralcontainers';
   await nodeTest.client.patch({ ...ref, subresource }, { kind: 'merge', body }, { fieldValidation: 'Strict' });
   return eventually(async () => JSON.parse(await kubectl.meanwhile('logs', podName, '-c', name)) as T, {
-    ...{ timeoutMs, intervalMs: 1_000 },
+    timeoutMs,
+    intervalMs: 1_000,
   });
 }
 

@@ -30,11 +30,15 @@ const shortTemplate = () => {
   return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
 };
 const job = (name: string) => ({
-  ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { namespace, name } },
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { namespace, name },
   spec: { backoffLimit: 0, template: shortTemplate() },
 });
 const cronJob = (name: string) => ({
-  ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace, name } },
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  metadata: { namespace, name },
   spec: { schedule: '* * * * *', jobTemplate: { spec: { backoffLimit: 0, template: shortTemplate() } } },
 });
 

@@ -249,7 +249,8 @@ describe('the collector of a node', () => {
       await runInBank("open('/dev/shm/end', 'w')");
     }
     const written = Number(await flooding);
-    const [arrived, seconds] = [await countFlood(), (Date.now() - began) / 1_000];
+    const arrived = await countFlood();
+    const seconds = (Date.now() - began) / 1_000;
     expect(written).toBeGreaterThan(0);
     process.stderr.write(
       `      ${arrived} of ${written} lines of 8 KB arrived within the ${seconds.toFixed(0)} s of the flood\n`,

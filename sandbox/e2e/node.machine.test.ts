@@ -43,7 +43,8 @@ function traces(dir: string) {
 
 describe('npm run sandbox -- up --node', () => {
   it('starts several side by side, and down leaves nothing of them', async () => {
-    const [first, second] = [folder(), folder()];
+    const first = folder();
+    const second = folder();
     const before = [traces(first), traces(second)];
     const started = Date.now();
     const up = await Promise.all(

@@ -44,8 +44,11 @@ const containers = async (): Promise<string[]> =>
 
 async function releasingTo(host: string, helm: string): Promise<Releasing> {
   const publisher = {
-    ...{ home: 'https://git.example/acme/operator', docs: '', images: `${host}/acme` },
-    ...{ npm: '@acme/operator', maintainers: [] },
+    home: 'https://git.example/acme/operator',
+    docs: '',
+    images: `${host}/acme`,
+    npm: '@acme/operator',
+    maintainers: [],
     // The registry serves no index, so the first one is new.
     charts: { index: `http://${host}/charts`, oci: `${host}/acme/charts` },
   };

@@ -130,7 +130,11 @@ async function startAutoscaler(namespace: string): Promise<void> {
   const { client, system } = nodeTest;
   const probe = pod(namespace, 'probe', { resources: { requests: asked, limits: asked } });
   const end = await startMutatingWebhook({
-    ...{ client, namespace, name: `vpa-${namespace}`, mutate: lower, address: system.node.slot.hostAddress },
+    client,
+    namespace,
+    name: `vpa-${namespace}`,
+    mutate: lower,
+    address: system.node.slot.hostAddress,
     rule: { apiGroups: [''], operations: ['CREATE'], resources: ['pods'] },
     waitForCalled: async () => {
       const { object } = await client.create({ ...podKind, namespace }, probe, { dryRun: true });

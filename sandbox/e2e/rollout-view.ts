@@ -19,7 +19,8 @@ type Kind = WorkloadKind;
 const WAIT = { timeoutMs: 120_000 };
 const WAIT_FOR_REMOVAL = { timeoutMs: 180_000 };
 const manager = {
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
   metadata: { namespace: 'lumigo-system', name: 'lumigo-lumigo-operator-controller-manager' },
 };
 

@@ -117,7 +117,8 @@ it('reverts each program that fails, and no request to another one fails [F68, F
 });
 
 it('reverts across restarts of the operator, and an upgrade reverts no healthy workload [F63]', async () => {
-  const [killed, upgraded] = ['killed', 'upgraded'];
+  const killed = 'killed';
+  const upgraded = 'upgraded';
   await prepareStrictApps(nodeTest, upgraded, { app: 'warm' });
   const urls = await prepareStrictApps(nodeTest, killed, { 'a-crash': 'crash', 'b-good': 'serve' });
   const following = follow(nodeTest, killed, urls);

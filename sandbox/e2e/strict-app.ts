@@ -55,7 +55,8 @@ export function strictDeployment(namespace: string, name: string, how: Behavior,
 export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { pauseMs = 80, clients = 1 } = {}) {
   const failures: string[] = [];
   const injected = new Set<string>();
-  let [asked, stopped] = [0, false];
+  let asked = 0;
+  let stopped = false;
   const keepAsking = async (url: string): Promise<void> => {
     for (; !stopped; await sleep(pauseMs)) {
       asked += 1;

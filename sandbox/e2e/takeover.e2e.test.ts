@@ -42,8 +42,11 @@ beforeAll(async () => {
   writeChart(ours);
   writeOriginalChart(join(folder, 'original'), [standIn()]);
   const values = {
-    ...{ 'endpoint.otlp.url': sink.url, 'cluster.name': 'production', 'lumigoToken.value': token },
-    ...{ 'clusterCollection.metrics.enabled': 'true', 'clusterCollection.logs.enabled': 'true' },
+    'endpoint.otlp.url': sink.url,
+    'cluster.name': 'production',
+    'lumigoToken.value': token,
+    'clusterCollection.metrics.enabled': 'true',
+    'clusterCollection.logs.enabled': 'true',
   };
   release('install', 'lumigo', join(folder, 'original'), '--create-namespace', '--no-hooks', ...setting(values));
   await lease('original-0');
@@ -60,7 +63,10 @@ function standIn(): Manifest {
   );
   const { template, ...spec } = found?.['spec'] as { template: { metadata: object; spec: object } };
   const idle = ['manager', 'events-scraper', 'kube-rbac-proxy', 'namespace-config-server'].map((name) => ({
-    ...{ name, image: nodeImage, imagePullPolicy: 'IfNotPresent', command: ['sleep', '86400'] },
+    name,
+    image: nodeImage,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['sleep', '86400'],
   }));
   const { serviceAccountName, terminationGracePeriodSeconds } = template.spec as Record<string, unknown>;
   const pod = { serviceAccountName, terminationGracePeriodSeconds, containers: idle };

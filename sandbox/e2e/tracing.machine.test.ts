@@ -227,7 +227,8 @@ describe('a pod', () => {
     for (const round of [1, 2, 3])
       for (const namespace of ['without', 'with'] as const)
         took[namespace].push(await secondsToRun(namespace, `idle-${round}`, namespace === 'with'));
-    const [without, withInjection] = [median(took.without), median(took.with)];
+    const without = median(took.without);
+    const withInjection = median(took.with);
     const figures = `${without.toFixed(1)} s without the injection, ${withInjection.toFixed(1)} s with it`;
     process.stderr.write(`      a pod runs after ${figures} (medians of 3)\n`);
     expect(withInjection - without).toBeLessThan(6);
@@ -276,15 +277,22 @@ const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } }
 async function program(): Promise<string> {
   const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
   const { outputFiles } = await build({
-    ...{ entryPoints: [entry], bundle: true, minify: true, write: false },
-    ...{ platform: 'node', format: 'esm', target: 'node20' },
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
   });
   return outputFiles[0]?.text ?? '';
 }
 
 async function creating(namespace: string, durationMs: number) {
   const { deployment: kind } = workloadKinds;
-  const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];
+  const took = [] as number[];
+  const missed = [] as string[];
+  const until = Date.now() + durationMs;
   const one = async (worker: number): Promise<void> => {
     for (let index = 0; Date.now() < until; index += 1) {
       const name = `dry-${worker}-${index}`;

@@ -57,7 +57,8 @@ function beginning({ kind, text, line, isFirst }: Sentence): readonly Finding[] 
 }
 
 function length({ kind, text, line }: Sentence): readonly Finding[] {
-  const [words, most] = [countWords(text), kind === 'userPage' ? MAX_WORDS.userPage : MAX_WORDS.other];
+  const words = countWords(text);
+  const most = kind === 'userPage' ? MAX_WORDS.userPage : MAX_WORDS.other;
   return words <= most ? [] : [{ line, rule: 'length', found: `${words} words`, instead: `at most ${most}` }];
 }
 

@@ -7,7 +7,8 @@ const PARSING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.
 /** Returns the prose of a program: comments, titles of tests, and texts for people. */
 export function passagesOfSource(file: string, source: string): readonly Passage[] {
   const tree = ts.createSourceFile(file, source, PARSING, true);
-  const [messages, literals] = [new Array<Passage>(), new Array<ts.Node>()];
+  const messages = new Array<Passage>();
+  const literals = new Array<ts.Node>();
   const visit = (node: ts.Node): void => {
     if (isLiteralToken(node)) literals.push(node);
     messages.push(...getMessage(node, file));
@@ -26,7 +27,8 @@ const isLiteralToken = (node: ts.Node): boolean =>
 function withoutLiterals(source: string, literals: readonly ts.Node[]): string {
   let at = 0;
   const parts = literals.map((node) => {
-    const [before, literal] = [source.slice(at, node.getStart()), source.slice(node.getStart(), node.end)];
+    const before = source.slice(at, node.getStart());
+    const literal = source.slice(node.getStart(), node.end);
     at = node.end;
     return before + literal.replaceAll(/[^\n]/g, ' ');
   });
@@ -72,7 +74,8 @@ function toText(node: ts.Node): string | undefined {
   if (ts.isTemplateExpression(node))
     return node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('');
   if (!isSum(node)) return undefined;
-  const [left, right] = [toText(node.left), toText(node.right)];
+  const left = toText(node.left);
+  const right = toText(node.right);
   return left === undefined && right === undefined ? undefined : `${left ?? 'x'}${right ?? 'x'}`;
 }
 

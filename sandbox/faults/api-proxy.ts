@@ -71,7 +71,10 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
 
 function toPassing({ method = '', url = '', headers }: IncomingMessage): Passing {
   return {
-    ...{ method, path: url, isWatch: /[?&]watch=(true|1)/.test(url), isWrite: method !== 'GET' },
+    method,
+    path: url,
+    isWatch: /[?&]watch=(true|1)/.test(url),
+    isWrite: method !== 'GET',
     credential: getCredentialId(headers.authorization?.replace('Bearer ', '') ?? ''),
   };
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { count, type Story } from './count.ts';
 import type { Ask, Wanted, WorkloadWrite } from './history.ts';
 
-const [plain, logs] = ['plain', 'with logs'];
+const plain = 'plain';
+const logs = 'with logs';
 /** In milliseconds, after all requests. */
 const DELAY_MS = 100;
 const common = { namespace: 'shop', uid: 'a' };
@@ -18,8 +19,13 @@ const written = (...steps: readonly Write[]): WorkloadWrite[] => {
     const isReverted = made === 'reverted';
     has = isReverted ? 'none' : made;
     return {
-      ...{ ...common, atMs: DELAY_MS + index, version: index, generation: index + 2 },
-      ...{ byOperator: by === 'operator', isReverted, has },
+      ...common,
+      atMs: DELAY_MS + index,
+      version: index,
+      generation: index + 2,
+      byOperator: by === 'operator',
+      isReverted,
+      has,
       change: has === 'none' ? undefined : change,
       note: has === 'none' && !isReverted ? undefined : String(index),
     };

@@ -100,8 +100,12 @@ export function getState({ metadata, spec }: Pick<Workload, 'metadata'> & { read
   const template = toTemplate({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
   const isIn = spec === undefined || (template !== undefined && isInjected(template));
   return {
-    ...{ uid, generation, version: Number(resourceVersion), note },
-    ...{ change: injectionStatus?.change, isReverted: parseRevert(note) !== undefined },
+    uid,
+    generation,
+    version: Number(resourceVersion),
+    note,
+    change: injectionStatus?.change,
+    isReverted: parseRevert(note) !== undefined,
     has: isIn && injectionStatus !== undefined ? toWanted(injectionStatus.tracing) : 'none',
   };
 }
@@ -122,7 +126,10 @@ export function wantedBy(lumigo: LumigoResource | undefined): Wanted | undefined
 function getRequest({ verb, user, objectRef, requestReceivedTimestamp }: AuditEntry): OperatorRequest {
   const { resource, subresource, namespace = '', name = '' } = objectRef ?? {};
   return {
-    ...{ atMs: Date.parse(requestReceivedTimestamp), namespace, name, verb },
+    atMs: Date.parse(requestReceivedTimestamp),
+    namespace,
+    name,
+    verb,
     credential: user.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '',
     resource: [resource, subresource].filter((part) => part !== undefined).join('/'),
   };

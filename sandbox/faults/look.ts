@@ -17,7 +17,8 @@ export const nothingYet: Look = { atMs: 0, workloads: [], lumigoes: [], events: 
 
 export async function lookAt(reader: Reader, namespace: string): Promise<Look> {
   const atMs = Date.now();
-  const [workloads, lumigoes] = [await reader.deployments(namespace), await reader.lumigoes(namespace)];
+  const workloads = await reader.deployments(namespace);
+  const lumigoes = await reader.lumigoes(namespace);
   return { atMs, workloads, lumigoes, events: await reader.events(namespace) };
 }
 
@@ -28,15 +29,18 @@ export const isWarning = ({ type, reason }: CoreV1Event): boolean =>
 export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, asks }: History): string[] {
   const isSince = (each: { namespace: string; atMs: number }) =>
     each.namespace === fleet.namespace && each.atMs >= start.atMs;
-  const [written, asked] = [writes.filter(isSince), asks.filter(isSince)];
+  const written = writes.filter(isSince);
+  const asked = asks.filter(isSince);
   const before = start.lumigoes.map(wantedBy).filter((wanted) => wanted !== undefined);
   const old = new Set(start.events.map(({ metadata }) => metadata.name));
   const events = end.events.filter(({ metadata }) => !old.has(metadata.name));
   const uids = new Set([...written.map(({ uid }) => uid), ...events.map(({ involvedObject: { uid = '' } }) => uid)]);
   const byUid = (workloads: readonly Workload[]) => new Map(workloads.map((each) => [each.metadata.uid, each]));
-  const [first, last] = [byUid(start.workloads), byUid(end.workloads)];
+  const first = byUid(start.workloads);
+  const last = byUid(end.workloads);
   const all = [...uids].flatMap((uid) => {
-    const [was, is] = [first.get(uid), last.get(uid)];
+    const was = first.get(uid);
+    const is = last.get(uid);
     const state = was && getState(was);
     const found = count({
       writes: written

@@ -126,7 +126,10 @@ export async function otherWebhook(faultRun: FaultRun, empty: Fleet, { perWebhoo
   ] as const) {
     const probe = createWorkload(deployment, fleet.namespace, 'probe');
     const end = await startMutatingWebhook({
-      ...{ client, namespace: fleet.namespace, name, mutate },
+      client,
+      namespace: fleet.namespace,
+      name,
+      mutate,
       rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
       waitForCalled: async () => {
         const { object } = await client.create({ ...deployment, namespace: fleet.namespace }, probe, { dryRun: true });

@@ -24,7 +24,8 @@ export type Reader = ReturnType<typeof createReader>;
 export function createReader({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>) {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
-  const [objects, core] = [config.makeApiClient(CustomObjectsApi), config.makeApiClient(CoreV1Api)];
+  const objects = config.makeApiClient(CustomObjectsApi);
+  const core = config.makeApiClient(CoreV1Api);
   /** Raw JSON, because the typed methods drop unknown fields. It retries, because a restarted API server resets idle connections. */
   const list = <T>(resource: ResourceType, namespace: string, labelSelector = ''): Promise<T[]> =>
     eventually(async () => {

@@ -30,7 +30,9 @@ export type Testbed = Awaited<ReturnType<typeof startTestbed>>;
 export async function startTestbed() {
   const made: { proxy?: ApiProxy; etcd?: TcpProxy } = {};
   const operator = await startOperator({
-    ...{ audit, apiServerFlags, config },
+    audit,
+    apiServerFlags,
+    config,
     etcdThrough: async (port) => (made.etcd = await startTcpProxy(port)).port,
     through: async (cluster) => (made.proxy = await startApiProxy(cluster)).server,
   });

@@ -34,6 +34,14 @@ export type Manager = Awaited<ReturnType<typeof startManager>>;
 const READY_MS = 120_000;
 const POLL_MS = 50;
 
+/** There is no kubelet and no Service. No program listens at the endpoint. A test that needs one sets it. */
+const besideATest: Changes = {
+  drainSeconds: 0,
+  listenAddress: '127.0.0.1',
+  webhookHost: '127.0.0.1',
+  endpoint: 'http://127.0.0.1:9',
+};
+
 /** Runs the manager as a process with the token of its ServiceAccount, so that its RBAC limits it. */
 export async function startManager(cluster: Cluster, installation: Installation, options: ManagerOptions) {
   const { name = 'manager-0', webhookPort, program = bundlePath, node = process.execPath } = options;
@@ -45,17 +53,12 @@ export async function startManager(cluster: Cluster, installation: Installation,
   await writeServiceAccount(cluster, installation, serviceAccount);
   const { hostname, port } = new URL(cluster.server);
   const telemetry = await prepareTelemetry(folder);
-  const beside: Changes = {
-    ...{ webhookPort, healthPort, metricsPort, drainSeconds: 0 },
-    ...{ listenAddress: '127.0.0.1', webhookHost: '127.0.0.1', certificatesDirectory: certificates },
-    // No program listens here. A test that needs an endpoint sets one.
-    endpoint: 'http://127.0.0.1:9',
-  };
+  const own = { ...besideATest, webhookPort, healthPort, metricsPort, certificatesDirectory: certificates };
   const environment = {
     PATH: process.env['PATH'],
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    ...getEnvironment({ ...installation.config, ...beside, ...telemetry.config, ...options.config }, name),
+    ...getEnvironment({ ...installation.config, ...own, ...telemetry.config, ...options.config }, name),
     ...options.environment,
   };
   let collector: Collector | undefined;

@@ -21,17 +21,23 @@ const formerCollector = 'v0.142.0';
 
 export const variants: readonly Variant[] = [
   ...triedKubernetes.map(({ minor, ...each }) => ({
-    ...{ ...each, name: minor, program: 'Kubernetes' },
+    ...each,
+    name: minor,
+    program: 'Kubernetes',
     lacks: Number(minor.split('.')[1]) < POD_MODE_SINCE ? podMode : [],
   })),
   {
-    ...{ name: 'helm-4', program: 'Helm', version: helm4Version },
+    name: 'helm-4',
+    program: 'Helm',
+    version: helm4Version,
     components: [{ ...helm4, name: 'helm' }],
     // The Helm of users. The updater's image contains the one that the updater is tested with.
     tests: ['infra/helm', 'infra/constructs/apply.cluster'],
   },
   {
-    ...{ name: 'collector-0.142', program: 'OpenTelemetry Collector', version: formerCollector },
+    name: 'collector-0.142',
+    program: 'OpenTelemetry Collector',
+    version: formerCollector,
     components: [collector(formerCollector.slice(1), 'collector-0.142')],
     tests: ['runtime/telemetry-proxy', 'sandbox/sandbox.cluster'],
   },

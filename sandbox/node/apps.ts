@@ -75,7 +75,9 @@ export const service = (namespace: string, name: string): Manifest => ({
 
 /** @param limits of each container: `min`, `max`, `default` … */
 export const limitRange = (namespace: string, limits: object): Manifest => ({
-  ...{ apiVersion: 'v1', kind: 'LimitRange', metadata: { namespace, name: 'limits' } },
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { namespace, name: 'limits' },
   spec: { limits: [{ type: 'Container', ...limits }] },
 });
 

@@ -41,9 +41,12 @@ function injectedByOriginal(template: PodTemplate, options: InjectionOptions): P
     env: [{ name: 'TARGET_DIRECTORY', value: '/target' }],
     volumeMounts: [{ name: 'lumigo-injector', mountPath: '/target' }],
     securityContext: {
-      ...{ allowPrivilegeEscalation: false, privileged: false, readOnlyRootFilesystem: true },
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      readOnlyRootFilesystem: true,
       ...(runAsNonRoot === undefined ? {} : { runAsNonRoot }),
-      ...{ runAsUser: user, runAsGroup: user },
+      runAsUser: user,
+      runAsGroup: user,
     },
   } as unknown as Container;
   return {

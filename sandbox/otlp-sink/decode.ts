@@ -98,12 +98,17 @@ interface RawValue {
 
 const readItem: Readonly<Record<Signal, (raw: Raw) => Item | readonly Item[]>> = {
   traces: ({ name = '', spanId = '', traceId = '', attributes }) => ({
-    ...{ name, spanId, traceId, attributes: toAttributes(attributes) },
+    name,
+    spanId,
+    traceId,
+    attributes: toAttributes(attributes),
   }),
   logs: ({ body, attributes }) => ({ body: getValue(body), attributes: toAttributes(attributes) }),
   metrics: ({ name = '', gauge, sum }) =>
     ((gauge ?? sum)?.dataPoints ?? []).map(({ asDouble, asInt, attributes }) => ({
-      ...{ name, value: asDouble ?? Number(asInt), attributes: toAttributes(attributes) },
+      name,
+      value: asDouble ?? Number(asInt),
+      attributes: toAttributes(attributes),
     })),
 };
 

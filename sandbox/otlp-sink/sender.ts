@@ -74,7 +74,11 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
   const pending = new Set<Promise<void>>();
-  let [next, acknowledged, repeated, refused, failure] = [1, 0, 0, 0, undefined as Error | undefined];
+  let next = 1;
+  let acknowledged = 0;
+  let repeated = 0;
+  let refused = 0;
+  let failure = undefined as Error | undefined;
   const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
     const started = Date.now();
     while (failure === undefined) {

@@ -15,7 +15,9 @@ const labels = { app: SAMPLE_DEPLOYMENT };
 const container = { name: 'hello', image: 'node:24-bookworm-slim', command: ['node', '-e', server] };
 
 const object = (apiVersion: string, kind: string, name: string, content: object) => ({
-  ...{ apiVersion, kind, metadata: { name, namespace: SAMPLE_NAMESPACE } },
+  apiVersion,
+  kind,
+  metadata: { name, namespace: SAMPLE_NAMESPACE },
   ...content,
 });
 

@@ -46,7 +46,9 @@ export const kubernetes = (
 /** The OpenTelemetry Collector. One program lists the components for all versions. */
 export const collector = (version: string, module: string): Component =>
   program('otelcol', '.', 330, {
-    ...{ module, sources: ['../collector/main.go'], flags: [`-X main.version=${version}`] },
+    module,
+    sources: ['../collector/main.go'],
+    flags: [`-X main.version=${version}`],
     // Without Prometheus' clients of clouds, 200 packages.
     tags: 'remove_all_sd',
   });

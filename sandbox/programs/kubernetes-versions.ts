@@ -19,7 +19,8 @@ export const triedKubernetes = versions.map((version) => {
   const module = version === kubernetesVersion ? 'kubernetes' : `kubernetes-${minor}`;
   const programs = { version, module };
   return {
-    ...{ minor, version },
+    minor,
+    version,
     components: [kubernetes('kube-apiserver', 230, programs), kubernetes('kube-controller-manager', 60, programs)],
   };
 });

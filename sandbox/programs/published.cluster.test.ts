@@ -8,7 +8,8 @@ import { ensureBinaries } from './build.ts';
 const folder = createTemporaryFolder();
 
 it('etcd and kube-apiserver suffice for the demo beside Node.js, which ends by itself without a terminal', async () => {
-  const [bin, published] = [join(folder, 'bin'), join(folder, 'published')];
+  const bin = join(folder, 'bin');
+  const published = join(folder, 'published');
   for (const each of [bin, published]) mkdirSync(each);
   for (const name of ['sh', 'sleep', 'rm']) symlinkSync(join('/bin', name), join(bin, name));
   for (const [name, path] of Object.entries(await ensureBinaries(['etcd', 'kube-apiserver'])))

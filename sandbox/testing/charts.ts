@@ -10,7 +10,8 @@ export type Charts = Awaited<ReturnType<typeof startCharts>>;
 /** Starts a repository on loopback with minimal charts of the operator's name, packed by the real Helm. */
 export async function startCharts() {
   const work = mkdtempSync(join(tmpdir(), 'lumigo-charts-'));
-  const [folder, bin] = [join(work, 'charts'), join(work, 'bin')];
+  const folder = join(work, 'charts');
+  const bin = join(work, 'bin');
   for (const each of [folder, bin]) mkdirSync(each);
   const { helm = '' } = await ensureBinaries(['helm']);
   symlinkSync(helm, join(bin, 'helm'));
@@ -46,7 +47,9 @@ const installed = (version: string): string =>
 /** Makes a key that signs charts, and keyrings with its public and its secret part. */
 export function makeChartKey(folder: string, name: string) {
   const file = (end: string) => join(folder, `${name}.${end}`);
-  const [home, publicKeyring, keyring] = [file('gnupg'), file('gpg'), file('secret.gpg')];
+  const home = file('gnupg');
+  const publicKeyring = file('gpg');
+  const keyring = file('secret.gpg');
   mkdirSync(home, { mode: 0o700 });
   const gpg = (...args: readonly string[]) =>
     run('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);

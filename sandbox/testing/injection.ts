@@ -51,7 +51,11 @@ export const made = (options: WorkloadOptions = {}, kind: WorkloadKind = workloa
 
 export const decided = (workload: Workload, more: Partial<DecisionInput> = {}): Decision =>
   decide({
-    ...{ workload, operation: 'RECONCILE', policy: active, injector, by: 'controller' },
+    workload,
+    operation: 'RECONCILE',
+    policy: active,
+    injector,
+    by: 'controller',
     now: '2026-06-01T00:00:00.000Z',
     ...more,
   });
@@ -66,8 +70,10 @@ export const instrumented = (workload: Workload = made(), more: Partial<Decision
 
 /** The injection of a workload whose pods crash. */
 export const failedIn = (workload: Workload): FailedInjection => ({
-  ...{ template: fingerprint(toTemplate(workload)), injectionStatus: injectionStatusText(workload.metadata) },
-  ...{ attempt: 1, evidence: { cause: 'Crash', message: 'it crashed' } },
+  template: fingerprint(toTemplate(workload)),
+  injectionStatus: injectionStatusText(workload.metadata),
+  attempt: 1,
+  evidence: { cause: 'Crash', message: 'it crashed' },
 });
 
 export const withMetadata = (workload: Workload, metadata: Workload['metadata']): Workload => ({

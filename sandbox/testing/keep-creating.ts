@@ -12,7 +12,8 @@ const { cronJob: kind } = workloadKinds;
 /** Creates up to twenty workloads a second until it is stopped. Returns those that the webhook missed. */
 export function keepCreating(client: Client, namespace: string) {
   const missed: string[] = [];
-  let [created, done] = [0, false];
+  let created = 0;
+  let done = false;
   const create = async (): Promise<void> => {
     const name = `created-${(created += 1)}`;
     const { object } = await client.create({ ...kind, namespace }, createWorkload(kind, namespace, name));

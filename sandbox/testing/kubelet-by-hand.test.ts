@@ -4,7 +4,13 @@ import { orderEach, type HandledPod } from './kubelet-by-hand.ts';
 
 const getPod = (name: string): KubernetesObject => ({ metadata: { name, uid: name, resourceVersion: '1' } });
 const getReady = (name: string): HandledPod => ({
-  ...{ name, uid: name, app: name, injector: undefined, image: '', hash: '', ordered: 'ready' },
+  name,
+  uid: name,
+  app: name,
+  injector: undefined,
+  image: '',
+  hash: '',
+  ordered: 'ready',
 });
 
 it('shows the outcome of each pod right after its own write', async () => {

@@ -98,7 +98,9 @@ function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'ordere
   const { name, uid = '', labels, annotations: own } = { labels: {}, annotations: {}, ...metadata };
   const image = initContainers.find((each) => each.name === injector.container)?.image;
   return {
-    ...{ name, uid, app: labels['app'] ?? '' },
+    name,
+    uid,
+    app: labels['app'] ?? '',
     injector: annotations.injection in own ? image : undefined,
     image: containers[0]?.image ?? '',
     hash: hashLabels.flatMap((label) => labels[label] ?? []).join(''),

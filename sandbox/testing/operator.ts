@@ -60,7 +60,8 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort },
   ) =>
     startManager(reached, installation, {
-      ...{ ...own, collector },
+      ...own,
+      collector,
       config: { ...impatient, ...options.config, ...config },
       environment: { ...options.environment, ...environment },
     });

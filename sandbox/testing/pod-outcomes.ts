@@ -19,7 +19,11 @@ interface Row {
 }
 
 const container = (name: string, more: Status): Status => ({
-  ...{ name, image: '', imageID: '', ready: false, restartCount: 0 },
+  name,
+  image: '',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
   ...more,
 });
 

@@ -7,7 +7,11 @@ import { RolloutJudge, type Known, type Seen } from './rollout-judge.ts';
 
 const settings = { lookMs: 2_000, deadlineMs: 10_000, soakMs: 1_000 };
 const known: Known = {
-  ...{ templates: ['clean'], written: new Set<string>(), releasedAt: 0, blockedSince: undefined, hasReplicas: true },
+  templates: ['clean'],
+  written: new Set<string>(),
+  releasedAt: 0,
+  blockedSince: undefined,
+  hasReplicas: true,
 };
 const getRevert = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
 
@@ -33,15 +37,22 @@ const seen = (name: string, state: string): Seen => {
   const revert = ['clean', 'injected'].includes(state) ? undefined : getRevert(state);
   const isInjected = state === 'injected';
   const template = isInjected ? 'injected' : 'clean';
-  return { ...{ name, workload: {} as Workload, isInjected, template, revert }, text: revert ? 'reverted' : state };
+  return { name, workload: {} as Workload, isInjected, template, revert, text: revert ? 'reverted' : state };
 };
 
 const getPod = (app: string, ordered: Outcome): HandledPod => ({
-  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', ordered },
+  name: app,
+  uid: app,
+  app,
+  injector: 'injector:1',
+  image: 'app:1',
+  hash: '1',
+  ordered,
 });
 
 const times = (count: number, look: Look): readonly Look[] => Array.from({ length: count }, () => look);
-const [failing, running] = ['a=injected/crashes', 'a=injected/ready'];
+const failing = 'a=injected/crashes';
+const running = 'a=injected/ready';
 
 // A test takes the rest of its row, because Jest passes a callback for a named parameter that a row lacks.
 it.each<[string, readonly Look[], Readonly<Record<string, Partial<Known>>>?]>([

@@ -62,9 +62,12 @@ export function getSeen(workload: Workload): Seen {
   const { metadata } = workload;
   const template = toTemplate(workload);
   return {
-    ...{ name: metadata.name ?? '', workload, revert: findRevert(metadata) },
+    name: metadata.name ?? '',
+    workload,
+    revert: findRevert(metadata),
     text: metadata.annotations?.[annotations.instrumentation],
-    ...{ template: JSON.stringify(template), isInjected: hasInjection(workload) },
+    template: JSON.stringify(template),
+    isInjected: hasInjection(workload),
   };
 }
 

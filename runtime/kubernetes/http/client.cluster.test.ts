@@ -67,7 +67,9 @@ describe('an eviction', () => {
       await client.create(
         { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespace: 'default' },
         {
-          ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace: 'default', name } },
+          apiVersion: 'policy/v1',
+          kind: 'PodDisruptionBudget',
+          metadata: { namespace: 'default', name },
           spec: { minAvailable: 1, selector: { matchLabels: labels } },
         },
       );
@@ -406,19 +408,25 @@ const rbac = 'rbac.authorization.k8s.io';
 const flowcontrol = 'flowcontrol.apiserver.k8s.io';
 const metadata = { name: 'busy' };
 const binding = {
-  ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata },
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRoleBinding',
+  metadata,
   roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
   subjects: [{ apiGroup: rbac, kind: 'User', name: 'busy' }],
 };
 /** With one seat, none to borrow and no queue, all but one of concurrent requests get status 429. */
 const limited = { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } };
 const priorityLevel = {
-  ...{ apiVersion: `${flowcontrol}/v1`, kind: 'PriorityLevelConfiguration', metadata },
+  apiVersion: `${flowcontrol}/v1`,
+  kind: 'PriorityLevelConfiguration',
+  metadata,
   spec: { type: 'Limited', limited },
 };
 const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] };
 const flowSchema = {
-  ...{ apiVersion: `${flowcontrol}/v1`, kind: 'FlowSchema', metadata },
+  apiVersion: `${flowcontrol}/v1`,
+  kind: 'FlowSchema',
+  metadata,
   spec: {
     priorityLevelConfiguration: metadata,
     matchingPrecedence: 2,

@@ -119,7 +119,10 @@ function objectPath(ref: ResourceRef): string {
 }
 
 const toCall = ({ signal, pool, timeoutMs, maxWaitMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
-  ...{ signal, pool, timeoutMs, maxWaitMs },
+  signal,
+  pool,
+  timeoutMs,
+  maxWaitMs,
   accept: metadataOnly === true ? metadataType : undefined,
 });
 

@@ -129,7 +129,8 @@ export function toApiError(body: unknown, refusal: Refusal): ApiError {
 }
 
 /** The numbers of characters that are searched for tokens, and that are kept. */
-const [MAX_SEARCHED, MAX_QUOTED] = [16_384, 2_000];
+const MAX_SEARCHED = 16_384;
+const MAX_QUOTED = 2_000;
 
 /** The message is logged, and may quote what was sent. Copied, because a slice keeps the whole message in memory. */
 const quoted = (message: string | undefined): string | undefined =>

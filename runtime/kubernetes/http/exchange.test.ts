@@ -55,7 +55,8 @@ describe('an answer', () => {
   }, 30_000);
 
   it('ends at its own timeout while it waits for its share of the budget, which others keep [F66]', async () => {
-    const [size, part] = [bounds.answerBytes, 'x'.repeat(bounds.freeBytes + 1)];
+    const size = bounds.answerBytes;
+    const part = 'x'.repeat(bounds.freeBytes + 1);
     const read = await serve(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${part}`, false);
     const ended: string[] = [];
     const reading = (name: string, timeoutMs: number) =>

@@ -67,7 +67,8 @@ export interface Transport {
 }
 
 /** The API server ends a write after 34 s, of which a webhook may take 30 s. Its answer names the webhook. */
-const [readTimeoutMs, writeTimeoutMs] = [30_000, 40_000];
+const readTimeoutMs = 30_000;
+const writeTimeoutMs = 40_000;
 /** The API server closes idle connections after 90 s. Closing earlier avoids a race with it. */
 const idleSocketMs = 60_000;
 
@@ -204,7 +205,9 @@ const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 
 function createPools(connection: Connection, maxSockets = 8) {
   const create = (ca = connection.ca?.()) => ({
-    ...{ ca, work: createAgent(connection, ca, maxSockets), standing: createAgent(connection, ca, Infinity) },
+    ca,
+    work: createAgent(connection, ca, maxSockets),
+    standing: createAgent(connection, ca, Infinity),
   });
   let agents = create();
   return {

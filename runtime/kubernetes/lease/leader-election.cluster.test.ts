@@ -120,7 +120,8 @@ describe('two candidates', () => {
     await first.stop();
     expect(['', 'second']).toContain((await read()).spec?.holderIdentity);
     await leads(second);
-    const [before, after] = [getTerm(first), getTerm(second)];
+    const before = getTerm(first);
+    const after = getTerm(second);
     expect(after.from).toBeGreaterThan(before.until);
     // Without a release it would take the rest of the Lease, which was renewed a period ago at most.
     expect(after.from - before.until).toBeLessThan(lasts - 1.5 * times.retryPeriodMs);

@@ -10,7 +10,9 @@ const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no ev
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
 const event = (namespace: string, uid: string, key: string): QueuedEvent => ({
-  ...{ key, reason: 'LumigoAddedInstrumentation' as const, message: '' },
+  key,
+  reason: 'LumigoAddedInstrumentation' as const,
+  message: '',
   regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: uid, uid, resourceVersion: '1' },
 });
 

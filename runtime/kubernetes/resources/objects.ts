@@ -31,6 +31,7 @@ export const metadataType = 'application/json;as=PartialObjectMetadata;g=meta.k8
 
 /** Compares resourceVersions, which are numbers (by contract since Kubernetes 1.35). Anything else counts as newer. */
 export function isOlder(seen: string | undefined, known: string): boolean {
-  const [a, b] = [Number(seen), Number(known)];
+  const a = Number(seen);
+  const b = Number(known);
   return Number.isFinite(a) && Number.isFinite(b) && a < b;
 }

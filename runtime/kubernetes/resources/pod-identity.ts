@@ -37,7 +37,8 @@ const finders: Readonly<Record<string, Find>> = {
 
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
-  let [newest, pages]: [Metadata | undefined, number] = [undefined, 0];
+  let newest: Metadata | undefined;
+  let pages = 0;
   const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: look.limit };
   for await (const { items } of client.pages({ ...workloadKinds.replicaSet, namespace }, options)) {
     if ((pages += 1) > look.maxPages) return undefined;
@@ -58,7 +59,9 @@ export const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | unde
   ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
 
 const followers: Readonly<Record<string, readonly [kind: string, suffix: RegExp]>> = {
-  ...{ Deployment: ['ReplicaSet', /-[^-]+$/], Rollout: ['ReplicaSet', /-[^-]+$/], CronJob: ['Job', /-\d+$/] },
+  Deployment: ['ReplicaSet', /-[^-]+$/],
+  Rollout: ['ReplicaSet', /-[^-]+$/],
+  CronJob: ['Job', /-\d+$/],
 };
 
 /** ReplicaSets and Jobs that follow a workload have its name and a suffix. */

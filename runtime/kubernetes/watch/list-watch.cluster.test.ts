@@ -142,7 +142,8 @@ describe('a connected list-watch', () => {
 
   it('stops its reports with the signal, and closes its connection', async () => {
     const later = new AbortController();
-    const [watched, witness] = [watch(), watch({ signal: later.signal })];
+    const watched = watch();
+    const witness = watch({ signal: later.signal });
     await Promise.all([watched.synced, witness.synced]);
     stop.abort();
     await watched.stopped;
@@ -175,13 +176,17 @@ describe('an interrupted list-watch', () => {
   });
 
   it('continues if its account may only read the object of that name', async () => {
-    const [name, group, as] = ['granted', 'rbac.authorization.k8s.io', 'reader'];
+    const name = 'granted';
+    const group = 'rbac.authorization.k8s.io';
+    const as = 'reader';
     const role = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name, namespace: 'default' } };
     const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['list', 'watch'] }];
     const given = [
       { ...role, rules },
       {
-        ...{ ...role, kind: 'RoleBinding', roleRef: { apiGroup: group, kind: 'Role', name } },
+        ...role,
+        kind: 'RoleBinding',
+        roleRef: { apiGroup: group, kind: 'Role', name },
         subjects: [{ apiGroup: group, kind: 'User', name: as }],
       },
     ];
@@ -223,7 +228,8 @@ describe('an interrupted list-watch', () => {
     const metadata = { ...definition.metadata, name: 'boxes.test.example' };
     const names = { plural: 'boxes', singular: 'box', kind: 'Box' };
     await client.create(kinds.customResourceDefinitions, {
-      ...{ ...definition, metadata },
+      ...definition,
+      metadata,
       spec: { ...definition.spec, group: 'test.example', names },
     });
     const boxes = { group: 'test.example', version: 'v1alpha1', plural: 'boxes' };
@@ -374,7 +380,10 @@ describe('the watch of a kind whose definition may be absent', () => {
     const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', addOn: 'Argo Rollouts' };
     const store = new Map<string, Identity>();
     const watched = watchKind(rollouts, {
-      ...{ transport, signal: stop.signal, logger: pino({ enabled: false }), ...of },
+      transport,
+      signal: stop.signal,
+      logger: pino({ enabled: false }),
+      ...of,
       handler: {
         upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
         delete: ({ name }) => store.delete(name),

@@ -62,7 +62,9 @@ export const collection: fc.Arbitrary<Collection> = fc
   )
   .map(([names, tokens, initial, sends, cluster, since]) => ({
     namespaces: names.toSorted().map((each, index) => ({
-      ...{ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` },
+      name: each,
+      token: tokens[index % tokens.length] ?? '',
+      lumigo: `uid of ${each}`,
       sends: [...(sends[index % sends.length] ?? []), ...(index === 0 ? cluster : [])],
     })),
     initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),

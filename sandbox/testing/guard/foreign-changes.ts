@@ -167,7 +167,8 @@ function anyContainer(at: At, pick: number): readonly string[] {
 }
 
 const mutate: Maker = ({ workload }, pick) => {
-  const [place, how] = [Math.floor(pick / 4), pick % 4];
+  const place = Math.floor(pick / 4);
+  const how = pick % 4;
   const { labels: own, annotations } = workload.metadata;
   const all = [
     ...placesIn(workload['spec'], ['spec']).slice(1),

@@ -21,7 +21,8 @@ const tracings = ['lumigo-credentials', 'other'].flatMap((secretName) =>
 );
 
 const decided = (name: string, policy: NamespacePolicy, renew = false, more: Partial<InjectorSettings> = {}): Step => ({
-  ...{ name, by: 'operator' },
+  name,
+  by: 'operator',
   change(workload, injector) {
     const now = new Date().toISOString();
     const context = { operation: 'RECONCILE', by: 'controller', now, renew } as const;
@@ -61,7 +62,8 @@ const operator: readonly Step[] = [
 type Texts = Readonly<Record<string, string>>;
 
 const inTemplate = (name: string, change: (template: PodTemplate) => PodTemplate): Step => ({
-  ...{ name, by: 'user' },
+  name,
+  by: 'user',
   change(workload) {
     const template = toTemplate(workload);
     return template && withTemplate(workload, change(template));
