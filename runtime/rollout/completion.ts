@@ -1,4 +1,3 @@
-import type { WorkloadKind } from '../contract.ts';
 import { isPlainObject, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { findKind } from '../injection/workload.ts';
@@ -18,55 +17,43 @@ export type Completion =
       readonly wanted: number;
       readonly isReplacing: boolean;
       /** The API server's message when it refuses to create pods: a quota, or another webhook. */
-      readonly refused?: string;
+      readonly refused?: string | undefined;
       /** How much longer a pod may take by the workload's own settings. */
-      readonly delayMs?: number;
+      readonly delayMs?: number | undefined;
     };
 
-interface PodCounts {
-  readonly wanted: number;
-  readonly replaced: number;
-  readonly running: number;
-  readonly updated: number;
-  readonly available: number;
-}
+type PodCounts = NonNullable<ReturnType<typeof findPodCounts>>;
 
-type Count = (spec: JsonMap, status: JsonMap) => PodCounts;
-
-export const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
+const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
 /** After the switch, Argo keeps the former pods for a while and counts the available ones among the new pods. */
 const isSwitched = ({ currentPodHash = '', blueGreen }: JsonMap): boolean =>
   isPlainObject(blueGreen) && blueGreen['activeSelector'] === currentPodHash;
 
-const replicas: Count = (spec, status) => ({
+const countReplicas = (spec: JsonMap, status: JsonMap) => ({
   wanted: numberAt(spec, 'replicas', 1),
-  replaced: numberAt(spec, 'replicas', 1),
   running: numberAt(status, isSwitched(status) ? 'updatedReplicas' : 'replicas'),
   updated: numberAt(status, 'updatedReplicas'),
   available: numberAt(status, 'availableReplicas'),
 });
 
-const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
-  replicas,
-  ordinals: (spec, status) => {
-    const all = replicas(spec, status);
-    const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
-    return { ...all, replaced: isOnDelete(spec) ? 0 : Math.max(0, all.wanted - partition) };
-  },
-  nodes: (spec, status) => ({
-    wanted: numberAt(status, 'desiredNumberScheduled'),
-    replaced: isOnDelete(spec) ? 0 : numberAt(status, 'desiredNumberScheduled'),
-    running: numberAt(status, 'currentNumberScheduled'),
-    updated: numberAt(status, 'updatedNumberScheduled'),
-    available: numberAt(status, 'numberAvailable'),
-  }),
-};
+const countOnNodes = (status: JsonMap) => ({
+  wanted: numberAt(status, 'desiredNumberScheduled'),
+  running: numberAt(status, 'currentNumberScheduled'),
+  updated: numberAt(status, 'updatedNumberScheduled'),
+  available: numberAt(status, 'numberAvailable'),
+});
 
-/** Counts pods of each template; undefined for a kind that does not count them. */
-export function findPodCounts(workload: Workload): PodCounts | undefined {
+/** Counts pods of each template, and those that a change replaces; undefined for a kind that does not count them. */
+export function findPodCounts(workload: Workload) {
   const form = findKind(workload.apiVersion, workload.kind)?.pods;
-  return form && counts[form](mapAt(workload, 'spec'), mapAt(workload, 'status'));
+  if (form === undefined) return undefined;
+  const spec = mapAt(workload, 'spec');
+  const status = mapAt(workload, 'status');
+  const found = form === 'nodes' ? countOnNodes(status) : countReplicas(spec, status);
+  // Only a StatefulSet has a partition.
+  const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+  return { ...found, replaced: isOnDelete(spec) ? 0 : Math.max(0, found.wanted - partition) };
 }
 
 /** Judges an object by its own status. A status of an older generation does not count. */
@@ -82,7 +69,7 @@ export function getCompletion(workload: Workload): Completion {
     return { kind: 'complete', available: getAvailable(found), ...(phase === 'Paused' ? { isPaused: true } : {}) };
   if (phase === 'Paused') return { kind: 'paused' };
   if (isSeen && isStrategyWaiting(found, phase, status)) return { kind: 'paused', isRollingOut: true };
-  return { ...toProgress(found, isSeen), ...refusalIn(status), ...delayIn(spec) };
+  return { ...toProgress(found, isSeen), refused: findRefusal(status), delayMs: findDelay(spec) };
 }
 
 /** Returns Argo's own verdict on a Rollout. If Argo cannot create a ReplicaSet, it keeps the phase of the former pods. */
@@ -95,7 +82,7 @@ function findPhase({ paused }: JsonMap, status: JsonMap): unknown {
 /** Argo analyses before the switch only after all new pods are available, which its counts do not show. */
 const isStrategyWaiting = (found: PodCounts, phase: unknown, status: JsonMap): boolean =>
   phase === 'Progressing' &&
-  refusalIn(status).refused === undefined &&
+  findRefusal(status) === undefined &&
   (getAvailable(found) >= found.updated || 'prePromotionAnalysisRunStatus' in mapAt(status, 'blueGreen'));
 
 type NoPods = Extract<Completion, { kind: 'no-pods' }>;
@@ -124,18 +111,18 @@ const toProgress = (found: PodCounts, isSeen: boolean) => ({
   isReplacing: !isSeen || found.updated < found.replaced || found.running > found.wanted,
 });
 
-function refusalIn(status: JsonMap): { readonly refused?: string } {
+function findRefusal(status: JsonMap): string | undefined {
   const failure = getConditions(status).find((each) => each['type'] === 'ReplicaFailure' && each['status'] === 'True');
-  return failure === undefined ? {} : { refused: String(failure['message'] ?? '') };
+  return failure && String(failure['message'] ?? '');
 }
 
 /** A deadline includes the grace period that is Kubernetes' default. A tenant cannot delay it by more than an hour. */
 const GRACE_SECONDS = 30;
 const MAX_DELAY_SECONDS = 3_600;
-function delayIn(spec: JsonMap): { readonly delayMs?: number } {
+function findDelay(spec: JsonMap): number | undefined {
   const grace = numberAt(mapAt(mapAt(spec, 'template'), 'spec'), 'terminationGracePeriodSeconds');
   const seconds = numberAt(spec, 'minReadySeconds') + Math.max(0, grace - GRACE_SECONDS);
-  return seconds > 0 ? { delayMs: 1_000 * Math.min(seconds, MAX_DELAY_SECONDS) } : {};
+  return seconds > 0 ? 1_000 * Math.min(seconds, MAX_DELAY_SECONDS) : undefined;
 }
 
 const getConditions = ({ conditions }: JsonMap): JsonMap[] =>
