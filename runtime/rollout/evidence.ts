@@ -71,18 +71,13 @@ const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod)
   initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
 
 function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
-  const containerStatuses = status.containerStatuses?.filter((each) => injected.has(each.name ?? '')) ?? [];
-  const evidence = evidenceIn({ ...status, containerStatuses });
-  return evidence && { ...evidence, message: `pod '${name}', ${evidence.message}` };
-}
-
-export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
-  const own = initContainerStatuses.find(({ name }) => name === injector.container);
-  const evidence = own && againstInjector(own);
+  const { initContainerStatuses = [], containerStatuses = [] } = status;
+  const own = initContainerStatuses.find((each) => each.name === injector.container);
+  const programs = containerStatuses.filter((each) => injected.has(each.name ?? ''));
   // A container that cannot start may wait for a user's Secret, and others of its pod for it.
-  const isWaiting = containerStatuses.some(({ state }) => noStart.has(state?.waiting?.reason));
-  if (evidence !== undefined || isWaiting) return evidence;
-  return downFirst(containerStatuses.map(againstProgram));
+  const isWaiting = programs.some(({ state }) => noStart.has(state?.waiting?.reason));
+  const evidence = (own && againstInjector(own)) ?? (isWaiting ? undefined : downFirst(programs.map(againstProgram)));
+  return evidence && { ...evidence, message: `pod '${name}', ${evidence.message}` };
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {

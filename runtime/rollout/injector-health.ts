@@ -25,8 +25,8 @@ export const noTally = {
   witnessed: 0,
 };
 
-export const NAMESPACE_REVERTS = 2;
-export const CLUSTER_NAMESPACES = 3;
+const NAMESPACE_REVERTS = 2;
+const CLUSTER_NAMESPACES = 3;
 
 /** Returns the experience in one namespace. A failure of the injector itself counts at once. */
 export function healthIn({ verified, ran, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
