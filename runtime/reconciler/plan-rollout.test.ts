@@ -1,20 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { active as policy } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
-import { idle, OVERDUE_MS, type WorkloadState } from '../rollout/workload-state.ts';
+import { OVERDUE_MS } from '../rollout/judge.ts';
+import { idle, type WorkloadState } from '../rollout/workload-state.ts';
 import type { ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 import { planWorkloads } from './plan-workloads.ts';
+import { observeWorkload } from './workload-store.ts';
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const policy: NamespacePolicy = {
-  kind: 'active',
-  lumigo: 'lumigo',
-  tracing,
-  createdAt: '2026-01-02',
-  injectExisting: true,
-  remove: true,
-};
 const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: true };
 const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
 
@@ -58,16 +52,9 @@ type There = Readonly<Record<string, Given>>;
 
 function workload([name, given]: readonly [string, Given]): ObservedWorkload {
   const [state, facts] = Array.isArray(given) ? (given as [WorkloadState, object]) : [given as WorkloadState, {}];
+  const kind = name.startsWith('j') ? workloadKinds.job : workloadKinds.deployment;
   return {
-    kind: name.startsWith('j') ? workloadKinds.job : workloadKinds.deployment,
-    namespace: 'shop',
-    name,
-    uid: name,
-    resourceVersion: '10',
-    generation: 1,
-    createdAt: '2026-01-01',
-    label: undefined,
-    deleting: false,
+    ...observeWorkload(kind, { namespace: 'shop', name, uid: name }),
     state,
     checkedUnder: state === undefined ? undefined : policy,
     ...facts,

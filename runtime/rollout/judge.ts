@@ -1,15 +1,17 @@
 import type { Completion } from './completion.ts';
 import { shown, type Evidence, type Look } from './evidence.ts';
-import {
-  OVERDUE_MS,
-  type JudgeSettings,
-  type Observation,
-  type Probation,
-  type Reading,
-  type Transition,
-  type Tried,
-  type WorkloadState,
+import type {
+  JudgeSettings,
+  Observation,
+  Probation,
+  Reading,
+  Transition,
+  Tried,
+  WorkloadState,
 } from './workload-state.ts';
+
+/** For how long the status of a verified workload is still read. */
+export const OVERDUE_MS = 2 * 60_000;
 
 export type OnProbation = Extract<WorkloadState, Probation>;
 

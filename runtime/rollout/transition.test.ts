@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Completion } from './completion.ts';
 import type { Evidence } from './evidence.ts';
+import { OVERDUE_MS } from './judge.ts';
 import { blockedBy, getTried, transition } from './transition.ts';
 import type { InjectorHealth } from './injector-health.ts';
-import { idle, OVERDUE_MS, type Action, type Observation, type WorkloadState } from './workload-state.ts';
+import { idle, type Action, type Observation, type WorkloadState } from './workload-state.ts';
 
 const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
 const risk = { rank: 0, pods: 2 } as const;
@@ -310,8 +311,12 @@ it('the changer lets a workload go that has waited, though another tenant still 
   expect(blockedBy(noPods, 'unknown', getTried(queued).freed)).toBe('InjectorUnverified');
 });
 
-const completions: fc.Arbitrary<Completion> = fc.constantFrom<Completion>(
-  ...([complete, { kind: 'paused' }, { kind: 'no-pods' }, progressing(0), progressing(1)] as const),
+const completions = fc.constantFrom<Completion>(
+  complete,
+  paused,
+  noPods,
+  progressing(0),
+  progressing(1),
   progressing(0, { refused: 'quota' }),
 );
 const observations: fc.Arbitrary<Observation> = fc.oneof(
@@ -321,8 +326,19 @@ const observations: fc.Arbitrary<Observation> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.constantFrom<Observation>(
-      ...[injected(), injected(noPods), touched, time, removed(), removed(true), evicted(true), evicted(false)],
-      ...[status(complete), before(0), fact('verified'), fact('failing'), { kind: 'next' } as const],
+      injected(),
+      injected(noPods),
+      touched,
+      time,
+      removed(),
+      removed(true),
+      evicted(true),
+      evicted(false),
+      status(complete),
+      before(0),
+      fact('verified'),
+      fact('failing'),
+      { kind: 'next' },
     ),
   },
 );

@@ -1,11 +1,7 @@
 import { retryDelayMs } from '../injection/revert.ts';
 import { isJudged, judge, judgeFirst, judgeEvidence, type OnProbation } from './judge.ts';
 import {
-  BLOCKED_MS,
-  EVICT_MS,
-  EVICT_UNTIL_MS,
   idle,
-  TOUCHED_MS,
   type BlockedReason,
   type Due,
   type JudgeSettings,
@@ -16,6 +12,13 @@ import {
   type WorkloadState,
 } from './workload-state.ts';
 import { isInjectors } from './evidence.ts';
+
+/** When a blocked workload is read again without a change, and after one. */
+const BLOCKED_MS = 5 * 60_000;
+const TOUCHED_MS = 5_000;
+/** The time between two evictions of a broken pod, and the time after which the evictions stop. */
+const EVICT_MS = 10_000;
+const EVICT_UNTIL_MS = 30 * 60_000;
 
 export function transition(state: WorkloadState, seen: Observation, now: number, settings: JudgeSettings): Transition {
   const after = (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
@@ -81,7 +84,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   time: (state, { injector }, now) => {
     const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
     if (isFree) return queuedAgain(state, state.freed);
-    return 'wakeAt' in state && state.wakeAt <= now ? (woken[state.kind] as Woken<Waking>)(state, now) : state;
+    return 'wakeAt' in state && state.wakeAt <= now ? woken(state, now) : state;
   },
 };
 
@@ -94,22 +97,14 @@ const unlessOther = (state: WorkloadState, seen: Reading, now: number, settings:
 const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): WorkloadState =>
   mayHang ? { kind: 'evicting', since: at, then, wakeAt: at } : then;
 
-const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
-
-type Woken<S> = (state: S, now: number) => WorkloadState | Transition;
-
-const woken: { readonly [K in Waking['kind']]: Woken<In<K>> } = {
-  unready: read,
-  blocked: (state) =>
-    state.reason === 'InjectorUnverified' ? queuedAgain(state, state.freed ?? 'waited') : read(state),
-  rolling: read,
-  soaking: read,
-  untested: read,
-  verified: (state, now) => (state.until <= now ? { ...state, wakeAt: Infinity } : read(state)),
-  reverting: (state) => ({ state, action: 'revert' }),
-  evicting: (state) => ({ state, action: 'evict' }),
-  reverted: (state) => triedAgain(state, 'retry'),
-};
+function woken(state: Waking, now: number): WorkloadState | Transition {
+  if (state.kind === 'reverted') return triedAgain(state, 'retry');
+  if (state.kind === 'verified' && state.until <= now) return { ...state, wakeAt: Infinity };
+  if (state.kind === 'blocked' && state.reason === 'InjectorUnverified')
+    return queuedAgain(state, state.freed ?? 'waited');
+  if (state.kind === 'reverting') return { state, action: 'revert' };
+  return { state, action: state.kind === 'evicting' ? 'evict' : 'read' };
+}
 
 function standing(state: WorkloadState, seen: Reading, now: number): WorkloadState {
   const { completion, template, isCurrent, isLocal } = seen;

@@ -125,11 +125,3 @@ export interface JudgeSettings {
 }
 
 export const idle: WorkloadState = { kind: 'idle' };
-
-export const OVERDUE_MS = 2 * 60_000;
-/** When a blocked workload is read again without a change, and after one. */
-export const BLOCKED_MS = 5 * 60_000;
-export const TOUCHED_MS = 5_000;
-/** The time between two evictions of a broken pod, and the time after which the evictions stop. */
-export const EVICT_MS = 10_000;
-export const EVICT_UNTIL_MS = 30 * 60_000;
