@@ -94,12 +94,12 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   if (changing.length === 0) return [];
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];
-  const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined).map(toWaiting));
+  const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined));
   const batches = getBatches(ready.length, pace.rolloutLargestBatch);
   const seconds = batches.length * (START_SECONDS + pace.rolloutSoakSeconds);
   const lines = batches.map((size, index) => {
     const from = batches.slice(0, index).reduce((sum, each) => sum + each, 0);
-    const names = ready.slice(from, from + size).map(({ kind, name }) => `${kind}/${name}`);
+    const names = ready.slice(from, from + size).map(({ kind, name }) => `${kind.kind}/${name}`);
     return `    ${index + 1}. ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${size > MAX_NAMES_SHOWN ? `, and ${size - MAX_NAMES_SHOWN} more` : ''}`;
   });
   const later = changing.flatMap(({ kind, name, blocked }) =>
@@ -107,5 +107,3 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   );
   return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...later];
 }
-
-const toWaiting = ({ kind, name, risk }: Verdict) => ({ kind: kind.kind, name, risk });

@@ -4,7 +4,7 @@ import { isInjectors } from '../rollout/evidence.ts';
 import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
-import { inOrder, nextBatch } from '../rollout/batches.ts';
+import { inOrder, nextBatch, type Waiting } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
@@ -40,16 +40,6 @@ export interface RolloutSummary extends Pick<InjectorSettings, 'strategy'> {
   readonly pods?: PodsSeen | undefined;
 }
 
-export const noRollout: RolloutSummary = {
-  underWay: [],
-  queued: 0,
-  blocked: [],
-  unready: [],
-  reverted: [],
-  left: 0,
-  halted: undefined,
-};
-
 export interface OnTheWay {
   readonly states: readonly ObservedWorkload[];
   readonly free: ReadonlySet<string>;
@@ -84,10 +74,12 @@ export function planRollout(
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const tally = countRollout(counted, isFree, hasRun);
   const summary = { ...getSummary(counted, findHalt(tally, injector)), strategy: settings.strategy };
-  const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
+  const waiting = all
+    .filter((each): each is In<'queued'> => isFree(each) && isWaiting(each))
+    .map((each) => ({ ...each, risk: each.state.risk }));
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
-  const isHeld = ({ risk }: (typeof waiting)[0]) => risk.rank === 4 && healthFor(tally, injector) !== 'verified';
+  const isHeld = ({ risk }: Queued) => risk.rank === 4 && healthFor(tally, injector) !== 'verified';
   const mayGo = summary.underWay.length > 0 ? waiting.filter((each) => !isHeld(each)) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
@@ -100,8 +92,8 @@ export function planRollout(
       return step === undefined || !isFree(workload) ? [] : { workload, policy: observed.policy, ...steps[step] };
     }),
     stateChanges: [
-      ...moved.flatMap(({ workload, isMoved }) => (isMoved ? workload : [])),
-      ...turns.map(({ workload }) => ({ ...workload, state: observe(workload.state, { kind: 'next' }).state })),
+      ...moved.filter(({ isMoved }) => isMoved).map(({ workload }) => workload),
+      ...turns.map((each) => ({ ...each, state: observe(each.state, { kind: 'next' }).state })),
     ],
     tally,
     summary,
@@ -114,11 +106,11 @@ export function planRollout(
   };
 }
 
-type Waiting = readonly ReturnType<typeof asWaiting>[];
+type Queued = In<'queued'> & Waiting;
 
 /** A retry goes alone, also during a halt. Once one is verified, the others follow in batches. */
-function withRetries(waiting: Waiting, ordinary: Waiting, isProven: boolean): Waiting {
-  const retries = waiting.filter(({ workload }) => workload.state.freed === 'retry');
+function withRetries(waiting: readonly Queued[], ordinary: readonly Queued[], isProven: boolean): readonly Queued[] {
+  const retries = waiting.filter(({ state }) => state.freed === 'retry');
   const isAlone = retries.length > 0 && (ordinary.length === 0 || !isProven);
   return isAlone ? inOrder(retries).slice(0, 1) : ordinary;
 }
@@ -134,13 +126,6 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
   isIn(each, 'reverted', 'reverting');
 
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
-
-const asWaiting = (workload: In<'queued'>) => ({
-  name: workload.name,
-  kind: workload.kind.kind,
-  risk: workload.state.risk,
-  workload,
-});
 
 const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
   state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
@@ -204,3 +189,5 @@ function findReport(tally: NamespaceTally, cluster: ObservedRollout['injector'])
     ? { health: 'unverified', why: 'a workload is about to show how the injector fares' }
     : undefined;
 }
+
+export const noRollout = getSummary([], undefined);

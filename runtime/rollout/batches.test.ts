@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { inOrder, nextBatch, getRisk, getBatches, type Risk, type Waiting } from './batches.ts';
+import { noTally, type NamespaceTally } from './injector-health.ts';
 
 const { deployment, daemonSet, statefulSet, replicaSet, cronJob, rollout } = workloadKinds;
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
@@ -37,11 +38,14 @@ describe('the risk of a workload', () => {
   ])('%s', (_title, workload, rank) => expect(getRisk(workload).rank).toBe(rank));
 });
 
-const waiting = (name: string, rank: Risk['rank'], pods = 2): Waiting => ({ name, kind: 'X', risk: { rank, pods } });
+const waiting = (name: string, rank: Risk['rank'], pods = 2): Waiting => ({
+  name,
+  kind: deployment,
+  risk: { rank, pods },
+});
 const many = (count: number, rank: Risk['rank'] = 0): Waiting[] =>
   Array.from({ length: count }, (_, index) => waiting(`app-${String(index).padStart(4, '0')}`, rank));
-const none = { verified: 0, untested: 0 };
-const turns = (standing: Partial<typeof none>, all = many(100)) => nextBatch(all, { ...none, ...standing }, 50).length;
+const turns = (tally: Partial<NamespaceTally>, all = many(100)) => nextBatch(all, { ...noTally, ...tally }, 50).length;
 
 describe('the next turns', () => {
   it.each([
@@ -57,7 +61,7 @@ describe('the next turns', () => {
   ] as const)('%s', (_title, standing, expected) => expect(turns(standing, many(100, 4))).toBe(expected));
 
   it('skip those without pods until the others had theirs [F67]', () =>
-    expect(nextBatch([waiting('cron', 4), waiting('shop', 0)], none, 50).map(({ name }) => name)).toEqual(['shop']));
+    expect(nextBatch([waiting('cron', 4), waiting('shop', 0)], noTally, 50).map(({ name }) => name)).toEqual(['shop']));
 
   it('are those with the least risk: by rank, then by pods, then by name', () => {
     const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];

@@ -1,7 +1,8 @@
+import type { WorkloadKind } from '../contract.ts';
 import { mapAt, numberAt } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { findKind } from '../injection/workload.ts';
-import { getCompletion } from './completion.ts';
+import { findPodCounts, getCompletion } from './completion.ts';
 import type { NamespaceTally } from './injector-health.ts';
 
 export interface Risk {
@@ -14,9 +15,8 @@ const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
 export function getRisk(workload: Workload): Risk {
   const spec = mapAt(workload, 'spec');
-  const status = mapAt(workload, 'status');
   const form = findKind(workload.apiVersion, workload.kind)?.pods;
-  const pods = form === 'nodes' ? numberAt(status, 'desiredNumberScheduled') : numberAt(spec, 'replicas', 1);
+  const pods = findPodCounts(workload)?.wanted ?? numberAt(spec, 'replicas', 1);
   if (form === undefined || getCompletion(workload).kind === 'no-pods') return { rank: 4, pods };
   return { rank: pods < 2 || endsAll(spec, pods, form === 'nodes') ? 3 : ranks[form], pods };
 }
@@ -31,11 +31,9 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number, isRoundedUp: bool
   return isRoundedUp ? Math.ceil((percent * pods) / 100) >= pods : percent >= 100;
 }
 
-type Standing = Pick<NamespaceTally, 'verified' | 'untested'>;
-
 export interface Waiting {
   readonly name: string;
-  readonly kind: string;
+  readonly kind: Pick<WorkloadKind, 'kind'>;
   readonly risk: Risk;
 }
 
@@ -52,13 +50,13 @@ export function getBatches(workloads: number, largest: number): number[] {
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
   waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(getName(a), getName(b)));
 
-const getName = ({ name, kind }: Waiting): string => `${name}/${kind}`;
+const getName = ({ name, kind }: Waiting): string => `${name}/${kind.kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Returns the next batch. Workloads without pods to judge go last: one, then all, since nothing restarts. */
-export function nextBatch<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
+export function nextBatch<T extends Waiting>(waiting: readonly T[], tally: NamespaceTally, largest: number): T[] {
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
-  if (judged.length > 0) return inOrder(judged).slice(0, batchSizeAfter(standing.verified, largest));
-  const isTried = standing.verified + standing.untested > 0;
+  if (judged.length > 0) return inOrder(judged).slice(0, batchSizeAfter(tally.verified, largest));
+  const isTried = tally.verified + tally.untested > 0;
   return isTried ? [...waiting] : inOrder(waiting).slice(0, 1);
 }
