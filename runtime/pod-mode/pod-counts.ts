@@ -39,17 +39,16 @@ interface PodCountsOptions {
   readonly logger: Logger;
 }
 
-/** A StatefulSet keeps its uid while its pods change, so a verdict holds for one pod. */
-type Verdict = Readonly<{ policy: NamespacePolicy; uid: string; isWanted: boolean }>;
-type Verdicts = Map<string, Verdict>;
-type First = Readonly<{ name: string; uid: string; target: string | undefined }>;
-/** Pods by the uid of their controller, with the first one. */
-type Open = Map<string, First & { readonly count: number }>;
+/** By the uid of a controller. A StatefulSet keeps its uid while its pods change, so a verdict holds for one pod. */
+type Verdicts = Map<string, Readonly<{ policy: NamespacePolicy; uid: string; isWanted: boolean }>>;
+/** The first pod of a controller, and the number of its pods. */
+type Found = Readonly<{ name: string; uid: string; target: string | undefined; count: number }>;
+type ByController = Map<string, Found>;
 
 const MINUTE_MS = 60_000;
-const pause = { quietMs: 1_000, atMostMs: 10_000 };
 /** Per namespace and minute. */
-const MAX_ENTRIES = { pods: 10_000, reads: 20 } as const;
+const MAX_PODS = 10_000;
+const MAX_READS = 20;
 
 /** Counts pods without the injection, each minute and after a change of the namespace's policy. It reads one pod per controller, once. */
 export class PodCounts {
@@ -60,21 +59,20 @@ export class PodCounts {
   constructor(private readonly options: PodCountsOptions) {}
 
   readonly run = async (term: LeadingContext): Promise<void> => {
-    const { transport, lumigoes, synced, config, logger } = this.options;
+    const { transport, lumigoes, synced, config, onSeen, logger } = this.options;
     const { signal } = term;
     const client = termClient(transport, term);
     await unlessAborted(synced, signal);
     this.verdicts.clear();
-    const changes = new Debounce(pause);
+    const changes = new Debounce({ quietMs: 1_000, atMostMs: 10_000 });
     const changed = new Set<string>();
     const isInPodMode = (namespace: string): boolean => lumigoes.policy(namespace).kind === 'pods';
     // Other namespaces do not matter: an editor can change their policies at any rate.
-    const onPolicy = (namespace: string): void => {
+    lumigoes.onPolicy((namespace) => {
       if (!isInPodMode(namespace) && !this.verdicts.has(namespace)) return;
       changed.add(namespace);
       changes.touch();
-    };
-    lumigoes.onPolicy(onPolicy, signal);
+    }, signal);
     const report = failureLog(logger, 'cannot count pods');
     const attempt = async <T>(subject: object, work: Promise<T>): Promise<T | undefined> => {
       const problem = await work.then(() => undefined, describeError);
@@ -85,54 +83,55 @@ export class PodCounts {
       const isAll = performance.now() >= allAt;
       if (isAll) allAt = performance.now() + MINUTE_MS;
       const inPodMode = lumigoes.namespaces().filter(isInPodMode);
-      for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
+      for (const namespace of [...this.verdicts.keys()].filter((each) => !inPodMode.includes(each))) {
+        this.verdicts.delete(namespace);
+        onSeen(namespace, undefined);
+      }
       const due = inPodMode.filter((namespace) => isAll || changed.has(namespace));
       changed.clear();
-      const policy = due.length === 0 ? undefined : await attempt({}, checkPodPolicy(client, config));
+      const policy = due.length === 0 ? undefined : await attempt({}, checkPodPolicy(client, config.operatorName));
       for (const namespace of due) await attempt({ namespace }, this.count(client, namespace, policy));
     }
   };
 
-  private forget(namespace: string): void {
-    this.verdicts.delete(namespace);
-    this.options.onSeen(namespace, undefined);
-  }
-
   private async count(client: Client, namespace: string, policy: PodsSeen['policy']): Promise<void> {
     let listed = 0;
     let injected = 0;
-    const open: Open = new Map();
+    const open: ByController = new Map();
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
       for (const { metadata } of items)
         if (isInjected(metadata)) injected += 1;
         else if (!isSkipped(metadata)) add(open, metadata);
       listed += items.length;
-      if (listed >= MAX_ENTRIES.pods) break;
+      if (listed >= MAX_PODS) break;
     }
-    const wanted = await this.wanted(client, namespace, open);
+    const verdicts = await this.judge(client, namespace, open);
+    const wanted = [...open].filter(([owner]) => verdicts.get(owner)?.isWanted === true).map(([, found]) => found);
     const restart = [...new Set(wanted.flatMap(({ target }) => target ?? []))].sort();
     const without = wanted.reduce((sum, { count }) => sum + count, 0);
-    const isPartial = (this.verdicts.get(namespace)?.size ?? 0) < open.size;
+    const isPartial = verdicts.size < open.size;
     this.options.onSeen(namespace, { namespace, injected, without, isPartial, restart, policy });
   }
 
-  private async wanted(client: Client, namespace: string, open: Open) {
+  private async judge(client: Client, namespace: string, open: ByController): Promise<Verdicts> {
     const policy = this.options.lumigoes.policy(namespace);
     const known = this.verdicts.get(namespace);
     const verdicts: Verdicts = new Map();
-    let reads: number = MAX_ENTRIES.reads;
+    let reads = 0;
     for (const [owner, first] of open) {
-      const before = known?.get(owner);
-      const isSame = before?.policy === policy && before.uid === first.uid;
-      const verdict = isSame ? before : reads-- > 0 ? await this.decide(client, policy, namespace, first) : undefined;
+      let verdict = known?.get(owner);
+      if (verdict?.policy !== policy || verdict.uid !== first.uid) {
+        reads += 1;
+        verdict = reads > MAX_READS ? undefined : await this.decide(client, policy, namespace, first);
+      }
       if (verdict !== undefined) verdicts.set(owner, verdict);
     }
     this.verdicts.set(namespace, verdicts);
-    return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? [found] : []));
+    return verdicts;
   }
 
-  private async decide(client: Client, policy: NamespacePolicy, namespace: string, { name, uid }: First) {
+  private async decide(client: Client, policy: NamespacePolicy, namespace: string, { name, uid }: Found) {
     const pod = await findPod(client, namespace, name);
     if (pod?.metadata.uid !== uid) return undefined;
     const { kind } = decidePod({ pod, policy, injector: toInjector(this.options.config) });
@@ -151,19 +150,17 @@ const isSkipped = (metadata: Metadata): boolean =>
 const findController = ({ ownerReferences = [] }: Metadata) =>
   ownerReferences.find(({ controller, name, uid }) => controller === true && name.length + uid.length < 300);
 
-function add(open: Open, metadata: Metadata): void {
+function add(open: ByController, metadata: Metadata): void {
   const { name = '', uid = '' } = metadata;
   const owner = findController(metadata)?.uid ?? uid;
   const first = open.get(owner) ?? { name, uid, target: findTarget(metadata), count: 0 };
   open.set(owner, { ...first, count: first.count + 1 });
 }
 
-const restartable = ['StatefulSet', 'DaemonSet'];
-
 /** The name of a ReplicaSet is that of its Deployment and a hash of the template. */
 function findTarget(metadata: Metadata): string | undefined {
   const { kind = '', name = '' } = findController(metadata) ?? {};
-  if (restartable.includes(kind)) return `${kind.toLowerCase()}/${name}`;
+  if (['StatefulSet', 'DaemonSet'].includes(kind)) return `${kind.toLowerCase()}/${name}`;
   const hash = metadata.labels?.['pod-template-hash'];
   const isOfDeployment = kind === 'ReplicaSet' && hash !== undefined && name.endsWith(`-${hash}`);
   return isOfDeployment ? `deployment/${name.slice(0, -hash.length - 1)}` : undefined;

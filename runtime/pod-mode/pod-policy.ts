@@ -1,4 +1,3 @@
-import type { RuntimeConfig } from '../config/config.ts';
 import { suffixes } from '../contract.ts';
 import type { Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -7,15 +6,12 @@ const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as co
 const plurals = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const;
 
 /** Looks if the API server has the policy that injects new pods. Rejects if it does not answer. */
-export async function checkPodPolicy(
-  client: Client,
-  { operatorName }: Pick<RuntimeConfig, 'operatorName'>,
-): Promise<Problem | 'working'> {
+export async function checkPodPolicy(client: Client, operatorName: string): Promise<Problem | 'working'> {
   const name = `${operatorName}${suffixes.podPolicy}`;
   const found = await Promise.all(
     plurals.map((plural) => client.find({ ...admission, plural, name }, { metadataOnly: true })),
   );
-  if (found.every((each) => each !== undefined)) return 'working';
+  if (!found.includes(undefined)) return 'working';
   return {
     reason: 'PodPolicyMissing',
     message: `The MutatingAdmissionPolicy '${name}' or its binding does not exist, so new pods run without the injection. Apply the operator's manifests again`,
