@@ -7,15 +7,12 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
-interface WorkloadStep {
-  /** `change`: read, decide and write. `nothing`: plan-rollout.ts decides. */
-  readonly kind: 'change' | 'wait' | 'nothing';
-  readonly reason: string;
-  readonly until?: number;
-}
-const change = (reason: string): WorkloadStep => ({ kind: 'change', reason });
-const nothing = (reason: string): WorkloadStep => ({ kind: 'nothing', reason });
-const checkedUnder = nothing('it is up to date');
+/** `change`: read, decide and write. `nothing`: plan-rollout.ts decides. */
+type Cause = Readonly<{ kind: 'change'; reason: string } | { kind: 'nothing'; reason: string }>;
+type WorkloadStep = Cause | { readonly kind: 'wait'; readonly until: number };
+
+const change = (reason: string): Cause => ({ kind: 'change', reason });
+const nothing = (reason: string): Cause => ({ kind: 'nothing', reason });
 
 /** A change that another writer undoes within this time was undone because of it. */
 export const CONTESTED_MS = 10 * 60_000;
@@ -25,25 +22,19 @@ const contestDelaysMs = [60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as co
 /** Plans by metadata alone. In doubt it asks for the whole object, about which `decide` decides. */
 export function planWorkload(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep {
   if (workload.deleting) return nothing('it is being deleted');
-  if (workload.checkedUnder === policy) return checkedUnder;
-  if (workload.inFlight !== undefined) return { kind: 'wait', reason: 'it is being changed' };
+  if (workload.checkedUnder === policy) return nothing('it is up to date');
+  if (workload.inFlight !== undefined) return { kind: 'wait', until: Infinity };
   const cause = causeFor(workload, policy);
-  return cause.kind === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
+  const calmAt = isContested(workload, policy) ? contestedUntil(workload, policy) : 0;
+  const until = Math.max(retryAt(workload, policy), calmAt);
+  return cause.kind === 'change' && until > now ? { kind: 'wait', until } : cause;
 }
 
-export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePolicy, now: number) =>
-  failure?.policy === policy && failure.retryAt > now ? failure : undefined;
+/** Until then no failed change is repeated. */
+export const retryAt = ({ failure }: ObservedWorkload, policy: NamespacePolicy): number =>
+  failure?.policy === policy ? failure.retryAt : 0;
 
-function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
-  const failure = failedLately(workload, policy, now);
-  if (failure !== undefined)
-    return { kind: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
-  const until = isContested(workload, policy) ? contestedUntil(workload, policy) : 0;
-  if (until <= now) return undefined;
-  return { kind: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
-}
-
-function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
+function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): Cause {
   if (policy.kind === 'excluded') return nothing('its namespace is never instrumented');
   if (optsOut(workload))
     return workload.kind.mutable
@@ -56,7 +47,7 @@ function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): Workload
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
 
-function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
+function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): Cause {
   if (policy.kind !== 'active') return nothing('no Lumigo resource in its namespace is active');
   return policy.injectExisting || createdAt > policy.createdAt
     ? change(`the Lumigo resource '${policy.lumigo}' covers it`)
@@ -76,7 +67,7 @@ const renewals: Partial<Record<NamespacePolicy['kind'], string>> = {
   pods: 'its Lumigo resource injects pods instead',
 };
 
-function causeAlone(workload: ObservedWorkload, touched: boolean): WorkloadStep {
+function causeAlone(workload: ObservedWorkload, touched: boolean): Cause {
   const { kind, label } = workload;
   const injectionStatus = parseInjectionStatus(workload.injectionStatus);
   // The original operator left no injection status, and replaced a label of `true` (injection/standing.ts).

@@ -1,8 +1,7 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { WorkloadState } from '../rollout/workload-state.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 import { planRollout, type RolloutPlan, type WorkloadChange } from './plan-rollout.ts';
-import { failedLately, isContested, planWorkload } from './plan-workload.ts';
+import { isContested, planWorkload, retryAt } from './plan-workload.ts';
 
 export type Progress = Readonly<typeof noProgress>;
 export const noProgress = {
@@ -41,13 +40,15 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const isFree = ({ workload, kind: step }: Planned): boolean =>
     (step === 'nothing' || isContested(workload, policy)) &&
     workload.inFlight === undefined &&
-    failedLately(workload, policy, now.ms) === undefined;
+    retryAt(workload, policy) <= now.ms;
   const withContest = ({ workload, kind: step }: Planned): ObservedWorkload =>
     step === 'wait' && isContested(workload, policy) ? { ...workload, state: workload.state ?? contested } : workload;
   const mayInject = ['active', 'none'].includes(policy.kind);
   // Under another policy, no injection is written. Those that were written are still judged, and reverts count.
   const isStated = ({ state, deleting }: ObservedWorkload): boolean =>
-    state !== undefined && !deleting && (mayInject || !('risk' in state) || isReverted(state, now));
+    state !== undefined &&
+    !deleting &&
+    (mayInject || !('risk' in state) || (state.kind === 'reverted' && state.wakeAt > now.ms));
   const way = {
     states: planned.map(withContest).filter(isStated),
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
@@ -59,11 +60,9 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     waiting: waiting.map(({ workload }) => workload),
     progress,
     rollout,
-    wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ until = Infinity }) => until)),
+    wakeAt: Math.min(rollout.wakeAt, ...waiting.map((step) => (step.kind === 'wait' ? step.until : Infinity))),
   };
 }
-
-const isReverted = (state: WorkloadState, { ms }: Now): boolean => state.kind === 'reverted' && state.wakeAt > ms;
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
