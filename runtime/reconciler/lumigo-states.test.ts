@@ -9,17 +9,18 @@ const named = (uid: string): LumigoResource => ({
   metadata: { namespace: 'shop', name: 'lumigo', uid },
 });
 const lumigo = named('l');
+const fresh = { resource: lumigo, isBusy: false, dropsSecretVersion: false, statusAt: -Infinity, listedAt: 0 };
 
 describe('the state of a Lumigo that the operator writes to', () => {
   it('is kept while the Lumigo exists', () => {
     const states = new LumigoStates();
-    expect(states.observe('shop', [lumigo])).toMatchObject([{ isBusy: false, listed: undefined }]);
+    expect(states.observe('shop', [lumigo])).toEqual([fresh]);
     states.note(lumigo, { isBusy: true });
     states.note(lumigo, { listed: [] });
     const changed = { ...lumigo, spec: {} };
     expect(states.observe('shop', [changed, named('m')])).toMatchObject([
       { resource: changed, isBusy: true, listed: [] },
-      { resource: named('m'), isBusy: false, listed: undefined },
+      { ...fresh, resource: named('m') },
     ]);
   });
 
@@ -31,7 +32,7 @@ describe('the state of a Lumigo that the operator writes to', () => {
     states.observe('shop', [lumigo, ...others]);
     states.note(lumigo, { listed: [], statusAt: 1 });
     expect(states.observe('shop', others)).toMatchObject(others.map((resource) => ({ resource })));
-    expect(states.observe('shop', [lumigo])).toMatchObject([{ listed: undefined, statusAt: -Infinity }]);
+    expect(states.observe('shop', [lumigo])).toEqual([fresh]);
   });
 
   it('does not return with the answer to a request that a deletion overtook', () => {
@@ -40,6 +41,6 @@ describe('the state of a Lumigo that the operator writes to', () => {
     states.observe('shop', [named('m')]);
     states.note(lumigo, { failure: { count: 1, retryAt: 0 } });
     expect(states.find(lumigo)).toBeUndefined();
-    expect(states.observe('shop', [lumigo])).toMatchObject([{ failure: undefined }]);
+    expect(states.observe('shop', [lumigo])).toEqual([fresh]);
   });
 });

@@ -6,7 +6,6 @@ import { turnedFalse } from './describe-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { LumigoStates } from './lumigo-states.ts';
 import type { ObservedLumigo } from './observed.ts';
-import { telemetryIn } from './plan-telemetry.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
@@ -21,8 +20,7 @@ const MAX_NAMES_SHOWN = 20;
 const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
 export class LumigoWriter {
-  private readonly states = new LumigoStates();
-  readonly observe = this.states.observe.bind(this.states);
+  readonly states = new LumigoStates();
 
   constructor(
     private readonly term: ReconcilerContext,
@@ -63,8 +61,8 @@ export class LumigoWriter {
     for (const workload of store.in(namespace)) {
       const entry = entries.get(workload.uid);
       if (entry === undefined) continue;
-      const facts = { instrumentedVersion: entry.resourceVersion, telemetry: telemetryIn(entry) };
-      const updated = store.update(workload, facts);
+      const { resourceVersion: instrumentedVersion, telemetry, telemetrySince } = entry;
+      const updated = store.update(workload, { instrumentedVersion, telemetry, telemetrySince });
       const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
       if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
     }

@@ -9,13 +9,6 @@ import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
 import type { WebhookSeen } from '../webhook/probe.ts';
 
-/** Times are the operator's own, RFC 3339. */
-export type Telemetry =
-  /** `since`: the time when the operator first knew of it. */
-  | { readonly kind: 'Received'; readonly since: string }
-  /** `since`: the time since when its pods run with the injection; missing until they do. */
-  | { readonly kind: 'NothingYet'; readonly since?: string };
-
 /** The leader's immutable knowledge of a workload. Times are milliseconds of the monotonic clock. */
 export interface ObservedWorkload extends Facts {
   readonly kind: WorkloadKind;
@@ -47,7 +40,9 @@ export interface Facts {
   readonly lastDecision?: Pick<Decision, 'tried' | 'code'> | undefined;
   /** The policy of the last decision. Before the first one: a policy for which an earlier leader posted all events. */
   readonly reportedUnder?: NamespacePolicy | undefined;
-  readonly telemetry?: Telemetry | undefined;
+  readonly telemetry?: InstrumentedResource['telemetry'] | undefined;
+  /** The operator's own time, RFC 3339, of the first telemetry. Before that: since when pods run with the injection. */
+  readonly telemetrySince?: string | undefined;
   readonly instrumentedVersion?: string | undefined;
   readonly state?: WorkloadState | undefined;
   /** The injection status of the injection that is judged, or that was there before. */
@@ -81,8 +76,8 @@ export const isInstrumented = ({ label }: Pick<ObservedWorkload, 'label'>): bool
 export interface ObservedLumigo {
   readonly resource: LumigoResource;
   readonly isBusy: boolean;
-  readonly failure: Pick<Failure, 'count' | 'retryAt'> | undefined;
-  readonly listed: readonly InstrumentedResource[] | undefined;
+  readonly failure?: Pick<Failure, 'count' | 'retryAt'> | undefined;
+  readonly listed?: readonly InstrumentedResource[] | undefined;
   /** An older CRD drops `status.secretVersion`, so another write would not end. */
   readonly dropsSecretVersion: boolean;
   readonly statusAt: number;

@@ -1,7 +1,6 @@
-import type { InstrumentedResource } from '../api/lumigo.ts';
 import { maxReceived } from '../contract.ts';
 import type { NamespacePolicy, TracingSettings } from '../injection/types.ts';
-import { isInstrumented, type Now, type ObservedWorkload, type Telemetry } from './observed.ts';
+import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
 
 export interface TelemetrySummary {
   readonly received: number;
@@ -12,13 +11,8 @@ export interface TelemetrySummary {
 
 export const noTelemetry: TelemetrySummary = { received: 0, awaited: 0, silent: [] };
 
-/** Returns what an earlier leader knew of a workload. */
-export function telemetryIn({ telemetry: kind, telemetrySince: since }: InstrumentedResource): Telemetry | undefined {
-  if (kind === 'Received' && since !== undefined) return { kind, since };
-  return kind === 'NothingYet' ? { kind, ...(since === undefined ? {} : { since }) } : undefined;
-}
-
-const nothingYet: Telemetry = { kind: 'NothingYet' };
+type Telemetry = Pick<ObservedWorkload, 'telemetry' | 'telemetrySince'>;
+export const unknownTelemetry: Telemetry = {};
 
 /** At a limit, `received` may lack a workload that sends. `workloads`: all of one namespace. */
 export const isAtLimit = (workloads: readonly ObservedWorkload[], received: ReadonlySet<string>): boolean =>
@@ -31,23 +25,21 @@ export function telemetryAfter(
   policy: NamespacePolicy,
   received: ReadonlySet<string>,
   now: Now,
-): Telemetry | undefined {
-  const { telemetry: before, uid } = workload;
-  if (!isInstrumented(workload)) return undefined;
-  if (policy.kind !== 'active') return before;
-  if (!isExpected(workload, policy.tracing)) return undefined;
-  if (before?.kind === 'Received') return before;
-  return received.has(uid) ? { kind: 'Received', since: now.iso } : getSilence(workload, now);
+): Telemetry {
+  if (!isInstrumented(workload)) return unknownTelemetry;
+  if (policy.kind !== 'active') return workload;
+  if (!isExpected(workload, policy.tracing)) return unknownTelemetry;
+  if (workload.telemetry === 'Received') return workload;
+  if (received.has(workload.uid)) return { telemetry: 'Received', telemetrySince: now.iso };
+  return { telemetry: 'NothingYet', telemetrySince: workload.telemetrySince ?? findBegin(workload, now) };
 }
 
 const isExpected = (workload: ObservedWorkload, { traces, logs }: TracingSettings): boolean =>
   (traces || logs) && workload.elsewhere === undefined;
 
-/** The time begins when its pods run with the injection, and does not begin again. Nothing tells when a Job runs. */
-function getSilence({ telemetry = nothingYet, state, kind }: ObservedWorkload, { iso }: Now): Telemetry {
-  const begins = telemetry.since === undefined && state?.kind === 'verified' && kind.group !== 'batch';
-  return begins ? { kind: 'NothingYet', since: iso } : telemetry;
-}
+/** The time begins when its pods run with the injection. Nothing tells when a Job runs. */
+const findBegin = ({ state, kind }: ObservedWorkload, { iso }: Now): string | undefined =>
+  state?.kind === 'verified' && kind.group !== 'batch' ? iso : undefined;
 
 /** `wakeAt`: the time when the next workload becomes silent, by the monotonic clock. */
 export function summarizeTelemetry(
@@ -56,9 +48,9 @@ export function summarizeTelemetry(
   now: Now,
 ): { readonly summary: TelemetrySummary; readonly wakeAt: number } {
   const present = [...workloads].filter(({ telemetry, deleting }) => telemetry !== undefined && !deleting);
-  const leftMs = ({ telemetry }: ObservedWorkload): number =>
-    telemetry?.since === undefined ? Infinity : Date.parse(telemetry.since) + expectedWithinMs - Date.parse(now.iso);
-  const waiting = present.filter(({ telemetry }) => telemetry?.kind === 'NothingYet');
+  const leftMs = ({ telemetrySince: since }: ObservedWorkload): number =>
+    since === undefined ? Infinity : Date.parse(since) + expectedWithinMs - Date.parse(now.iso);
+  const waiting = present.filter(({ telemetry }) => telemetry === 'NothingYet');
   const silent = waiting.filter((each) => leftMs(each) <= 0);
   const awaited = waiting.filter((each) => leftMs(each) > 0);
   return {
