@@ -33,15 +33,12 @@ interface Case {
 }
 
 function judge({ conditions = [accepted, reached], known = [], isDeleted = false, problem }: Case) {
-  const all = getReadyConditions({
-    generation,
-    isDeleted,
-    problem,
+  const seen = { ...(isDeleted ? { deletionTimestamp: now } : {}), generation };
+  const all = getReadyConditions(
+    { metadata: seen, problem, now, needed: ['TokenAccepted', 'WebhookReachable'] },
     conditions,
-    now,
-    needed: ['TokenAccepted', 'WebhookReachable'],
-    known: new Map(known.map((each) => [each.type, each])),
-  }).map((each) => ({ observedGeneration: generation, ...each, lastTransitionTime: now }));
+    new Map(known.map((each) => [each.type, each])),
+  ).map((each) => ({ observedGeneration: generation, ...each, lastTransitionTime: now }));
   const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation };
   return { all, kstatus: getKstatus({ metadata, status: { observedGeneration: generation, conditions: all } }) };
 }

@@ -1,19 +1,17 @@
-import type { ConditionType } from '../api/conditions.ts';
 import type { Condition, Problem } from '../api/lumigo.ts';
-import type { Untimed } from './conditions-rollout.ts';
+import type { Metadata } from '../api/objects.ts';
+import { condition, type Untimed } from './conditions-rollout.ts';
 
-interface ReadyInput {
-  readonly generation: number | undefined;
-  readonly isDeleted: boolean;
+export interface ReadyInput {
+  readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
-  /** The types of the conditions that must be True. */
+  /** The types of the conditions that must be True for `Ready`. */
   readonly needed: readonly Needed[];
-  readonly conditions: readonly Untimed[];
-  /** The conditions of the present status, by type. */
-  readonly known: ReadonlyMap<string, Condition>;
   /** ISO 8601. */
   readonly now: string;
 }
+/** The conditions of the present status, by type. */
+export type Known = ReadonlyMap<string, Condition>;
 
 const READY = 'Ready';
 /** `Reconciling` and `Stalled` exist only while they are True, as in kstatus. */
@@ -24,9 +22,14 @@ const STALLED = 'Stalled';
 const MAX_CHECKING_MS = 30_000;
 
 /** Waiting does not solve these problems. A missing Secret may still be created, and a webhook may still start. */
-const stalling: ReadonlySet<string> = new Set([
-  ...['DuplicateLumigo', 'NamespaceExcluded', 'PodModeOff', 'SecretReferenceMissing', 'TokenMalformed', 'TokenRefused'],
-]);
+const stalling: readonly string[] = [
+  'DuplicateLumigo',
+  'NamespaceExcluded',
+  'PodModeOff',
+  'SecretReferenceMissing',
+  'TokenMalformed',
+  'TokenRefused',
+];
 
 const checks = {
   TokenAccepted: "Lumigo's answer about the token",
@@ -34,31 +37,34 @@ const checks = {
   PodPolicyInstalled: 'a look at the policy of Pod mode',
 } as const;
 
-export type Needed = keyof typeof checks;
+type Needed = keyof typeof checks;
 
 const WORKS = 'Lumigo works in this namespace';
 
 /** Returns `Ready`, and `Reconciling` or `Stalled` if true (docs/contributing/adr/0043-ready.md). */
-export function getReadyConditions(input: ReadyInput): Untimed[] {
-  const { isDeleted, problem, needed, conditions, generation } = input;
-  if (isDeleted) return [condition(READY, 'False', deleting)];
+export function getReadyConditions(input: ReadyInput, conditions: readonly Untimed[], known: Known): Untimed[] {
+  const { problem, needed } = input;
+  const { deletionTimestamp, generation } = input.metadata;
+  if (deletionTimestamp !== undefined) return [condition(READY, 'False', deleting)];
   const current = conditions.filter(({ observedGeneration = generation }) => observedGeneration === generation);
   const results = needed.map((type) => ({ type, result: current.find((each) => each.type === type) }));
   const failed = problem ?? results.find(({ result }) => result?.status === 'False')?.result;
   if (failed !== undefined)
     return [
       condition(READY, 'False', failed),
-      ...(stalling.has(failed.reason) ? [condition(STALLED, 'True', failed)] : []),
+      ...(stalling.includes(failed.reason) ? [condition(STALLED, 'True', failed)] : []),
     ];
   const missing = results.filter(({ result }) => result === undefined).map(({ type }) => checks[type]);
-  return missing.length === 0 ? [condition(READY, 'True', works(WORKS))] : whileChecking(input, missing.join(' and '));
+  return missing.length === 0
+    ? [condition(READY, 'True', works(WORKS))]
+    : whileChecking(input, missing.join(' and '), known);
 }
 
 /** `Ready` stays True with the earlier generation while a new spec is checked, so it does not flap. */
-function whileChecking({ known, generation, now }: ReadyInput, missing: string): Untimed[] {
+function whileChecking({ metadata, now }: ReadyInput, missing: string, known: Known): Untimed[] {
   const before = known.get(READY);
   const checking: Problem = { reason: 'Checking', message: `Waiting for ${missing}` };
-  const isConfirmed = before?.status === 'True' && before.observedGeneration === generation;
+  const isConfirmed = before?.status === 'True' && before.observedGeneration === metadata.generation;
   if (isConfirmed || getCheckingMs(known.get(RECONCILING), now) === 0)
     return [condition(READY, 'True', works(`${WORKS}. There is no result yet of ${missing}`))];
   return [
@@ -78,10 +84,3 @@ const getCheckingMs = (reconciling: Condition | undefined, now: string): number 
 
 const deleting: Problem = { reason: 'Deleting', message: 'This Lumigo resource is being deleted' };
 const works = (message: string): Problem => ({ reason: 'Ready', message });
-
-const condition = (type: ConditionType, status: Condition['status'], { reason, message }: Untimed | Problem) => ({
-  type,
-  status,
-  reason,
-  message,
-});

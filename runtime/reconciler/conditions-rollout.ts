@@ -1,6 +1,6 @@
 import { annotations, labels } from '../contract.ts';
-import type { ConditionReason } from '../api/conditions.ts';
-import type { Condition } from '../api/lumigo.ts';
+import type { ConditionReason, ConditionType } from '../api/conditions.ts';
+import type { Condition, Problem } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
@@ -9,6 +9,10 @@ import type { RolloutSummary } from './plan-rollout.ts';
 
 /** `observedGeneration`: the present one, unless the condition is kept from an earlier status. */
 export type Untimed = Omit<Condition, 'lastTransitionTime'>;
+
+export function condition(type: ConditionType, status: Condition['status'], { reason, message }: Problem | Untimed) {
+  return { type, status, reason, message };
+}
 
 const MAX_NAMES_SHOWN = 10;
 
@@ -33,14 +37,14 @@ export function rolloutCondition(
 ): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = inWords(summary).filter((each) => each !== '');
-  if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
+  if (reason !== undefined) return condition(ROLLED_OUT, 'False', { reason, message: message.join('. ') });
   if (!isKnown || before === undefined) return before;
   const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
-  return { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete };
+  return condition(ROLLED_OUT, 'True', { reason: 'Complete', message: complete });
 }
 
 export const workloads = (number: number, one: string, many: string): string =>
-  number === 0 ? '' : number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
+  number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
 export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
@@ -67,10 +71,10 @@ const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, p
   ...some(reverted, toSentence),
   toRetry(reverted, strategy),
   underWay.length === 0 ? '' : `In progress: ${some(underWay, getName).join(', ')}`,
-  workloads(queued, 'is queued', 'are queued'),
+  queued === 0 ? '' : workloads(queued, 'is queued', 'are queued'),
   ...some(blocked, (each) => `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`),
   ...some(unready, (each) => `${getName(each)} has an older injection, and its pods do not all run`),
-  workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
+  left === 0 ? '' : workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
 

@@ -11,14 +11,9 @@ const input: StatusInput = {
   progress: noProgress,
   summary: noRollout,
   received: noTelemetry,
-  report: undefined,
   instrumented: [],
-  secretVersion: undefined,
-  webhook: undefined,
-  telemetry: undefined,
   token: {},
   needed: [],
-  podPolicy: undefined,
   now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';

@@ -1,29 +1,24 @@
-import type { Metadata } from '../api/objects.ts';
-import type { ConditionReason, ConditionType } from '../api/conditions.ts';
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import { getReadyConditions, type Needed } from './conditions-ready.ts';
-import { ROLLED_OUT, rolloutCondition, workloads, type Untimed } from './conditions-rollout.ts';
+import { getReadyConditions, type Known, type ReadyInput } from './conditions-ready.ts';
+import { condition, getName, ROLLED_OUT, rolloutCondition, some, workloads } from './conditions-rollout.ts';
+import type { Untimed } from './conditions-rollout.ts';
+import { silenceChecks } from '../injection/remedies.ts';
 import type { ObservedNamespace } from './observed.ts';
-import { telemetryConditions } from './conditions-telemetry.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 import { withoutTokens } from '../wording/token.ts';
 
-export interface StatusInput
-  extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'>, Pick<RolloutPlan, 'report' | 'summary'> {
-  readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
-  readonly problem: Problem | undefined;
-  /** The conditions that must be True for `Ready`. */
-  readonly needed: readonly Needed[];
-  readonly podPolicy: Problem | 'working' | undefined;
+export interface StatusInput extends ReadyInput, Partial<Pick<ObservedNamespace, 'webhook' | 'telemetry'>> {
+  readonly token: ObservedNamespace['token'];
+  readonly summary: RolloutPlan['summary'];
+  readonly report?: RolloutPlan['report'];
+  readonly podPolicy?: Problem | 'working' | undefined;
   readonly progress: Progress;
   readonly received: TelemetrySummary;
   readonly instrumented: readonly InstrumentedResource[];
-  readonly secretVersion: string | undefined;
-  readonly now: string;
+  readonly secretVersion?: string | undefined;
 }
-type Known = ReadonlyMap<string, Condition>;
 
 /** Returns a `Lumigo`'s status. A condition keeps its time while its status stays, so the same input writes nothing. */
 export function getStatus(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
@@ -45,18 +40,11 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
   };
 }
 
-const condition = (type: ConditionType, holds: boolean, reason: ConditionReason, message: string): Untimed => ({
-  type,
-  status: holds ? 'True' : 'False',
-  reason,
-  message,
-});
-
 function toConditions(input: StatusInput, known: Known): Untimed[] {
-  const { metadata, problem, telemetry, podPolicy, progress, summary, needed, now } = input;
+  const { problem, telemetry, podPolicy, progress, summary, needed } = input;
   const conditions = [
     activeCondition(input),
-    condition('Error', problem !== undefined, problem?.reason ?? 'NoError', problem?.message ?? ''),
+    condition('Error', problem === undefined ? 'False' : 'True', problem ?? { reason: 'NoError', message: '' }),
     webhookCondition(input, known),
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
@@ -65,9 +53,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
     problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
     telemetryConditions(input.received),
   ].flatMap((each) => each ?? []);
-  const isDeleted = metadata.deletionTimestamp !== undefined;
-  const { generation } = metadata;
-  return [...getReadyConditions({ generation, isDeleted, problem, needed, conditions, known, now }), ...conditions];
+  return [...getReadyConditions(input, conditions, known), ...conditions];
 }
 
 const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
@@ -76,7 +62,7 @@ const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
 const webhookCondition = ({ webhook }: StatusInput, known: Known): Untimed | undefined =>
   webhook === undefined
     ? known.get('WebhookReachable')
-    : condition('WebhookReachable', webhook.reachable, webhook.reason, webhook.message);
+    : condition('WebhookReachable', webhook.reachable ? 'True' : 'False', webhook);
 
 /** A result for an earlier spec may be about another token. */
 const tokenSeen = ({ token, metadata }: StatusInput) =>
@@ -84,20 +70,34 @@ const tokenSeen = ({ token, metadata }: StatusInput) =>
 
 function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
   const soFar = inWords(progress);
+  const deleting = `This Lumigo resource is being deleted${soFar}`;
+  const broken = "This Lumigo resource has an error, see the 'Error' condition";
   if (metadata.deletionTimestamp !== undefined)
-    return condition('Active', false, 'Deleting', `This Lumigo resource is being deleted${soFar}`);
-  if (problem !== undefined)
-    return condition('Active', false, problem.reason, "This Lumigo resource has an error, see the 'Error' condition");
-  return condition('Active', true, 'Ready', `Lumigo is ready${soFar}`);
+    return condition('Active', 'False', { reason: 'Deleting', message: deleting });
+  if (problem !== undefined) return condition('Active', 'False', { reason: problem.reason, message: broken });
+  return condition('Active', 'True', { reason: 'Ready', message: `Lumigo is ready${soFar}` });
+}
+
+/** Empty until telemetry arrives, or a workload is silent for too long. */
+export function telemetryConditions({ received, silent }: TelemetrySummary): Untimed[] {
+  if (silent.length > 0) {
+    const message = `No telemetry arrives from ${some(silent, getName).join(', ')}. Check each of them. ${silenceChecks}`;
+    return [condition('TelemetryReceived', 'False', { reason: 'NothingReceived', message })];
+  }
+  if (received === 0) return [];
+  const message = 'Telemetry arrives from the workloads whose pods have run with the injection for long enough';
+  return [condition('TelemetryReceived', 'True', { reason: 'Received', message })];
 }
 
 const COLLECTS = 'The telemetry proxy collects all telemetry that the Lumigo resources request';
 const CURRENT = "Every injected workload sends to this installation's telemetry proxy";
+const ACCEPTED = "Lumigo's endpoint accepts the token";
+const INSTALLED = 'The API server injects new pods by a policy';
 const good = {
-  telemetry: condition('TelemetryProxyReady', true, 'ConfigurationTaken', COLLECTS),
-  injections: condition('InjectionsCurrent', true, 'Current', CURRENT),
-  token: condition('TokenAccepted', true, 'Accepted', "Lumigo's endpoint accepts the token"),
-  podPolicy: condition('PodPolicyInstalled', true, 'Installed', 'The API server injects new pods by a policy'),
+  telemetry: condition('TelemetryProxyReady', 'True', { reason: 'ConfigurationTaken', message: COLLECTS }),
+  injections: condition('InjectionsCurrent', 'True', { reason: 'Current', message: CURRENT }),
+  token: condition('TokenAccepted', 'True', { reason: 'Accepted', message: ACCEPTED }),
+  podPolicy: condition('PodPolicyInstalled', 'True', { reason: 'Installed', message: INSTALLED }),
 };
 
 const OTHER_PROXY =
@@ -109,15 +109,17 @@ function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
   return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
 }
 
-const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
-  seen === 'working' ? good : { type: good.type, status: 'False', reason: seen.reason, message: seen.message };
+type Good = ReturnType<typeof condition>;
+
+const observed = (seen: Problem | 'working', good: Good): Untimed =>
+  seen === 'working' ? good : condition(good.type, 'False', seen);
 
 /** Returns a condition that keeps its value and generation until something is seen. */
-const latest = (seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined =>
+const latest = (seen: Problem | 'working' | undefined, good: Good, known: Known): Untimed | undefined =>
   seen === undefined ? known.get(good.type) : observed(seen, good);
 
 /** Returns a condition that appears with its first problem. */
-const onceThereWas = (seen: Problem | 'working', good: Untimed, known: Known): Untimed | undefined =>
+const onceThereWas = (seen: Problem | 'working', good: Good, known: Known): Untimed | undefined =>
   seen === 'working' && !known.has(good.type) ? undefined : observed(seen, good);
 
 const OLDER =

@@ -3,7 +3,7 @@ import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from
 import { findDifference, getStatus, identity, sameList, shownFields } from './conditions.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { isInstrumented } from './observed.ts';
-import { getWaitMs, type Needed } from './conditions-ready.ts';
+import { getWaitMs, type ReadyInput } from './conditions-ready.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noTelemetry, type TelemetrySummary } from './plan-telemetry.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
@@ -85,7 +85,7 @@ function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isLi
   return dueAt > now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
 
-function getNeeded({ spec }: LumigoResource): readonly Needed[] {
+function getNeeded({ spec }: LumigoResource): ReadyInput['needed'] {
   const { enabled = true, mode } = spec?.tracing?.injection ?? {};
   if (!enabled) return ['TokenAccepted'];
   return ['TokenAccepted', mode === 'Pod' ? 'PodPolicyInstalled' : 'WebhookReachable'];
@@ -106,17 +106,7 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, recei
   return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy, received };
 }
 
-const nothingSeen = {
-  progress: noProgress,
-  report: undefined,
-  summary: noRollout,
-  secretVersion: undefined,
-  webhook: undefined,
-  telemetry: undefined,
-  token: {},
-  podPolicy: undefined,
-  received: noTelemetry,
-};
+const nothingSeen = { progress: noProgress, summary: noRollout, token: {}, received: noTelemetry };
 
 function findProblem({ metadata }: LumigoResource, { observed, effective }: LumigoContext): Problem | undefined {
   const { policy, credential } = observed;
@@ -154,16 +144,16 @@ const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'stat
 };
 
 function getEntry({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
-  const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state, telemetry } = workload;
+  const { resourceVersion: seenAs, instrumentedVersion = seenAs, state, telemetry, telemetrySince } = workload;
   return {
     apiVersion,
     kind,
     name,
     namespace,
-    resourceVersion,
+    resourceVersion: instrumentedVersion,
     uid,
     ...shownAs[state?.kind ?? 'idle'],
-    ...(telemetry === undefined ? {} : { telemetry: telemetry.kind }),
-    ...(telemetry?.since === undefined ? {} : { telemetrySince: telemetry.since }),
+    ...(telemetry === undefined ? {} : { telemetry }),
+    ...(telemetrySince === undefined ? {} : { telemetrySince }),
   };
 }

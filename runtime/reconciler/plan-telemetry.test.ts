@@ -1,35 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
+import { active, activePolicy, tracing } from '../../sandbox/testing/injection.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { WorkloadState } from '../rollout/workload-state.ts';
 import { observeWorkload } from './workload-store.ts';
 import { labels, workloadKinds } from '../contract.ts';
-import { telemetryConditions } from './conditions-telemetry.ts';
-import type { Telemetry, ObservedWorkload } from './observed.ts';
+import { telemetryConditions } from './conditions.ts';
+import type { ObservedWorkload } from './observed.ts';
 import { summarizeTelemetry, telemetryAfter } from './plan-telemetry.ts';
 
 const now = { ms: 5_000, iso: '2026-01-01T12:00:00Z' };
 const earlier = '2026-01-01T11:00:01Z';
 const HOUR_MS = 3_600_000;
 
-const policyWith = (tracing: { readonly traces: boolean; readonly logs: boolean }): NamespacePolicy => ({
-  kind: 'active',
-  lumigo: 'lumigo',
-  createdAt: earlier,
-  injectExisting: true,
-  remove: true,
-  tracing: { secretName: 'lumigo', secretKey: 'token', ...tracing },
-});
-const active = policyWith({ traces: true, logs: false });
-
-const neither = policyWith({ traces: false, logs: false });
+const neither = activePolicy({ ...tracing, traces: false });
 const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
 const none: NamespacePolicy = { kind: 'none' };
 
-const [queued, rolling, verified] = (['queued', 'rolling', 'verified'] as const).map(
-  (kind) => ({ kind }) as WorkloadState,
-);
-const nothingYet: Telemetry = { kind: 'NothingYet' };
-const sinceNow: Telemetry = { kind: 'NothingYet', since: now.iso };
+const queued = { kind: 'queued' } as WorkloadState;
+const rolling = { kind: 'rolling' } as WorkloadState;
+const verified = { kind: 'verified' } as WorkloadState;
+const nothingYet = { telemetry: 'NothingYet', telemetrySince: undefined } as const;
+const sinceNow = { telemetry: 'NothingYet', telemetrySince: now.iso } as const;
+const unknown = {};
 const { cronJob, deployment, job, replicaSet } = workloadKinds;
 
 function workload(name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload {
@@ -37,30 +29,32 @@ function workload(name: string, more: Partial<ObservedWorkload> = {}): ObservedW
   return { ...observeWorkload(deployment, metadata), ...more };
 }
 
+const telemetryOf = ({ telemetry, telemetrySince }: Partial<ObservedWorkload>) => ({ telemetry, telemetrySince });
+
 describe('telemetryAfter()', () => {
-  const received: Telemetry = { kind: 'Received', since: earlier };
-  const since: Telemetry = { kind: 'NothingYet', since: earlier };
-  it.each<[string, Partial<ObservedWorkload>, NamespacePolicy, Telemetry | undefined]>([
+  const received = { telemetry: 'Received', telemetrySince: earlier } as const;
+  const since = { telemetry: 'NothingYet', telemetrySince: earlier } as const;
+  it.each<[string, Partial<ObservedWorkload>, NamespacePolicy, Partial<ObservedWorkload>]>([
     ['nothing yet before its pods run', { state: queued }, active, nothingYet],
     ['nothing since its pods run', { state: verified }, active, sinceNow],
     ['no time for a CronJob', { kind: cronJob, state: verified }, active, nothingYet],
     ['no time for a Job', { kind: job, state: verified }, active, nothingYet],
     ['the time also for a ReplicaSet', { kind: replicaSet, state: verified }, active, sinceNow],
-    ['the same time while they run', { state: verified, telemetry: since }, active, since],
-    ['the same time in a later rollout', { state: rolling, telemetry: since }, active, since],
-    ['the first time once received', { state: verified, telemetry: received }, active, received],
-    ['nothing without the injection', { label: undefined, telemetry: received }, active, undefined],
-    ['nothing for another proxy', { elsewhere: 'http://other', state: verified }, active, undefined],
-    ['nothing without traces and logs', { state: verified }, neither, undefined],
-    ['what is known during a removal', { telemetry: received }, deleting, received],
-    ['nothing after a removal', { label: undefined, telemetry: since }, none, undefined],
+    ['the same time while they run', { state: verified, ...since }, active, since],
+    ['the same time in a later rollout', { state: rolling, ...since }, active, since],
+    ['the first time once received', { state: verified, ...received }, active, received],
+    ['nothing without the injection', { label: undefined, ...received }, active, unknown],
+    ['nothing for another proxy', { elsewhere: 'http://other', state: verified }, active, unknown],
+    ['nothing without traces and logs', { state: verified }, neither, unknown],
+    ['what is known during a removal', received, deleting, received],
+    ['nothing after a removal', { label: undefined, ...since }, none, unknown],
   ])('tells %s', (_case, more, policy, expected) => {
-    expect(telemetryAfter(workload('cart', more), policy, new Set(), now)).toEqual(expected);
+    expect(telemetryOf(telemetryAfter(workload('cart', more), policy, new Set(), now))).toEqual(expected);
   });
 
-  it.each([undefined, nothingYet, since])('tells the time of the first telemetry after %j', (telemetry) => {
-    const seen = telemetryAfter(workload('cart', { telemetry }), active, new Set(['cart']), now);
-    expect(seen).toEqual({ kind: 'Received', since: now.iso });
+  it.each([unknown, nothingYet, since])('tells the time of the first telemetry after %j', (before) => {
+    const seen = telemetryAfter(workload('cart', before), active, new Set(['cart']), now);
+    expect(seen).toEqual({ telemetry: 'Received', telemetrySince: now.iso });
   });
 
   it('tells nothing about a workload from what others sent', () => {
@@ -69,19 +63,19 @@ describe('telemetryAfter()', () => {
 });
 
 describe('summarizeTelemetry()', () => {
-  const getSummary = (telemetry: Telemetry, expectedWithinMs = HOUR_MS) =>
-    summarizeTelemetry([workload('cart', { telemetry })], expectedWithinMs, now);
+  const getSummary = (telemetry: Partial<ObservedWorkload>, expectedWithinMs = HOUR_MS) =>
+    summarizeTelemetry([workload('cart', telemetry)], expectedWithinMs, now);
 
   it('counts a workload as silent after the time of the setting, and wakes then', () => {
-    const awaited = getSummary({ kind: 'NothingYet', since: earlier });
+    const awaited = getSummary({ telemetry: 'NothingYet', telemetrySince: earlier });
     expect(awaited).toEqual({ summary: { received: 0, awaited: 1, silent: [] }, wakeAt: now.ms + 1_000 });
-    const silent = getSummary({ kind: 'NothingYet', since: earlier }, HOUR_MS - 1_000);
+    const silent = getSummary({ telemetry: 'NothingYet', telemetrySince: earlier }, HOUR_MS - 1_000);
     expect(silent).toMatchObject({ summary: { awaited: 0, silent: [{ name: 'cart' }] }, wakeAt: Infinity });
   });
 
   it('never counts a workload as silent whose pods do not run yet, or that sent something', () => {
     expect(getSummary(nothingYet, 0)).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: Infinity });
-    expect(getSummary({ kind: 'Received', since: earlier }, 0).summary).toEqual({
+    expect(getSummary({ telemetry: 'Received', telemetrySince: earlier }, 0).summary).toEqual({
       received: 1,
       awaited: 0,
       silent: [],
