@@ -25,17 +25,12 @@ const asWorkload = ({ metadata, ...object }: KubernetesObject, { apiVersion, kin
   return { ...object, metadata: kept, apiVersion, kind };
 };
 
-export interface WorkloadPage {
-  readonly workloads: readonly Workload[];
-  readonly bytes: number;
-}
-
 export function createReconcilerApi(client: Client) {
   const patchLumigo = async (lumigo: LumigoResource, patch: Patch, subresource?: 'status'): Promise<LumigoResource> =>
     asLumigo((await client.patch({ ...lumigoRef(lumigo), subresource }, patch, { fieldManager })).object);
 
   return {
-    async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<WorkloadPage> {
+    async *pages(kind: WorkloadKind, namespace: string) {
       const options = { limit: PAGE_SIZE, maxBytes: MAX_PAGE_BYTES };
       try {
         for await (const { items, bytes } of client.pages({ ...kind, namespace }, options))

@@ -10,7 +10,7 @@ import { observeWorkload } from './workload-store.ts';
 
 const { deployment: kind } = workloadKinds;
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
-const change = (
+const toChange = (
   name: string,
   under: NamespacePolicy = policy,
   more: Pick<WorkloadChange, 'task'> = {},
@@ -26,25 +26,23 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rol
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
-  const executor = new Executor({
-    pace: { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds },
-    logger: pino({ enabled: false }),
-    signal: stop.signal,
-    async *pages() {
-      log.listed += 1;
-      await turn();
-      const { apiVersion, kind: type } = kind;
-      const page = there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name, uid: name } }));
-      yield { workloads: page, bytes };
-    },
-    change: async (planned, fresh) => {
-      log.changed.push(planned.workload.name);
-      log.under.push(planned.policy);
-      if (fresh !== undefined) log.fresh += 1;
-      await new Promise<void>((open) => gates.push(open));
-      return true;
-    },
-  });
+  async function* pages() {
+    log.listed += 1;
+    await turn();
+    const { apiVersion, kind: type } = kind;
+    const page = there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name, uid: name } }));
+    yield { workloads: page, bytes };
+  }
+  const change = async ({ workload, policy }: WorkloadChange, fresh: Workload | undefined): Promise<boolean> => {
+    log.changed.push(workload.name);
+    log.under.push(policy);
+    if (fresh !== undefined) log.fresh += 1;
+    await new Promise<void>((open) => gates.push(open));
+    return true;
+  };
+  const config = { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds };
+  const term = { config, api: { pages }, logger: pino({ enabled: false }), signal: stop.signal };
+  const executor = new Executor(term, { change });
   const settle = async (): Promise<void> => {
     for (let turns = 0; turns < 20; turns += 1) await turn();
   };
@@ -53,7 +51,7 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rol
     await settle();
   };
   const plan = async (count: number, more: Pick<WorkloadChange, 'task'> = {}, namespace = 'shop'): Promise<void> => {
-    const changes = names(count).map((name) => change(name, policy, more));
+    const changes = names(count).map((name) => toChange(name, policy, more));
     executor.plan(namespace, changes);
     await settle();
   };
@@ -101,7 +99,7 @@ describe('the executor', () => {
     const { executor, log, plan, letGo } = executorOver(names(7));
     await plan(7);
     const other: NamespacePolicy = { ...policy, remove: false };
-    executor.plan('shop', [change('app-5', other)]);
+    executor.plan('shop', [toChange('app-5', other)]);
     await letGo();
     await letGo();
     expect(log.changed).toEqual(['app-0', 'app-1', 'app-2', 'app-3', 'app-5']);

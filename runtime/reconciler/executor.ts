@@ -1,19 +1,16 @@
-import type { Logger } from 'pino';
 import { retrying } from '../async/retrying.ts';
 import { Places } from '../async/places.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
-import type { WorkloadPage } from './api.ts';
+import type { WorkloadChanger } from './change-workload.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 
-interface ExecutorOptions {
-  readonly pace: Pick<RuntimeConfig, 'rolloutConcurrent' | 'rolloutConcurrentPerNamespace' | 'rolloutSettleSeconds'>;
-  readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<WorkloadPage>;
-  readonly change: (change: WorkloadChange, fresh: Workload | undefined) => Promise<boolean>;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
+interface Term extends Pick<ReconcilerContext, 'logger' | 'signal'> {
+  readonly api: Pick<ReconcilerContext['api'], 'pages'>;
+  readonly config: Pick<RuntimeConfig, 'rolloutConcurrent' | 'rolloutConcurrentPerNamespace' | 'rolloutSettleSeconds'>;
 }
 
 type ByName = Map<string, WorkloadChange>;
@@ -29,8 +26,11 @@ export class Executor {
   /** Limits concurrent changes. Otherwise a new `Lumigo` would restart all workloads at once. */
   private readonly places: Places;
 
-  constructor(private readonly options: ExecutorOptions) {
-    const { rolloutConcurrent: all, rolloutConcurrentPerNamespace: perGroup } = options.pace;
+  constructor(
+    private readonly term: Term,
+    private readonly changer: Pick<WorkloadChanger, 'change'>,
+  ) {
+    const { rolloutConcurrent: all, rolloutConcurrentPerNamespace: perGroup } = term.config;
     this.places = new Places({ all, perGroup });
   }
 
@@ -50,7 +50,7 @@ export class Executor {
   }
 
   private async drain(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
-    const { logger, signal } = this.options;
+    const { logger, signal } = this.term;
     const fields = { namespace, kind: kind.kind };
     const work = () => this.workOff(waiting, kind, namespace);
     while (waiting.size > 0 && !signal.aborted)
@@ -61,7 +61,7 @@ export class Executor {
     const isWorthAList = waiting.size >= WORTH_A_LIST;
     // A few are extended by later plans. Many are not, because another list may be worth it by then.
     const names = isWorthAList ? [...waiting.keys()] : waiting.keys();
-    for await (const { workloads: page, bytes } of isWorthAList ? this.options.pages(kind, namespace) : []) {
+    for await (const { workloads: page, bytes } of isWorthAList ? this.term.api.pages(kind, namespace) : []) {
       const release = this.held.takeNow(bytes);
       if (release === undefined) break;
       for (const workload of page) await this.admit(waiting, workload.metadata.name ?? '', namespace, workload);
@@ -72,7 +72,7 @@ export class Executor {
   }
 
   private async admit(waiting: ByName, name: string, namespace: string, fresh?: Workload): Promise<void> {
-    const { pace, signal, change } = this.options;
+    const { config, signal } = this.term;
     if (!waiting.has(name)) return;
     const leave = await this.places.enter(namespace);
     const planned = waiting.get(name);
@@ -80,7 +80,7 @@ export class Executor {
     if (planned === undefined || signal.aborted) return leave(0);
     const isSame = fresh?.metadata.uid === planned.workload.uid;
     // A changed workload keeps its place while its pods are replaced, unless the rollout waits for them.
-    const settleMs = planned.task === undefined ? pace.rolloutSettleSeconds * 1_000 : 0;
-    void change(planned, isSame ? fresh : undefined).then((changed) => leave(changed ? settleMs : 0));
+    const settleMs = planned.task === undefined ? config.rolloutSettleSeconds * 1_000 : 0;
+    void this.changer.change(planned, isSame ? fresh : undefined).then((changed) => leave(changed ? settleMs : 0));
   }
 }

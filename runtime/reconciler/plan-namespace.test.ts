@@ -4,6 +4,7 @@ import { getPolicy } from '../injection/policy.ts';
 import type { LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
+import { observeWorkload } from './workload-store.ts';
 
 const { deployment } = workloadKinds;
 const injectionStatus =
@@ -33,7 +34,6 @@ const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
 const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
   resource,
   isBusy: false,
-  failure: undefined,
   listed: [],
   dropsSecretVersion: false,
   statusAt: -Infinity,
@@ -42,15 +42,7 @@ const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): Ob
 });
 
 const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
-  kind: deployment,
-  namespace: 'shop',
-  name,
-  uid: name,
-  resourceVersion: '10',
-  generation: 1,
-  createdAt: '2026-01-01T00:00:00Z',
-  label: undefined,
-  deleting: false,
+  ...observeWorkload(deployment, { namespace: 'shop', name, uid: name }),
   ...more,
 });
 const instrumented = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload =>

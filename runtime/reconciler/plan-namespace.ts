@@ -7,7 +7,7 @@ import { summarizeTelemetry, type TelemetrySummary } from './plan-telemetry.ts';
 import { isContested } from './plan-workload.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
-interface NamespacePlan extends WorkloadsPlan {
+export interface NamespacePlan extends WorkloadsPlan {
   readonly received: TelemetrySummary;
   /** At most one per `Lumigo` resource, because the next depends on its result. */
   readonly lumigoes: readonly LumigoAction[];

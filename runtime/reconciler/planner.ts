@@ -47,7 +47,9 @@ export class Planner {
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (user + system) / 1_000 / SHARE);
     this.restUntil.set(namespace, restUntil);
-    const forget = () => this.restUntil.get(namespace) === restUntil && this.restUntil.delete(namespace);
+    const forget = (): void => {
+      if (this.restUntil.get(namespace) === restUntil) this.restUntil.delete(namespace);
+    };
     setTimeout(forget, restUntil - ended).unref();
     this.appoint(namespace, Math.max(wakeAt, restUntil));
   }

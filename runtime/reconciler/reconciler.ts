@@ -4,7 +4,6 @@ import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isInjecting } from '../lumigo/lumigo-store.ts';
-import { setUnlessZero } from '../observability/metrics.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
@@ -12,6 +11,7 @@ import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
+import { resetShown, showPlan } from './namespace-metrics.ts';
 import type { ObservedCredential, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { judgedBefore } from './observations.ts';
 import { planNamespace } from './plan-namespace.ts';
@@ -33,7 +33,7 @@ const MAX_REPORTED = 20;
 
 /** Observes, plans (plan-namespace.ts) and executes for one term of leadership. */
 export class Reconciler {
-  private readonly store = new WorkloadStore(() => performance.now());
+  private readonly store = new WorkloadStore();
   private readonly recorder: EventRecorder;
   private readonly planner: Planner;
   private readonly executor: Executor;
@@ -49,29 +49,22 @@ export class Reconciler {
   private begun = false;
 
   constructor(private readonly options: ReconcilerOptions) {
-    const { api, config, signal, logger, metrics } = options;
+    const { signal, metrics } = options;
     const term: ReconcilerContext = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, this.recorder);
     this.rollouts = new Rollouts(term);
     this.telemetryFacts = new TelemetryFacts(term);
-    const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
-    this.executor = new Executor({
-      pace: config,
-      pages: api.pages,
-      logger,
-      signal,
-      change: (change, fresh) => changer.change(change, fresh),
-    });
+    this.executor = new Executor(term, new WorkloadChanger(term, this.recorder, this.rollouts));
     this.planner = new Planner((namespace) => this.plan(namespace), term);
-    signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
+    signal.addEventListener('abort', () => resetShown(metrics), { once: true });
   }
 
   handler(kind: WorkloadKind): ListWatchHandler {
     return {
       upsert: ({ metadata }, isListed) => this.see(kind, metadata, isListed),
       delete: ({ namespace = '', name, uid }) => {
-        if (this.store.delete(kind, namespace, name, uid)) this.enqueue(namespace);
+        if (this.store.delete({ kind, namespace, name, uid })) this.enqueue(namespace);
       },
       known: () => this.store.known(kind),
     };
@@ -141,7 +134,7 @@ export class Reconciler {
 
   /** `uids`: all workloads that any replica's telemetry proxy received something from. */
   onReceived(uids: ReadonlySet<string>): void {
-    this.telemetryFacts.receive(uids);
+    this.telemetryFacts.received = uids;
     this.enqueueLumigoes();
   }
 
@@ -177,13 +170,13 @@ export class Reconciler {
   }
 
   private plan(namespace: string): number {
-    const { config, lumigoes, credential, events } = this.options;
+    const { config, lumigoes, credential, events, metrics, onInstrumented } = this.options;
     const now = { ms: performance.now(), iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
     const effective = lumigoes.effective(namespace);
     this.telemetryFacts.update(namespace, now);
     const observed: ObservedNamespace = {
       policy: lumigoes.policy(namespace),
-      lumigoes: this.writer.observe(namespace, lumigoes.in(namespace)),
+      lumigoes: this.writer.states.observe(namespace, lumigoes.in(namespace)),
       effective: effective?.metadata.uid,
       credential: credential(namespace, effective),
       workloads: this.store.in(namespace),
@@ -201,17 +194,13 @@ export class Reconciler {
     this.executor.plan(namespace, plan.changes);
     this.writer.begin(plan.lumigoes, observed.lumigoes);
     this.rollouts.act(namespace, plan.rollout);
-    this.telemetryFacts.count(namespace, plan.received);
-    this.count(namespace, plan.progress.pending + plan.rollout.summary.queued);
+    showPlan(metrics, namespace, plan);
+    if (plan.progress.pending + plan.rollout.summary.queued > 0) this.pending.add(namespace);
+    else this.pending.delete(namespace);
+    if (this.wasAnyInstrumented !== this.store.instrumented > 0) {
+      this.wasAnyInstrumented = !this.wasAnyInstrumented;
+      onInstrumented();
+    }
     return plan.wakeAt;
-  }
-
-  private count(namespace: string, pending: number): void {
-    const { metrics, onInstrumented } = this.options;
-    this.pending[pending > 0 ? 'add' : 'delete'](namespace);
-    setUnlessZero(metrics.pendingChanges, { namespace }, pending);
-    if (this.wasAnyInstrumented === this.store.instrumented > 0) return;
-    this.wasAnyInstrumented = !this.wasAnyInstrumented;
-    onInstrumented();
   }
 }

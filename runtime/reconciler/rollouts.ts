@@ -1,6 +1,5 @@
 import { toInjector } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
-import { setUnlessZero } from '../observability/metrics.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthIn, healthOfCluster, noTally } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
@@ -26,7 +25,7 @@ export class Rollouts {
   private readonly ranAt = new Map<string, number>();
 
   constructor(private readonly term: ReconcilerContext) {
-    const { config, enqueue, signal, metrics } = term;
+    const { config, enqueue } = term;
     this.settings = {
       soakMs: config.rolloutSoakSeconds * 1_000,
       deadlineMs: config.rolloutDeadlineSeconds * 1_000,
@@ -36,8 +35,6 @@ export class Rollouts {
       label: labelValue(config.version),
     };
     this.turns = new NamespaceSlots(enqueue);
-    const reset = () => [metrics.rolloutWorkloads, metrics.rolloutHalted].forEach((gauge) => gauge.reset());
-    signal.addEventListener('abort', reset, { once: true });
   }
 
   observe(namespace: string): ObservedRollout {
@@ -70,8 +67,8 @@ export class Rollouts {
     if (state.kind === 'verified' && state.isCurrent && before.kind !== 'verified') {
       this.ranAt.delete(namespace);
       this.ranAt.set(namespace, now);
-      const [[oldest, at] = ['']] = this.ranAt;
-      if (this.isOver(at)) this.ranAt.delete(oldest);
+      const [oldest] = this.ranAt;
+      if (oldest !== undefined && this.isOver(oldest[1])) this.ranAt.delete(oldest[0]);
     }
     // Others of its namespace may be read before the next plan counts it.
     if (!isJudged(state) || isJudged(before)) return;
@@ -91,16 +88,11 @@ export class Rollouts {
     return store.latest(workload)?.state !== state;
   }
 
-  act(namespace: string, { stateChanges, wantsSlot, summary, tally }: RolloutPlan): void {
-    const { store, enqueue, metrics } = this.term;
+  act(namespace: string, { stateChanges, wantsSlot, tally }: RolloutPlan): void {
+    const { store, enqueue } = this.term;
     for (const workload of stateChanges) store.update(workload, toFact(workload.state ?? idle));
     this.turns.want(namespace, wantsSlot);
     this.count(namespace, tally);
-    const { underWay, queued, blocked, reverted, halted } = summary;
-    const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
-    for (const [state, number] of Object.entries(states))
-      setUnlessZero(metrics.rolloutWorkloads, { namespace, state }, number);
-    setUnlessZero(metrics.rolloutHalted, { namespace }, halted === undefined ? 0 : 1);
     if (stateChanges.length > 0) enqueue(namespace);
   }
 

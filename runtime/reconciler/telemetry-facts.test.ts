@@ -3,6 +3,10 @@ import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { showPlan } from './namespace-metrics.ts';
+import { noRollout, type RolloutPlan } from './plan-rollout.ts';
+import { noTelemetry } from './plan-telemetry.ts';
+import { noProgress } from './plan-workloads.ts';
 import { TelemetryFacts } from './telemetry-facts.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -21,7 +25,7 @@ const numbered = (prefix: string, count: number): string[] =>
 
 /** Returns the fact about a workload that did not send, beside `senders` in its namespace and `others` elsewhere. */
 function tellSilence({ senders, others = 0 }: { senders: number; others?: number }): string | undefined {
-  const store = new WorkloadStore(() => 0);
+  const store = new WorkloadStore();
   const lumigoes = new LumigoStore([]);
   lumigoes.upsert(lumigo);
   const names = numbered('w', senders);
@@ -29,25 +33,19 @@ function tellSilence({ senders, others = 0 }: { senders: number; others?: number
     const labelled = { [labels.autoTrace]: 'lumigo-operator.v1' };
     store.upsert(deployment, { namespace: 'large', name, uid: name, resourceVersion: '1', labels: labelled });
   }
-  const { signal } = new AbortController();
-  const facts = new TelemetryFacts({ store, lumigoes, metrics: createMetrics(), signal });
-  facts.receive(new Set([...names, ...numbered('other', others)]));
+  const facts = new TelemetryFacts({ store, lumigoes });
+  facts.received = new Set([...names, ...numbered('other', others)]);
   facts.update('large', now);
-  expect(store.get(deployment, 'large', 'w0')?.telemetry?.kind).toBe('Received');
-  return store.get(deployment, 'large', 'silent')?.telemetry?.kind;
+  expect(store.get(deployment, 'large', 'w0')?.telemetry).toBe('Received');
+  return store.get(deployment, 'large', 'silent')?.telemetry;
 }
 
 it('the metric counts the workloads of a namespace by their telemetry, without zeros', async () => {
   const metrics = createMetrics();
-  const { signal } = new AbortController();
-  const facts = new TelemetryFacts({
-    store: new WorkloadStore(() => 0),
-    lumigoes: new LumigoStore([]),
-    metrics,
-    signal,
-  });
-  facts.count('shop', { received: 3, awaited: 2, silent: [{}] as never });
-  facts.count('other', { received: 0, awaited: 0, silent: [] });
+  const rollout = { summary: noRollout } as RolloutPlan;
+  const silent = [{}] as never;
+  showPlan(metrics, 'shop', { rollout, progress: noProgress, received: { received: 3, awaited: 2, silent } });
+  showPlan(metrics, 'other', { rollout, progress: noProgress, received: noTelemetry });
   const { values } = await metrics.telemetryWorkloads.get();
   const counts = values.map(({ labels: { namespace, telemetry }, value }) => [namespace, telemetry, value]);
   expect(counts.sort()).toEqual([

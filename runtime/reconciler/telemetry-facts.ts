@@ -1,20 +1,12 @@
-import { setUnlessZero } from '../observability/metrics.ts';
 import type { Now } from './observed.ts';
-import { isAtLimit, telemetryAfter, type TelemetrySummary } from './plan-telemetry.ts';
+import { isAtLimit, telemetryAfter, unknownTelemetry } from './plan-telemetry.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Keeps which workloads sent telemetry, as far as all replicas know. */
 export class TelemetryFacts {
-  private received: ReadonlySet<string> = new Set();
+  received: ReadonlySet<string> = new Set();
 
-  constructor(private readonly term: Pick<ReconcilerContext, 'store' | 'lumigoes' | 'metrics' | 'signal'>) {
-    const { metrics, signal } = term;
-    signal.addEventListener('abort', () => metrics.telemetryWorkloads.reset(), { once: true });
-  }
-
-  receive(uids: ReadonlySet<string>): void {
-    this.received = uids;
-  }
+  constructor(private readonly term: Pick<ReconcilerContext, 'store' | 'lumigoes'>) {}
 
   update(namespace: string, now: Now): void {
     const { store, lumigoes } = this.term;
@@ -23,14 +15,10 @@ export class TelemetryFacts {
     const isUnsure = isAtLimit(workloads, this.received);
     for (const workload of workloads) {
       const next = telemetryAfter(workload, policy, this.received, now);
-      const telemetry = isUnsure && next?.kind === 'NothingYet' ? undefined : next;
-      if (telemetry !== workload.telemetry) store.update(workload, { telemetry });
+      const isUnknown = isUnsure && next.telemetry === 'NothingYet';
+      const { telemetry, telemetrySince } = isUnknown ? unknownTelemetry : next;
+      if (telemetry !== workload.telemetry || telemetrySince !== workload.telemetrySince)
+        store.update(workload, { telemetry, telemetrySince });
     }
-  }
-
-  count(namespace: string, { received, awaited, silent }: TelemetrySummary): void {
-    const { telemetryWorkloads } = this.term.metrics;
-    for (const [telemetry, number] of Object.entries({ received, awaited, silent: silent.length }))
-      setUnlessZero(telemetryWorkloads, { namespace, telemetry }, number);
   }
 }
