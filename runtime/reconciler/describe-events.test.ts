@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { guardAnswer, workloadKinds } from '../contract.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import { refused, reverted, turnedFalse } from './describe-events.ts';
+import { observeWorkload } from './workload-store.ts';
 
 const condition = (
   type: string,
@@ -33,17 +34,7 @@ describe("a Lumigo's condition [F29]", () => {
   });
 });
 
-const cart = {
-  kind: workloadKinds.deployment,
-  namespace: 'shop',
-  name: 'cart',
-  uid: 'u',
-  resourceVersion: '1',
-  generation: 1,
-  createdAt: '',
-  label: undefined,
-  deleting: false,
-};
+const cart = observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: 'cart', uid: 'u' });
 
 it('reports that a revert removed the injection, and why [F81]', () => {
   const at = '2026-06-01T10:00:00.000Z';

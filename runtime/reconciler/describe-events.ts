@@ -15,21 +15,21 @@ export function changed(workload: ObservedWorkload, policy: NamespacePolicy, cha
   const { by, at, skipped } = injectionStatus ?? {};
   const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, by)})`;
   const more = skipped === undefined ? '' : `; ${skipped}`;
-  return eventOn(workload, reasons[change], message + more, at ?? workload.instrumentedVersion ?? '');
+  return eventOn(workload, words[change].done, message + more, at ?? workload.instrumentedVersion ?? '');
 }
 
 /** The key makes it one event in the life of a policy. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
-  const [reason] = failures[changeFor[decision.tried]];
+  const { failed } = words[changeFor[decision.tried]];
   const message = `${decision.message} (${trigger(workload, policy)})`;
-  return eventOn(workload, reason, message, `${decision.code}/${policyAge(policy)}`);
+  return eventOn(workload, failed, message, `${decision.code}/${policyAge(policy)}`);
 }
 
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
-  const [reason, verb] = failures[change];
+  const { failed, verb } = words[change];
   const hint = problem.includes(guardAnswer) ? OTHER_WEBHOOK : '';
   const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}${hint}`;
-  return eventOn(workload, reason, message, `${workload.generation}/${problem}`);
+  return eventOn(workload, failed, message, `${workload.generation}/${problem}`);
 }
 
 /** The guard sees a write after all mutating webhooks, and cannot tell who changed what. */
@@ -79,21 +79,17 @@ function eventOn(subject: Subject, reason: EventReason, message: string, key: st
   return { regarding, reason, message, key };
 }
 
-const inWords = (ms: number): string =>
-  ms === 60_000 ? 'one minute' : ms === 3_600_000 ? 'one hour' : `${ms / 3_600_000} hours`;
+function inWords(ms: number): string {
+  if (ms === 60_000) return 'one minute';
+  return ms === 3_600_000 ? 'one hour' : `${ms / 3_600_000} hours`;
+}
 
-const reasons = {
-  added: 'LumigoAddedInstrumentation',
-  updated: 'LumigoUpdatedInstrumentation',
-  removed: 'LumigoRemovedInstrumentation',
+const words = {
+  added: { done: 'LumigoAddedInstrumentation', failed: 'LumigoCannotAddInstrumentation', verb: 'add' },
+  updated: { done: 'LumigoUpdatedInstrumentation', failed: 'LumigoCannotUpdateInstrumentation', verb: 'update' },
+  none: { failed: 'LumigoCannotUpdateInstrumentation', verb: 'update' },
+  removed: { done: 'LumigoRemovedInstrumentation', failed: 'LumigoCannotRemoveInstrumentation', verb: 'remove' },
 } as const;
-
-const failures: Readonly<Record<Change, readonly [reason: EventReason, verb: string]>> = {
-  added: ['LumigoCannotAddInstrumentation', 'add'],
-  updated: ['LumigoCannotUpdateInstrumentation', 'update'],
-  none: ['LumigoCannotUpdateInstrumentation', 'update'],
-  removed: ['LumigoCannotRemoveInstrumentation', 'remove'],
-};
 
 const policyAge = (policy: NamespacePolicy): string => (policy.kind === 'active' ? policy.createdAt : policy.kind);
 

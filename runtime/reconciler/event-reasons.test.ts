@@ -16,12 +16,11 @@ import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed } from './describe-events.ts';
-import type { ObservedWorkload } from './observed.ts';
+import { observeWorkload } from './workload-store.ts';
 
 /** Each other code of a decision has one of the six event reasons of the requirements. */
 
-const { deployment, job } = workloadKinds;
-const now = '2026-06-01T00:00:00.000Z';
+const { job } = workloadKinds;
 const none: NamespacePolicy = { kind: 'none' };
 const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const withLabels = (workload: Workload, own: Readonly<Record<string, string>>): Workload =>
@@ -105,17 +104,7 @@ const table: Readonly<Record<Exclude<Code, Silent>, readonly Row[]>> = {
   ],
 };
 
-const observed: ObservedWorkload = {
-  kind: deployment,
-  namespace: 'shop',
-  name: 'app',
-  uid: 'u',
-  resourceVersion: '1',
-  generation: 1,
-  createdAt: now,
-  label: undefined,
-  deleting: false,
-};
+const observed = observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: 'app', uid: 'u' });
 
 /** The reason does not depend on the namespace's policy, so each decision is described under every one. */
 const getReasons = (decision: Decision): (string | undefined)[] => {

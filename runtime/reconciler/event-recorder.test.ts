@@ -55,7 +55,7 @@ it.each([
 it('reports a revert after its write, and not before', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), state: reverting };
   const after = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: withRevert(bare, revert) };
-  const written = { ...({ kind: 'written', change: 'removed' } as const), workload: after };
+  const written = { kind: 'written', change: 'removed', workload: after } as const;
   const removal = { kind: 'remove', tried: 'remove', code: 'removed', cause: 'reverted', message: '' } as const;
   const decision = { ...removal, workload: after };
   const failed = { kind: 'failed', change: 'removed', problem: 'no', isRefused: true } as const;
@@ -72,7 +72,7 @@ it('reports that another writer removes only the label or annotation', () => {
   const after = { ...before, write: { policy, at: 2, touchedAt: undefined, repeats: 1 } };
   const workload = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: bare };
   const decision = corrected(workload, 'kept');
-  const written = { ...({ kind: 'written', change: 'none' } as const), workload, decision };
+  const written = { kind: 'written', change: 'none', workload, decision } as const;
   const report = (now: ObservedWorkload) => getEvents((recorder) => recorder.result(now, before, policy, written));
   expect(report(before)).toEqual([]);
   const message = expect.stringContaining(
@@ -113,7 +113,7 @@ describe('a change that cannot be made', () => {
 
   /** A term that begins with a policy and an old workload. Each step is a change in the watch, or a look. */
   function countInTerm(policy: NamespacePolicy, steps: readonly (Metadata | ReturnType<typeof look>)[]): number {
-    const store = new WorkloadStore(() => 0);
+    const store = new WorkloadStore();
     const known = () => store.get(workloadKinds.deployment, 'shop', 'cart') as ObservedWorkload;
     store.upsert(workloadKinds.deployment, old);
     return countEvents((recorder) => {
