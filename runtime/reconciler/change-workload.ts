@@ -47,13 +47,17 @@ export class WorkloadChanger {
     if (before === undefined) return false;
     const result = await (task === 'evict' ? this.judge.evict(workload).catch(failed) : this.make(change, fresh));
     if (signal.aborted) return false;
-    this.note(before, change, result);
-    await this.judge.observe(before, result);
+    if (result === undefined) store.delete(before);
+    else {
+      this.note(before, change, result);
+      await this.judge.observe(before, result);
+    }
     if (!signal.aborted) enqueue(workload.namespace);
-    return result.kind === 'written';
+    return result?.kind === 'written';
   }
 
-  private make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
+  /** Returns undefined if the workload no longer exists. */
+  private make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult | undefined> {
     const { api, lumigoes, lumigoesRead } = this.term;
     const { workload, policy } = planned;
     let change: Change = 'none';
@@ -71,10 +75,8 @@ export class WorkloadChanger {
       change = changeFor[decision.tried];
       return { kind: 'written', ...(await this.write(planned, seen, decision)), change, decision };
     };
-    return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
-      (result) => result ?? { kind: 'gone' },
-      (error: unknown) => ({ ...failed(error), change }),
-    );
+    const read = () => api.readWorkload(workload);
+    return readAndChange(fresh, read, attempt).catch((error: unknown) => ({ ...failed(error), change }));
   }
 
   private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
@@ -107,18 +109,17 @@ export class WorkloadChanger {
     // The watch may report the change before the answer arrives.
     store.update(workload, { inFlight: { injectionStatus: injectionStatusText(after.metadata) } });
     const stored = await api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
-    const [was, is, asked] = [before, stored, after].map(toTemplate);
-    const isUndone = hasInjection(stored) !== hasInjection(after) || (equal(was, is) && !equal(is, asked));
+    const is = toTemplate(stored);
+    const isRestored = equal(toTemplate(before), is) && !equal(is, toTemplate(after));
+    const isUndone = isRestored || hasInjection(stored) !== hasInjection(after);
     return isUndone ? { workload: stored, isUndone } : { workload: stored };
   }
 
   private note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
     const { store } = this.term;
-    const { kind, namespace, name, uid } = before;
     const { policy } = change;
-    if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
     const shown = 'workload' in result ? result.workload.metadata : undefined;
-    const seen = shown && store.upsert(kind, shown);
+    const seen = shown && store.upsert(before.kind, shown);
     const isCurrent = seen?.isCurrent === true;
     const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // Another workload may have the name by now.

@@ -3,21 +3,11 @@ import { workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { getFacts, isMissed, type ChangeResult } from './facts.ts';
-import type { ObservedWorkload } from './observed.ts';
+import { observeWorkload } from './workload-store.ts';
 
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
 const other: NamespacePolicy = { ...policy, remove: false };
-const before: ObservedWorkload = {
-  kind: workloadKinds.deployment,
-  namespace: 'shop',
-  name: 'cart',
-  uid: 'u',
-  resourceVersion: '10',
-  generation: 1,
-  createdAt: '',
-  label: undefined,
-  deleting: false,
-};
+const before = observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: 'cart', uid: 'u' });
 const decision = { kind: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
 const workload = { apiVersion: '', kind: '', metadata: {} };
 const left: ChangeResult = { kind: 'left', workload, decision };

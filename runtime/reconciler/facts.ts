@@ -18,8 +18,7 @@ interface Left {
   readonly isUndone?: true;
 }
 
-export type ChangeResult =
-  Left | Waiting | Written | { readonly kind: 'gone' } | { readonly kind: 'outdated' } | Failed;
+export type ChangeResult = Left | Waiting | Written | { readonly kind: 'outdated' } | Failed;
 
 export interface Waiting {
   readonly kind: 'waiting';
@@ -60,7 +59,6 @@ export function getFacts(outcome: Outcome): Facts {
   const { policy, result, isCurrent } = outcome;
   const seen = { checkedUnder: isCurrent && !('isUndone' in result) ? policy : undefined, expectedUnder: undefined };
   switch (result.kind) {
-    case 'gone':
     case 'outdated':
       return { checkedUnder: undefined };
     case 'failed':

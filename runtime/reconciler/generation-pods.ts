@@ -6,7 +6,6 @@ import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isOwnedBy, isPodOf, getPodIdentity, getSelector, look } from '../kubernetes/resources/pod-identity.ts';
-import type { PodIdentity } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
@@ -19,16 +18,16 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   if (getCompletion(workload).kind !== 'no-pods') {
     const identity = await getPodIdentity(workload, client);
     if (identity === undefined) return [];
-    return findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity));
+    return findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity.owner));
   }
   const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};
   // Another webhook may change the image of pods. The record is as in the template.
   const hasRecord = ({ metadata }: Pod) => metadata.annotations?.[annotations.injection] === record;
-  const isOwn = (pod: Pod) => isLookedAt(pod, {}) && hasRecord(pod) && isPodOf(workload, pod.metadata);
+  const isOwn = (pod: Pod) => isLookedAt(pod) && hasRecord(pod) && isPodOf(workload, pod.metadata);
   const owned = await findPods(workload, client, getSelector(workload, own), isOwn);
   // Without own pods, those of others show if the injector runs. Another image shows nothing about this one.
   const image = findInjector(toTemplate(workload)?.spec)?.image;
-  const isShown = (pod: Pod) => isLookedAt(pod, {}) && findInjector(pod.spec)?.image === image;
+  const isShown = (pod: Pod) => isLookedAt(pod) && findInjector(pod.spec)?.image === image;
   if (owned.length > 0) return owned;
   const others = await findPods(workload, client, labels.autoTrace, isShown);
   return others.map((pod) => ({ ...pod, injected: new Set<string>() }));
@@ -48,12 +47,12 @@ async function findPods(of: Workload, client: Client, selector: string, isFound:
 /** Lists the pods, not ready, of a StatefulSet's former injection, for which it waits without end. Pod mode records no image. */
 export async function brokenPods(workload: Workload, client: Client): Promise<Pick<Metadata, 'name' | 'uid'>[]> {
   if (hasInjection(workload)) return [];
-  const isOwn = (pod: Pod) => isLookedAt(pod, { owner: workload.metadata.uid ?? '' });
+  const isOwn = (pod: Pod) => isLookedAt(pod, workload.metadata.uid ?? '');
   const isBroken = (pod: Pod) => isOwn(pod) && !isReady(pod) && getOriginalState(pod)?.image !== undefined;
   return findPods(workload, client, getSelector(workload), isBroken);
 }
 
-const isLookedAt = ({ metadata }: Pod, { owner }: Partial<PodIdentity>): boolean =>
+const isLookedAt = ({ metadata }: Pod, owner?: string): boolean =>
   metadata.deletionTimestamp === undefined &&
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));

@@ -4,13 +4,11 @@ import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
-import { createMetrics } from '../observability/metrics.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 import type { ChangeResult } from './facts.ts';
 import { noTally } from '../rollout/injector-health.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import type { ObservedNamespace, ObservedWorkload } from './observed.ts';
-import { noRollout } from './plan-rollout.ts';
 import { planWorkloads } from './plan-workloads.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
@@ -32,7 +30,7 @@ class Bench {
   /** Undefined: its controller has not made any yet. */
   pods: PodStatus | undefined = pending;
   looks = 0;
-  private readonly store = new WorkloadStore(() => performance.now());
+  private readonly store = new WorkloadStore();
   private readonly rollouts: Rollouts;
   private readonly judge: WorkloadJudge;
 
@@ -46,21 +44,21 @@ class Bench {
       rolloutLargestBatch: 50,
       injectorImage: 'autotrace:2',
     };
-    const lookAt = (): Promise<LookedAtPod[]> => {
+    const podsOfGeneration = (): Promise<LookedAtPod[]> => {
       this.looks += 1;
       const pod = { name: 'p', isReady: false, injected: new Set(['app']) };
       return Promise.resolve(this.pods === undefined ? [] : [{ ...pod, status: this.pods }]);
     };
     const term = {
+      api: { podsOfGeneration },
       store: this.store,
       config,
       signal: new AbortController().signal,
-      metrics: createMetrics(),
       enqueue: () => undefined,
       lumigoes: { namespaces: () => [] },
     } as unknown as ReconcilerContext;
     this.rollouts = new Rollouts(term);
-    this.judge = new WorkloadJudge(term, this.rollouts, lookAt);
+    this.judge = new WorkloadJudge(term, this.rollouts);
   }
 
   create(name: string): void {
@@ -70,14 +68,14 @@ class Bench {
   }
 
   delete(name: string): void {
-    this.store.delete(job, 'shop', name, name);
+    this.store.delete({ kind: job, namespace: 'shop', name, uid: name });
   }
 
   state = (name: string) => this.store.get(job, 'shop', name)?.state;
 
   runElsewhere(): void {
     const tally = { ...noTally, verified: 1, proven: 1 };
-    this.rollouts.act('elsewhere', { stateChanges: [], wantsSlot: false, summary: noRollout, tally } as never);
+    this.rollouts.act('elsewhere', { stateChanges: [], wantsSlot: false, tally } as never);
   }
 
   /** Returns the health in the report to the webhook. */

@@ -14,56 +14,51 @@ import { observeWorkload, WorkloadStore } from './workload-store.ts';
 const { deployment } = workloadKinds;
 const config = { version: '2.0.0', rolloutSoakSeconds: 0, rolloutDeadlineSeconds: 300, rolloutLookSeconds: 20 };
 function termOf(more: object = {}) {
-  const store = new WorkloadStore(() => 0);
+  const store = new WorkloadStore();
   const { signal } = new AbortController();
   const term = { store, config: { ...config, ...more }, signal } as unknown as ReconcilerContext;
   return { store, term, rollouts: new Rollouts(term) };
 }
 
-it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
-  const text = JSON.stringify(changed(decided(made()))).replace(
-    '"image":"autotrace:2"',
-    '"image":"mirror/autotrace:2"',
-  );
-  expect(text).toContain('mirror/');
-  const seen = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
-  expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
-});
+const plain = changed(decided(made()));
+const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
 
-it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {
-  const { store, term, rollouts } = termOf({ rolloutStrategy: 'immediate' });
+function judging(more: object = {}) {
+  const { store, term, rollouts } = termOf(more);
   const judge = new WorkloadJudge(term, rollouts);
-  const plain = changed(decided(made()));
-  const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
-  const see = async (resourceVersion: string, status: object, { metadata, ...rest } = injected) => {
-    const workload = { ...rest, status, metadata: { ...metadata, uid: 'u', resourceVersion } };
+  /** The watch and a reading show a version of the workload. Returns its state. */
+  const see = async (resourceVersion: string, { metadata, ...rest }: Workload) => {
+    const workload = { ...rest, metadata: { ...metadata, uid: 'u', resourceVersion } };
     const known = store.upsert(deployment, workload.metadata)?.workload;
     if (known === undefined) throw new Error('it has an owner');
     rollouts.touch(known);
     await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
     return store.latest(known)?.state?.kind;
   };
-  expect(await see('1', {})).toBe('unready');
-  expect(await see('2', { replicas: 1, updatedReplicas: 1, availableReplicas: 1 })).toBe('verified');
-  expect(await see('3', {})).toBe('verified');
+  return { store, see };
+}
+
+it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
+  const text = JSON.stringify(plain).replace('"image":"autotrace:2"', '"image":"mirror/autotrace:2"');
+  expect(text).toContain('mirror/');
+  const seen = classifyWorkload(JSON.parse(text) as Workload, { injector: 'untried', image: injector.image });
+  expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
+});
+
+it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {
+  const { store, see } = judging({ rolloutStrategy: 'immediate' });
+  const complete = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  expect(await see('1', injected)).toBe('unready');
+  expect(await see('2', { ...injected, status: complete })).toBe('verified');
+  expect(await see('3', injected)).toBe('verified');
   expect(store.in('shop')).toMatchObject([{ state: { wakeAt: Infinity } }]);
-  expect(await see('4', {}, made())).toBeUndefined();
+  expect(await see('4', made())).toBeUndefined();
 });
 
 it('keeps what it knows of an injection whose label another writer removed', async () => {
-  const { store, term, rollouts } = termOf();
-  const judge = new WorkloadJudge(term, rollouts);
-  const plain = changed(decided(made()));
-  const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
-  const see = async (resourceVersion: string, labels = injected.metadata.labels ?? {}) => {
-    const workload = { ...injected, metadata: { ...injected.metadata, labels, uid: 'u', resourceVersion } };
-    const known = store.upsert(deployment, workload.metadata)?.workload;
-    if (known === undefined) throw new Error('it has an owner');
-    await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
-    return store.latest(known)?.state?.kind;
-  };
-  expect(await see('1')).toBe('unready');
-  expect(await see('2', {})).toBe('unready');
+  const { see } = judging();
+  expect(await see('1', injected)).toBe('unready');
+  expect(await see('2', { ...injected, metadata: { ...injected.metadata, labels: {} } })).toBe('unready');
 });
 
 it('leaves 20 s between two looks at failing pods, even without a soak', () => {

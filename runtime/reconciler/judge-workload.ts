@@ -13,32 +13,37 @@ import type { ObservedWorkload } from './observed.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
+/** The results with the workload as it was read or written. */
+type Read = Extract<ChangeResult, { readonly workload: Workload }>;
+
 export class WorkloadJudge {
   constructor(
     private readonly term: ReconcilerContext,
     private readonly rollouts: Rollouts,
-    private readonly lookAt: ReconcilerContext['api']['podsOfGeneration'] = (seen) => term.api.podsOfGeneration(seen),
   ) {}
 
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
-    if (this.term.config.rolloutStrategy === 'immediate') return this.awaitPods(before, result);
-    if (this.isLeftForGood(before, result)) return void this.rollouts.see(before, { kind: 'clean' });
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
+    if (!('workload' in result)) return;
+    if (this.term.config.rolloutStrategy === 'immediate') this.awaitPods(before, result.workload);
+    else if (this.isLeftForGood(before, result)) this.rollouts.see(before, { kind: 'clean' });
+    else await this.take(before, result);
+    this.overtaken(before, result.workload);
+  }
+
+  private async take(before: ObservedWorkload, result: Read): Promise<void> {
     if (result.kind === 'written') this.written(before, result);
-    if ('workload' in result && this.isShown(before, result)) await this.judge(before, result.workload);
+    if (this.isShown(before, result)) await this.judge(before, result.workload);
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
-    if ('workload' in result) this.overtaken(before, result.workload);
   }
 
   /** Nothing is judged. Telemetry is expected once the pods run. */
-  private awaitPods(before: ObservedWorkload, result: ChangeResult): void {
-    if (!('workload' in result)) return;
-    const known = { ...this.term.store.latest(before), judged: injectionStatusText(result.workload.metadata) };
-    const seen = observe(result.workload, known, this.rollouts.installed(before), Date.now());
+  private awaitPods(before: ObservedWorkload, workload: Workload): void {
+    const known = { ...this.term.store.latest(before), judged: injectionStatusText(workload.metadata) };
+    const seen = observe(workload, known, this.rollouts.installed(before), Date.now());
     const isNew = seen.kind === 'status' && seen.completion.kind !== 'no-pods' && known.state?.kind !== 'verified';
     if (seen.kind === 'clean' || isNew) this.rollouts.see(before, seen);
-    this.overtaken(before, result.workload);
   }
 
   /** The watch was ahead of the reading, which then delayed the next one. */
@@ -57,25 +62,24 @@ export class WorkloadJudge {
   }
 
   /** It was reverted, and as it is now it cannot be injected again. The code `reverted` is from a read before the retry. */
-  private isLeftForGood(before: ObservedWorkload, result: ChangeResult): boolean {
+  private isLeftForGood(before: ObservedWorkload, result: Read): boolean {
     if (result.kind !== 'left' || result.decision.code === 'reverted') return false;
     const { kind } = this.term.store.latest(before)?.state ?? idle;
     return (kind === 'queued' || kind === 'blocked') && findRevert(result.workload.metadata) !== undefined;
   }
 
-  private isShown(before: ObservedWorkload, result: ChangeResult): boolean {
-    if (result.kind === 'written') return result.change === 'added' || result.change === 'updated';
-    if (result.kind !== 'waiting') return result.kind === 'left';
-    return isJudged(this.term.store.latest(before)?.state) || isUnjudged(before, result);
+  private isShown(before: ObservedWorkload, result: Read): boolean {
+    if (result.kind === 'waiting') return isJudged(this.term.store.latest(before)?.state) || isUnjudged(before, result);
+    return result.kind === 'left' || result.change === 'added' || result.change === 'updated';
   }
 
   private async judge(before: ObservedWorkload, seen: Workload): Promise<void> {
-    const { store, signal } = this.term;
+    const { api, store, signal } = this.term;
     const known = store.latest(before) ?? before;
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
-    const pods = await this.lookAt(seen).catch(() => undefined);
+    const pods = await api.podsOfGeneration(seen).catch(() => undefined);
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 

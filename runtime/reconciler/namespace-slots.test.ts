@@ -1,14 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { MAX_NAMESPACES, NamespaceSlots, TURN_MS } from './namespace-slots.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 function slots() {
   const told = [] as string[];
-  const time = { now: 0 };
-  const asked = new NamespaceSlots(
-    (namespace) => told.push(namespace),
-    () => time.now,
-  );
-  return { asked, told, time };
+  const asked = new NamespaceSlots((namespace) => told.push(namespace));
+  return { asked, told };
 }
 
 const holders = Array.from({ length: MAX_NAMESPACES }, (_, index) => `holder-${index}`);
@@ -23,17 +22,17 @@ describe('the turns of namespaces', () => {
   });
 
   it('tells the next namespace if a turn ends by time while any namespace asks', () => {
-    const { asked, told, time } = slots();
+    const { asked, told } = slots();
     for (const each of [...holders, 'next']) asked.want(each, true);
-    time.now = TURN_MS;
+    jest.advanceTimersByTime(TURN_MS);
     asked.has('any');
     expect([told, asked.has('next'), asked.has('holder-3')]).toEqual([[...holders, 'next'], true, false]);
   });
 
   it('ends no turn while no other namespace waits', () => {
-    const { asked, time } = slots();
+    const { asked } = slots();
     for (const each of holders) asked.want(each, true);
-    time.now = 10 * TURN_MS;
+    jest.advanceTimersByTime(10 * TURN_MS);
     expect(holders.every((each) => asked.has(each))).toBe(true);
   });
 });

@@ -9,10 +9,7 @@ export class NamespaceSlots {
   private readonly namespaces = new Map<string, number | undefined>();
   private holders: readonly string[] = [];
 
-  constructor(
-    private readonly onSlot: (namespace: string) => void,
-    private readonly clock = () => performance.now(),
-  ) {}
+  constructor(private readonly onSlot: (namespace: string) => void) {}
 
   has(namespace: string): boolean {
     this.handOver();
@@ -27,7 +24,7 @@ export class NamespaceSlots {
 
   /** A turn can also end by time, so each question may hand it over. */
   private handOver(): void {
-    const now = this.clock();
+    const now = performance.now();
     const before = this.holders;
     const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
     for (const [namespace, since = now] of first())

@@ -7,13 +7,7 @@ import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
 import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts';
 
-interface Seen {
-  readonly workload: ObservedWorkload;
-  readonly before: ObservedWorkload | undefined;
-  readonly changed: boolean;
-  readonly isCurrent: boolean;
-}
-
+type Identity = Pick<ObservedWorkload, 'kind' | 'namespace' | 'name' | 'uid'>;
 type ByKindAndName = Map<string, ObservedWorkload>;
 const toKey = ({ kind }: WorkloadKind, name: string): string => `${kind}/${name}`;
 
@@ -22,14 +16,12 @@ export class WorkloadStore {
   private readonly byNamespace = new Map<string, ByKindAndName>();
   private instrumentedCount = 0;
 
-  constructor(private readonly now: () => number) {}
-
-  /** Ignores older versions except in a list, because a restored backup has lower ones. */
-  upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
+  /** Ignores older versions except in a list, because a restored backup has lower ones. `isCurrent`: none is known that differs. */
+  upsert(kind: WorkloadKind, metadata: Metadata, isListed = false) {
     const shown = readMetadata(metadata);
     const { namespace, name, uid, resourceVersion } = shown;
     if (findOwner(kind.kind, metadata) !== undefined) {
-      this.delete(kind, namespace, name, uid);
+      this.delete({ kind, namespace, name, uid });
       return undefined;
     }
     const known = this.get(kind, namespace, name);
@@ -46,7 +38,7 @@ export class WorkloadStore {
     return known && this.put({ ...known, ...facts });
   }
 
-  delete(kind: WorkloadKind, namespace: string, name: string, uid: string): boolean {
+  delete({ kind, namespace, name, uid }: Identity): boolean {
     const workload = this.get(kind, namespace, name);
     if (workload === undefined || (uid !== '' && workload.uid !== uid)) return false;
     const there = this.byNamespace.get(namespace);
@@ -56,7 +48,7 @@ export class WorkloadStore {
     return true;
   }
 
-  latest({ kind, namespace, name, uid }: ObservedWorkload): ObservedWorkload | undefined {
+  latest({ kind, namespace, name, uid }: Identity): ObservedWorkload | undefined {
     const known = this.get(kind, namespace, name);
     return known?.uid === uid ? known : undefined;
   }
@@ -95,7 +87,7 @@ export class WorkloadStore {
     if (!changed) return { ...known, ...shown };
     const { write, inFlight } = known;
     const mayUndo = inFlight === undefined && !isAs(known, shown, written);
-    const touched = write !== undefined && mayUndo ? { ...write, touchedAt: this.now() } : write;
+    const touched = write !== undefined && mayUndo ? { ...write, touchedAt: performance.now() } : write;
     return {
       ...known,
       ...shown,
