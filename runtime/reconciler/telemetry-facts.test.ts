@@ -2,11 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
-import { createMetrics } from '../observability/metrics.ts';
-import { showPlan } from './namespace-metrics.ts';
-import { noRollout, type RolloutPlan } from './plan-rollout.ts';
-import { noTelemetry } from './plan-telemetry.ts';
-import { noProgress } from './plan-workloads.ts';
 import { TelemetryFacts } from './telemetry-facts.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -39,21 +34,6 @@ function tellSilence({ senders, others = 0 }: { senders: number; others?: number
   expect(store.get(deployment, 'large', 'w0')?.telemetry).toBe('Received');
   return store.get(deployment, 'large', 'silent')?.telemetry;
 }
-
-it('the metric counts the workloads of a namespace by their telemetry, without zeros', async () => {
-  const metrics = createMetrics();
-  const rollout = { summary: noRollout } as RolloutPlan;
-  const silent = [{}] as never;
-  showPlan(metrics, 'shop', { rollout, progress: noProgress, received: { received: 3, awaited: 2, silent } });
-  showPlan(metrics, 'other', { rollout, progress: noProgress, received: noTelemetry });
-  const { values } = await metrics.telemetryWorkloads.get();
-  const counts = values.map(({ labels: { namespace, telemetry }, value }) => [namespace, telemetry, value]);
-  expect(counts.sort()).toEqual([
-    ['shop', 'awaited', 2],
-    ['shop', 'received', 3],
-    ['shop', 'silent', 1],
-  ]);
-});
 
 describe('the fact about a workload without telemetry', () => {
   it('is NothingYet while every workload that sends is listed', () => {
