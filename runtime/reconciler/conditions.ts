@@ -109,17 +109,15 @@ function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
   return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
 }
 
-type Good = ReturnType<typeof condition>;
-
-const observed = (seen: Problem | 'working', good: Good): Untimed =>
-  seen === 'working' ? good : condition(good.type, 'False', seen);
+const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
+  seen === 'working' ? good : { ...good, status: 'False', reason: seen.reason, message: seen.message };
 
 /** Returns a condition that keeps its value and generation until something is seen. */
-const latest = (seen: Problem | 'working' | undefined, good: Good, known: Known): Untimed | undefined =>
+const latest = (seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined =>
   seen === undefined ? known.get(good.type) : observed(seen, good);
 
 /** Returns a condition that appears with its first problem. */
-const onceThereWas = (seen: Problem | 'working', good: Good, known: Known): Untimed | undefined =>
+const onceThereWas = (seen: Problem | 'working', good: Untimed, known: Known): Untimed | undefined =>
   seen === 'working' && !known.has(good.type) ? undefined : observed(seen, good);
 
 const OLDER =

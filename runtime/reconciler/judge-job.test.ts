@@ -8,7 +8,7 @@ import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 import type { ChangeResult } from './facts.ts';
 import { noTally } from '../rollout/injector-health.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import type { ObservedNamespace, ObservedWorkload } from './observed.ts';
+import type { ObservedWorkload } from './observed.ts';
 import { planWorkloads } from './plan-workloads.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
@@ -81,7 +81,7 @@ class Bench {
   /** Returns the health in the report to the webhook. */
   plan(): string | undefined {
     const rollout = this.rollouts.observe('shop');
-    const observed = { policy: active, workloads: this.store.in('shop'), rollout } as unknown as ObservedNamespace;
+    const observed = { policy: active, workloads: this.store.in('shop'), rollout };
     const planned = planWorkloads(observed, { ms: performance.now(), iso: '' });
     this.rollouts.act('shop', planned.rollout);
     this.changes = planned.changes.map(({ workload, task }) => ({ workload, isRevert: task === 'revert' }));

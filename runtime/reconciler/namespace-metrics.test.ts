@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { createMetrics } from '../observability/metrics.ts';
 import { resetShown, showPlan } from './namespace-metrics.ts';
-import { noRollout, type RolloutPlan } from './plan-rollout.ts';
+import { noRollout } from './plan-rollout.ts';
 import { noTelemetry } from './plan-telemetry.ts';
 import { noProgress } from './plan-workloads.ts';
 
@@ -17,12 +17,8 @@ it('the metrics show the plan of each namespace, without zeros, until the end of
   const summary = { ...noRollout, underWay: one, queued: 3, blocked: one, reverted: one, halted: 'two failed' };
   const progress = { ...noProgress, pending: 2 };
   const received = { received: 3, awaited: 2, silent: one };
-  showPlan(metrics, 'shop', { rollout: { summary } as RolloutPlan, progress, received });
-  showPlan(metrics, 'idle', {
-    rollout: { summary: noRollout } as RolloutPlan,
-    progress: noProgress,
-    received: noTelemetry,
-  });
+  showPlan(metrics, 'shop', { rollout: { summary }, progress, received });
+  showPlan(metrics, 'idle', { rollout: { summary: noRollout }, progress: noProgress, received: noTelemetry });
   expect(await getShown()).toEqual([
     ['shop underWay 1', 'shop queued 3', 'shop blocked 1', 'shop reverted 1'],
     ['shop 1'],

@@ -1,7 +1,9 @@
 import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
 import type { NamespacePlan } from './plan-namespace.ts';
 
-type Shown = Pick<NamespacePlan, 'rollout' | 'received' | 'progress'>;
+interface Shown extends Pick<NamespacePlan, 'received' | 'progress'> {
+  readonly rollout: Pick<NamespacePlan['rollout'], 'summary'>;
+}
 
 export function showPlan(metrics: Metrics, namespace: string, { rollout, received, progress }: Shown): void {
   const { underWay, queued, blocked, reverted, halted } = rollout.summary;

@@ -9,6 +9,8 @@ import { idle, type Action, type Observation, type WorkloadState } from '../roll
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 
+export type WorkloadsInput = Pick<ObservedNamespace, 'policy' | 'workloads' | 'rollout'>;
+
 export interface WorkloadChange {
   readonly workload: ObservedWorkload;
   readonly policy: NamespacePolicy;
@@ -57,11 +59,7 @@ const steps: Readonly<Record<Action | 'inject', Pick<WorkloadChange, 'reason' | 
   evict: { reason: 'its controller waits for a broken pod', task: 'evict' },
 };
 
-export function planRollout(
-  way: OnTheWay,
-  observed: Pick<ObservedNamespace, 'policy' | 'rollout'>,
-  now: Now,
-): RolloutPlan {
+export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): RolloutPlan {
   const { settings, injector, hasRun, hasSlot } = observed.rollout;
   const observe = (state: WorkloadState, seen: Observation) => transition(state, seen, now.ms, settings);
   const moved = way.states.map((workload) => {

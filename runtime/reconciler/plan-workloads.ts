@@ -1,6 +1,6 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
-import { planRollout, type RolloutPlan, type WorkloadChange } from './plan-rollout.ts';
+import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
+import { planRollout, type RolloutPlan, type WorkloadChange, type WorkloadsInput } from './plan-rollout.ts';
 import { isContested, planWorkload, retryAt } from './plan-workload.ts';
 
 export type Progress = Readonly<typeof noProgress>;
@@ -24,7 +24,7 @@ export interface WorkloadsPlan {
   readonly wakeAt: number;
 }
 
-export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsPlan {
+export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan {
   const { policy } = observed;
   const progress = { ...noProgress };
   const planned = [...observed.workloads].map((workload) => {
@@ -77,7 +77,7 @@ const contested: ObservedWorkload['state'] = {
 
 function count(
   { deleting, elsewhere, lastDecision, checkedUnder, label }: ObservedWorkload,
-  { policy, rollout }: ObservedNamespace,
+  { policy, rollout }: WorkloadsInput,
   progress: typeof noProgress,
 ) {
   if (deleting) return;
