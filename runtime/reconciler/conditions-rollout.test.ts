@@ -65,6 +65,11 @@ describe('the condition RolledOut', () => {
     expect(condition?.message).toContain(said);
   });
 
+  it('says nothing about what does not exist', () => {
+    const condition = rolloutCondition({ ...noRollout, blocked }, undefined, true);
+    expect(condition?.message).toBe('The operator waits because Deployment/b is paused');
+  });
+
   it('names no command that alone retries nothing', () => {
     const condition = rolloutCondition({ ...noRollout, reverted, strategy: 'on-next-change' }, undefined, true);
     expect(condition?.message).not.toContain('kubectl');

@@ -3,8 +3,10 @@ import { changed, decided, injector, made } from '../../sandbox/testing/injectio
 import { annotations, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
+import { withRevert } from '../injection/revert.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
+import type { ChangeResult } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { classifyWorkload, judgedBefore } from './observations.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -35,7 +37,7 @@ function judging(more: object = {}) {
     await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
     return store.latest(known)?.state?.kind;
   };
-  return { store, see };
+  return { store, judge, see };
 }
 
 it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
@@ -89,6 +91,28 @@ it.each([
   if (tried !== undefined) rollouts.see(tried, runs);
   const states = [...store.in('shop'), ...store.in('elsewhere')].map(({ state }) => state?.kind);
   expect(states).toEqual(['verified', expected, 'reverted']);
+});
+
+const withRecord: Workload = {
+  ...made(),
+  metadata: withRevert({ uid: 'u' }, { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: '' }),
+};
+
+it.each<[string, ChangeResult, object | undefined]>([
+  [
+    'stays queued',
+    { kind: 'failed', change: 'added', problem: '', isRefused: true },
+    { kind: 'queued', isNext: false },
+  ],
+  ['is idle', { kind: 'left', workload: withRecord, decision: none('opted-out', withRecord) }, undefined],
+])('a workload whose turn brings no injection makes room for others: it %s', async (_title, result, expected) => {
+  const { store, judge } = judging();
+  const known = store.upsert(deployment, { uid: 'u' })?.workload;
+  if (known === undefined) throw new Error('it has an owner');
+  store.update(known, { state: { kind: 'queued', risk, isNext: true, attempt: 0, freed: 'retry' } });
+  await judge.observe(known, result);
+  if (expected === undefined) expect(store.latest(known)?.state).toBeUndefined();
+  else expect(store.latest(known)?.state).toMatchObject(expected);
 });
 
 const text = 'added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false';

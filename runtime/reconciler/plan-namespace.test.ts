@@ -228,13 +228,14 @@ describe('a Lumigo', () => {
       attempt: 0,
       wakeAt: Infinity,
     };
-    const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state })] };
+    const shown = { telemetry: 'Received', telemetrySince: '2026-11-21T00:00:00Z' } as const;
+    const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state, ...shown })] };
     expect(plan(there, 2_000).lumigoes).toMatchObject([{ kind: 'write-status', withList: false }]);
     const status = getStatus(there, 2_000);
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
     expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
     expect(plan(later, 11_000).lumigoes).toMatchObject([
-      { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Verified' }] } },
+      { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Verified', ...shown }] } },
     ]);
   });
 

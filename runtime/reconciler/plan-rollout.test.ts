@@ -5,7 +5,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { OVERDUE_MS } from '../rollout/judge.ts';
 import { idle, type WorkloadState } from '../rollout/workload-state.ts';
-import type { ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
+import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import { planWorkloads } from './plan-workloads.ts';
 import { observeWorkload } from './workload-store.ts';
 
@@ -73,22 +73,7 @@ function plan(there: There, { under = policy, ...more }: More = {}) {
   const settings = { ...times, largestBatch: 50, label: 'lumigo-operator.v1' };
   const workloads = Object.entries(there).map(workload);
   const rollout: ObservedRollout = { settings, injector: 'unknown', hasRun: false, hasSlot: true, ...more };
-  const observed: ObservedNamespace = {
-    policy: under,
-    lumigoes: [],
-    effective: undefined,
-    credential: undefined,
-    workloads,
-    webhook: undefined,
-    telemetry: undefined,
-    token: {},
-    pendingEvents: 0,
-    removalDeadlineMs: 1_000,
-    underWay: 1,
-    telemetryExpectedWithinMs: 3_600_000,
-    rollout,
-  };
-  const planned = planWorkloads(observed, NOW);
+  const planned = planWorkloads({ policy: under, workloads, rollout }, NOW);
   const done = planned.changes.map(({ workload: { name }, task }) => `${task ?? 'read'} ${name}`);
   const stateChanges = planned.rollout.stateChanges.map(({ name, state: to = idle }) =>
     to.kind === 'queued' && to.isNext ? `${name} is next` : `${name} is ${to.kind}`,
@@ -285,7 +270,9 @@ describe('a rollout', () => {
     expect(plan(numbered(there)).progress).toMatchObject({ instrumented: 2, older: 1 });
   });
 
-  it('wakes with the first of its states', () => {
+  it('wakes with the first of its states, or when a change may be repeated', () => {
     expect(plan({ a: rolling, b: blocked }).wakeAt).toBe(NOW.ms + 5_000);
+    expect(plan({ a: [undefined, waits] }).wakeAt).toBe(NOW.ms + 1);
+    expect(plan({ a: undone }).wakeAt).toBe(NOW.ms + 60_000);
   });
 });

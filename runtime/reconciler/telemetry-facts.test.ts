@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
+import type { WorkloadState } from '../rollout/workload-state.ts';
 import { TelemetryFacts } from './telemetry-facts.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -18,26 +19,41 @@ const lumigo: LumigoResource = {
 const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-/** Returns the fact about a workload that did not send, beside `senders` in its namespace and `others` elsewhere. */
-function tellSilence({ senders, others = 0 }: { senders: number; others?: number }): string | undefined {
+function seeing(names: readonly string[]) {
   const store = new WorkloadStore();
   const lumigoes = new LumigoStore([]);
   lumigoes.upsert(lumigo);
-  const names = numbered('w', senders);
-  for (const name of [...names, 'silent']) {
+  for (const name of names) {
     const labelled = { [labels.autoTrace]: 'lumigo-operator.v1' };
     store.upsert(deployment, { namespace: 'large', name, uid: name, resourceVersion: '1', labels: labelled });
   }
-  const facts = new TelemetryFacts({ store, lumigoes });
+  const find = (name: string) => store.get(deployment, 'large', name);
+  return { store, find, facts: new TelemetryFacts({ store, lumigoes }) };
+}
+
+/** Returns the fact about a workload that did not send, beside `senders` in its namespace and `others` elsewhere. */
+function tellSilence({ senders, others = 0 }: { senders: number; others?: number }): string | undefined {
+  const names = numbered('w', senders);
+  const { find, facts } = seeing([...names, 'silent']);
   facts.received = new Set([...names, ...numbered('other', others)]);
   facts.update('large', now);
-  expect(store.get(deployment, 'large', 'w0')?.telemetry).toBe('Received');
-  return store.get(deployment, 'large', 'silent')?.telemetry;
+  expect(find('w0')?.telemetry).toBe('Received');
+  return find('silent')?.telemetry;
 }
 
 describe('the fact about a workload without telemetry', () => {
   it('is NothingYet while every workload that sends is listed', () => {
     expect(tellSilence({ senders: 1_999, others: 18_000 })).toBe('NothingYet');
+  });
+
+  it('has the time when its pods began to run', () => {
+    const { store, find, facts } = seeing(['silent']);
+    facts.update('large', now);
+    const known = find('silent');
+    expect(known).toMatchObject({ telemetry: 'NothingYet', telemetrySince: undefined });
+    if (known !== undefined) store.update(known, { state: { kind: 'verified' } as WorkloadState });
+    facts.update('large', now);
+    expect(find('silent')).toMatchObject({ telemetry: 'NothingYet', telemetrySince: now.iso });
   });
 
   it('is undefined in a namespace at its limit, because the list may lack it', () => {

@@ -89,6 +89,12 @@ const killed = pod({ status: injector(ended(137)) });
 const crashes = pod({ status: { containerStatuses: [crashing('app')] } });
 const ready = pod({ isReady: true, status: { containerStatuses: [{ name: 'app', restartCount: 2 }] } });
 
+const missesSecret: ContainerStatus = { name: 'other', ...waiting('CreateContainerConfigError', 'no such Secret') };
+const awaits = pod({
+  injected: new Set(['app', 'other']),
+  status: { containerStatuses: [crashing('app'), missesSecret] },
+});
+
 const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string | undefined][] = [
   ['no pod yet', [], undefined],
   ['pods that show nothing yet', [pod({}), pod({})], undefined],
@@ -99,6 +105,7 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
   ['every pod keeps restarting', [crashes, crashes], 'Crash'],
   ['one pod that keeps restarting beside one that shows nothing yet [F64]', [crashes, pod({})], undefined],
   ['one without the image, and one that keeps restarting', [noImage, crashes], 'Crash'],
+  ['one whose other container waits for a Secret', [awaits], undefined],
   ['a pod that keeps restarting beside one that is ready', [crashes, ready], undefined],
   ['a pod that succeeded at its second try', [pod({ status: { ...crashes.status, phase: 'Succeeded' } })], undefined],
   [
