@@ -105,7 +105,7 @@ it.each<[string, ChangeResult, object | undefined]>([
     { kind: 'queued', isNext: false },
   ],
   ['is idle', { kind: 'left', workload: withRecord, decision: none('opted-out', withRecord) }, undefined],
-])('a workload whose turn brings no injection makes room for others: it %s', async (_title, result, expected) => {
+])('a workload that is next and not injected makes room for others: it %s', async (_title, result, expected) => {
   const { store, judge } = judging();
   const known = store.upsert(deployment, { uid: 'u' })?.workload;
   if (known === undefined) throw new Error('it has an owner');
