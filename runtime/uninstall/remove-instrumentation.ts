@@ -43,12 +43,18 @@ export async function removeInstrumentation(
   await forEachConcurrent(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, signal), async ({ kind, workload }) => {
     const { namespace = '', name } = workload.metadata;
     const subject = `${kind.kind} ${namespace}/${name}`;
-    const isLate = Date.now() >= until;
-    const problem = isLate ? '' : await clean(client, kind, workload, namespaces).catch(describeError);
-    if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
+    // The reason of a malformed template is known without a change, so a late one has it too.
+    const isMalformed = isUnremovable(workload) && !namespaces.kept.has(namespace);
+    try {
+      if (Date.now() < until || isMalformed) {
+        if (await clean(client, kind, workload, namespaces)) removed += 1;
+        return;
+      }
+      late.push(subject);
+    } catch (error) {
+      problems.push(`${subject} stays instrumented: ${describeError(error)}`);
+    }
     unclean.add(namespace);
-    if (isLate) late.push(subject);
-    else problems.push(`${subject} stays instrumented: ${problem}`);
   });
   const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   const hint = 'The event LumigoCannotRemoveInstrumentation says why, if a change was refused';
