@@ -98,7 +98,7 @@ const getProcess = ({ user }: AuditEntry): string => String(user.extra?.['authen
 describe('a removal with many workloads', () => {
   it('is done by one of two replicas, many at a time, while the account has its rights [F42]', async () => {
     const { client } = operator.cluster;
-    const late = await removeInstrumentation(client, { kept: new Set() }, 0);
+    const late = await removeInstrumentation(client, { kept: new Set(), traced: new Set() }, 0);
     expect(late.removed).toBe(0);
     expect(late.problems).toEqual([
       expect.stringMatching(

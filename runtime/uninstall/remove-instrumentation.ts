@@ -12,30 +12,27 @@ import { guarded, type Client, readAndChange } from '../kubernetes/http/client.t
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { describeError } from '../wording/errors.ts';
 
-export interface Removal {
-  readonly removed: number;
-  /** A sentence for each workload that stays instrumented. */
-  readonly problems: readonly string[];
-  readonly unclean: ReadonlySet<string>;
-}
-
 interface Namespaces {
   /** Their workloads stay instrumented. */
   readonly kept: ReadonlySet<string>;
-  readonly traced?: ReadonlySet<string>;
+  /** They had a `Lumigo`. In others, the original operator injected only workloads that opted in. */
+  readonly traced: ReadonlySet<string>;
 }
 
 const PAGE_SIZE = 50;
 const MAX_CONCURRENT_CHANGES = 16;
-const MAX_NAMED = 5;
+export const MAX_NAMED = 5;
 
-/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. */
+/**
+ * No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. `problems`: a
+ * sentence for each workload that stays instrumented. `unclean`: the namespaces of these.
+ */
 export async function removeInstrumentation(
   client: Client,
   namespaces: Namespaces,
   until: number,
   signal?: AbortSignal,
-): Promise<Removal> {
+) {
   const problems: string[] = [];
   const late: string[] = [];
   const unclean = new Set<string>();
@@ -56,11 +53,14 @@ export async function removeInstrumentation(
     }
     unclean.add(namespace);
   });
-  const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   const hint = 'The event LumigoCannotRemoveInstrumentation says why, if a change was refused';
-  if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}. ${hint}`);
+  if (late.length > 0)
+    problems.push(`the deadline passed with ${late.length} still instrumented: ${firstOf(late)}. ${hint}`);
   return { removed, problems, unclean };
 }
+
+export const firstOf = (names: readonly string[]): string =>
+  [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? ['…'] : [])].join(', ');
 
 export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
   (await instrumentedWorkloads(client).next()).done !== true;
@@ -98,7 +98,7 @@ async function clean(client: Client, kind: WorkloadKind, listed: Workload, { kep
   const change = async (workload: Workload): Promise<boolean> => {
     if (!isKept && isUnremovable(workload))
       throw new Error('its pod template is malformed, for example because a volume is null. Correct the template');
-    const own = traced?.has(namespace) === true ? workload : asItOptedIn(workload);
+    const own = traced.has(namespace) ? workload : asItOptedIn(workload);
     const patch = workloadPatch(workload, isKept ? withRecord(workload) : uninstrument(own));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;

@@ -5,18 +5,17 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { effectiveLumigo } from '../injection/policy.ts';
 import { getLease, type Installed } from '../installation/installation.ts';
 import { lookAtLease } from '../installation/leader.ts';
-import type { Client } from '../kubernetes/http/client.ts';
+import { readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
-import type { SeenLease } from '../kubernetes/lease/plan-lease.ts';
+import { heldSpec, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { essentialLumigo } from '../lumigo/essential-lumigo.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { once } from '../wording/once.ts';
-import { HELD_MS, stepDown } from './lease.ts';
-import { isAnyInstrumented, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
+import { firstOf, isAnyInstrumented, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
 
-interface UninstallOptions {
+export interface UninstallOptions {
   readonly client: Client;
   /** Default: `client`. The manager's right to its Lease may be deleted before its other rights. */
   readonly leases?: Client;
@@ -34,106 +33,108 @@ interface UninstallOptions {
 }
 
 const INTERVAL_MS = 1_000;
-const MAX_NAMES_SHOWN = 5;
 /** Helm ends its hook half a minute after the deadline, and its log with it. */
 const NAMING_MS = 10_000;
 const MAX_CONCURRENT = 8;
+/** The removal deletes the operator's Deployment within this time, or holds the Lease again. */
+const HELD_MS = 120_000;
+/** A leader renews its Lease every 5 s, and then notices. */
+const NOTICE_MS = 6_000;
 
 /**
  * Deletes every `Lumigo` resource, and waits until no injection is left. If no manager leads, it removes the injections
  * itself. Returns a line for each object that is stuck at the deadline.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
-  const { print, deadline, isLast = false } = options;
+  const { print, deadline, isLast } = options;
   // Helm shows the log of its hook also if Helm's own timeout comes first.
   const printOnce = once(print);
   const cleaner = new Cleaner(options);
   for (; ; await sleep(INTERVAL_MS)) {
-    const { left, failures, removed, problems } = await cleaner.round();
+    const removed = await cleaner.round();
+    const { left = [], problems } = cleaner;
     problems.forEach(printOnce);
-    if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${getNames(left)}`);
+    if (left.length > 0)
+      printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${firstOf(left.map(toKey))}`);
     else if (problems.length === 0 && (removed === 0 || isLast)) {
       print('No Lumigo resource is left, and no injection to remove.');
       return [];
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
-    const named = await cleaner.end(left, failures, problems);
-    const stuck = [...left.map((lumigo) => whyStuck(lumigo, failures.get(toKey(lumigo)))), ...named];
+    const stuck = await cleaner.end();
     return stuck.length > 0 ? stuck : ['workloads had the injection until the deadline. Run the command again'];
   }
 }
 
-type Failures = Map<string, string>;
-
 class Cleaner {
-  /** The workloads of these namespaces keep the injection. */
   readonly kept = new Set<string>();
-  /** These namespaces had a `Lumigo`. In others, the original operator injected only workloads that opted in. */
   readonly traced = new Set<string>();
+  /** Undefined before the first list. */
+  left: readonly LumigoResource[] | undefined;
+  /** Of the last round. */
+  problems: readonly string[] = [];
+  private failures = new Map<string, string>();
   private stepDownAt = -Infinity;
   private seen: SeenLease | undefined;
-  private left: readonly LumigoResource[] | undefined;
 
   constructor(private readonly options: UninstallOptions) {}
 
-  /** After the first list, one that fails must not leave the rest undone. */
-  async round() {
-    const { client, print, isLast = false } = this.options;
+  /** Returns the number of cleaned workloads. After the first list, one that fails must not leave the rest undone. */
+  async round(): Promise<number> {
+    const { client, print, isLast, deadline, until = deadline } = this.options;
+    this.problems = [];
+    this.failures = new Map();
     try {
       this.left = await listLumigoes(client);
-      const failures = await this.deleteAll(this.left);
-      const { removed, problems } = await this.clean(this.left, failures);
+      await this.deleteAll(this.left);
+      if (await this.isLeftToManager(this.left)) return 0;
+      const { removed, problems, unclean } = await removeInstrumentation(client, this, until);
+      const clean = this.left.filter((lumigo) => isLeaving(lumigo) && !unclean.has(lumigo.metadata.namespace));
+      await this.attempt(clean, (lumigo) => removeLumigoFinalizer(client, lumigo));
       if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
-      return { left: this.left, failures, removed, problems };
+      this.problems = problems;
+      return removed;
     } catch (error) {
       if (isRefusal(error) || (this.left === undefined && !isLast)) throw error;
-      const failures: Failures = new Map();
-      return { left: this.left ?? [], failures, problems: [`The last attempt failed: ${describeError(error)}`] };
+      this.problems = [`The last attempt failed: ${describeError(error)}`];
+      return 0;
     }
   }
 
-  /** The last caller releases the rest. Another one adds the names of workloads that were left to a manager. */
-  async end(left: readonly LumigoResource[], failures: Failures, problems: readonly string[]) {
-    const { client, isLast = false } = this.options;
-    if (isLast) await attempt(left, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
-    if (isLast || problems.length > 0) return problems;
-    return removeInstrumentation(client, this, 0, AbortSignal.timeout(NAMING_MS)).then(
-      (found) => found.problems,
-      (error: unknown) => [`The workloads that are left could not be listed: ${describeError(error)}`],
-    );
+  /** Returns why the rest is stuck. The last caller releases it. Another one names the workloads left to a manager. */
+  async end(): Promise<readonly string[]> {
+    const { left = [], problems, options } = this;
+    if (options.isLast) await this.attempt(left, (lumigo) => removeLumigoFinalizer(options.client, lumigo));
+    const stuck = left.map((lumigo) => whyStuck(lumigo, this.failures.get(toKey(lumigo))));
+    if (options.isLast || problems.length > 0) return [...stuck, ...problems];
+    try {
+      const found = await removeInstrumentation(options.client, this, 0, AbortSignal.timeout(NAMING_MS));
+      return [...stuck, ...found.problems];
+    } catch (error) {
+      return [...stuck, `The workloads that are left could not be listed: ${describeError(error)}`];
+    }
   }
 
-  private async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
+  private async deleteAll(left: readonly LumigoResource[]): Promise<void> {
     const { client, print } = this.options;
     // Decided at first sight, because the acting `Lumigo` may be the first that is gone.
-    for (const { metadata } of left.filter((each) => !this.traced.has(each.metadata.namespace))) {
-      const acting = effectiveLumigo(left.filter((each) => each.metadata.namespace === metadata.namespace));
-      this.traced.add(metadata.namespace);
-      if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false)
-        this.kept.add(metadata.namespace);
+    for (const { namespace } of left.map(({ metadata }) => metadata)) {
+      if (this.traced.has(namespace)) continue;
+      this.traced.add(namespace);
+      const acting = effectiveLumigo(left.filter(({ metadata }) => metadata.namespace === namespace));
+      if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(namespace);
     }
-    const failures: Failures = new Map();
     const present = left.filter((lumigo) => !isLeaving(lumigo));
     if (present.length > 0) print(`Deleting ${counted(present.length, 'Lumigo resource')}.`);
-    await attempt(present, failures, ({ metadata: { namespace, name, uid } }) =>
+    await this.attempt(present, ({ metadata: { namespace, name, uid } }) =>
       client.delete({ ...contract, namespace, name }, { preconditions: { uid } }),
     );
-    return failures;
-  }
-
-  private async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
-    const { client, deadline, until = deadline } = this.options;
-    if (await this.isLeftToManager(left)) return { removed: 0, problems: [], unclean: new Set() };
-    const removal = await removeInstrumentation(client, this, Math.max(deadline, until));
-    const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));
-    await attempt(released, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
-    return removal;
   }
 
   /** A leader works off the `Lumigo` resources. It would inject again what asks for it, so it must not lead after that. */
   private async isLeftToManager(left: readonly LumigoResource[]): Promise<boolean> {
-    const { client, leases = client, installed, isLast = false, isHelpless = false } = this.options;
+    const { client, leases = client, installed, isLast, isHelpless } = this.options;
     if (installed === undefined || isLast || performance.now() <= this.stepDownAt) return false;
     const { seen, isHeld } = await lookAtLease(leases, getLease(installed), this.seen);
     this.seen = seen;
@@ -143,35 +144,39 @@ class Cleaner {
     this.stepDownAt = performance.now() + HELD_MS / 2;
     return false;
   }
-}
 
-async function attempt(
-  lumigoes: readonly LumigoResource[],
-  failures: Failures,
-  act: (lumigo: LumigoResource) => Promise<void>,
-): Promise<void> {
-  await forEachConcurrent(MAX_CONCURRENT, lumigoes, (lumigo) =>
-    act(lumigo).catch((error: unknown) => {
-      if (!isNotFound(error)) failures.set(toKey(lumigo), describeError(error));
-    }),
-  );
+  private attempt(lumigoes: readonly LumigoResource[], act: (lumigo: LumigoResource) => Promise<void>): Promise<void> {
+    return forEachConcurrent(MAX_CONCURRENT, lumigoes, (lumigo) =>
+      act(lumigo).catch((error: unknown) => {
+        if (!isNotFound(error)) this.failures.set(toKey(lumigo), describeError(error));
+      }),
+    );
+  }
 }
 
 const isLeaving = ({ metadata }: LumigoResource): boolean => metadata.deletionTimestamp !== undefined;
 const toKey = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
-const getNames = (left: readonly LumigoResource[]): string =>
-  [...left.slice(0, MAX_NAMES_SHOWN).map(toKey), ...(left.length > MAX_NAMES_SHOWN ? ['…'] : [])].join(', ');
 
 export function whyStuck(lumigo: LumigoResource, failure?: string): string {
   const { finalizers = [] } = lumigo.metadata;
   const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-  const reasons = [
-    ...(isLeaving(lumigo) ? [] : ['it could not be deleted']),
-    ...(foreign.length > 0 ? [`finalizers of other controllers keep it: ${foreign.join(', ')}`] : []),
-    ...(failure === undefined ? [] : [failure]),
-  ];
+  const reasons: string[] = [];
+  if (!isLeaving(lumigo)) reasons.push('it could not be deleted');
+  if (foreign.length > 0) reasons.push(`finalizers of other controllers keep it: ${foreign.join(', ')}`);
+  if (failure !== undefined) reasons.push(failure);
   return `${toKey(lumigo)}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;
+}
+
+/** Takes the leader's Lease, because the leader would inject again into cleaned workloads that opted in by label. */
+async function stepDown(client: Client, installed: Installed): Promise<void> {
+  const ref = getLease(installed);
+  const read = (): Promise<Lease> => client.get(ref);
+  await readAndChange(undefined, read, (lease) => {
+    const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs: HELD_MS }, new Date());
+    return client.update(ref, { ...lease, spec });
+  });
+  await sleep(NOTICE_MS);
 }
 
 async function listLumigoes(client: Client): Promise<LumigoResource[]> {
@@ -188,10 +193,8 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
 /** A tenant decides the size of the rest. The finalizers are only named, and read again before one is removed. */
 export function bounded(lumigo: LumigoResource): LumigoResource {
   const { metadata, ...rest } = essentialLumigo(lumigo);
-  return {
-    ...rest,
-    metadata: { ...metadata, finalizers: lumigo.metadata.finalizers?.slice(0, MAX_NAMES_SHOWN) ?? [] },
-  };
+  const { finalizers = [] } = lumigo.metadata;
+  return { ...rest, metadata: { ...metadata, finalizers: finalizers.slice(0, MAX_NAMED) } };
 }
 
 const removeLumigoFinalizer = (client: Client, lumigo: LumigoResource): Promise<void> =>
