@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { listenable } from '../async/aborted.ts';
-import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import { detectPlatform } from '../installation/platform.ts';
@@ -16,7 +15,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import { HealthServer } from '../serving/health.ts';
 import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
 import { createRunnables } from './runnables.ts';
-import { leadAll, runAll, type LeaderRunnable, type ManagerRunnable, type Runnable, type Shared } from './runnable.ts';
+import { leadAll, runAll, type LeaderRunnable, type Runnable, type Shared } from './runnable.ts';
 
 /** Watches and the Lease have their own connections. */
 const WORK_SOCKETS = 16;
@@ -40,14 +39,13 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const run = async (stop: AbortSignal): Promise<void> => {
     const config = await detectPlatform(given, { transport, logger, signal: stop });
     const noPodMode = await detectPodMode(config, { transport, logger, signal: stop });
-    const certificates = certificateStore(createClient(transport), config);
     const shared = { config, transport, metrics, logger };
-    const authority = connection.ca;
     const standby = new Standby(shared);
-    const all = createRunnables({ ...shared, standby, noPodMode, collectorTransport, authority, certificates });
-    const everywhere = all.filter((runnable) => !isLeaders(runnable));
+    const all = createRunnables({ ...shared, standby, noPodMode, collectorTransport, authority: connection.ca });
+    const everywhere = all.filter((runnable) => runnable.needsToLead !== true);
+    const leaders = all.filter((runnable) => runnable.needsToLead === true);
     unready = () => everywhere.flatMap((runnable) => runnable.unready?.() ?? []);
-    const leading = election(shared, standby, all.filter(isLeaders));
+    const leading = election(shared, standby, leaders);
     logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
     await runAll([...everywhere, leading], stop, logger);
   };
@@ -61,8 +59,6 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   collectorTransport.close();
   logger.info({}, 'manager stopped');
 }
-
-const isLeaders = (runnable: ManagerRunnable): runnable is LeaderRunnable => runnable.needsToLead === true;
 
 function election(shared: Shared, standby: Standby, runnables: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;

@@ -44,14 +44,11 @@ export class Reconciling implements LeaderRunnable {
   readonly needsToLead = true;
   /** The queue outlives a term, so that a new term posts what was still waiting. */
   private readonly events: EventQueue;
-  private reconciler: Reconciler | undefined;
+  /** Undefined between two terms. */
+  current: Reconciler | undefined;
 
   constructor(private readonly options: ReconcilingOptions) {
-    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.reconciler?.enqueue(namespace) });
-  }
-
-  get current(): Reconciler | undefined {
-    return this.reconciler;
+    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.current?.enqueue(namespace) });
   }
 
   run = async (term: LeadingContext): Promise<void> => {
@@ -61,13 +58,13 @@ export class Reconciling implements LeaderRunnable {
       ...this.options,
       lumigoesRead: lumigoWatch.catchUp,
       api: createReconcilerApi(termClient(transport, term)),
-      credential: (namespace, effective) => getCredential(credentials, namespace, effective),
+      credential: (namespace, effective) => this.getCredential(namespace, effective),
       events: this.events,
       onInstrumented: reports.instrumented.emit,
       signal,
       since: previousTermEnd(term),
     });
-    this.reconciler = reconciler;
+    this.current = reconciler;
     // Queued events are posted after the end of the term, before the Lease is released.
     const client = createClient(withBounds(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
@@ -98,10 +95,21 @@ export class Reconciling implements LeaderRunnable {
       if (!signal.aborted) reconciler.begin();
     });
     await aborted(signal);
-    this.reconciler = undefined;
+    this.current = undefined;
     for (const namespace of lumigoes.namespaces()) credentials.want(getUser(namespace), []);
     await Promise.all([posting, ...watches.map(({ stopped }) => stopped)]);
   };
+
+  /** A Secret that cannot be read does not deactivate an active `Lumigo` resource. */
+  private getCredential(namespace: string, effective: LumigoResource | undefined): ObservedCredential | undefined {
+    const { credentials } = this.options;
+    const source = effective && toTokenSource(effective);
+    credentials.want(getUser(namespace), source === undefined ? [] : [source]);
+    const credential = source && credentials.get(source);
+    if (credential === undefined) return undefined;
+    const isKept = isUnread(credential) && holds(effective?.status, 'Active');
+    return { problem: isKept ? undefined : credential.problem, version: credential.version };
+  }
 }
 
 /** Returns until when (ISO 8601) an earlier leader has reported everything. */
@@ -109,16 +117,3 @@ const previousTermEnd = ({ previousRenewTime }: LeadingContext): string =>
   previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
 
 const getUser = (namespace: string): string => `reconciler/${namespace}`;
-
-/** A Secret that cannot be read does not deactivate an active `Lumigo` resource. */
-function getCredential(
-  credentials: CredentialCache,
-  namespace: string,
-  effective: LumigoResource | undefined,
-): ObservedCredential | undefined {
-  credentials.want(getUser(namespace), effective === undefined ? [] : [toTokenSource(effective)]);
-  const credential = effective === undefined ? undefined : credentials.get(toTokenSource(effective));
-  if (credential === undefined || effective === undefined) return undefined;
-  const isKept = isUnread(credential) && holds(effective.status, 'Active');
-  return { problem: isKept ? undefined : credential.problem, version: credential.version };
-}

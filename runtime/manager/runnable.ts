@@ -34,24 +34,22 @@ export type ManagerRunnable = Runnable | LeaderRunnable;
 
 /** Starts all in order. After an abort or a failure, it stops them in reverse, one by one. Throws the first failure. */
 export async function runAll(runnables: readonly Runnable[], signal: AbortSignal, logger: Logger): Promise<void> {
-  const failures: unknown[] = [];
   const failed = new AbortController();
   const running = runnables.map(({ name, run }) => {
     const stop = listenable();
     const stopped = run(stop.signal).catch((error: unknown) => {
-      failures.push(error);
       logger.error({ runnable: name, err: error }, 'runnable failed, stopping the manager');
-      failed.abort();
+      failed.abort(error);
     });
     return { name, stop, stopped };
   });
-  await Promise.race([aborted(signal), aborted(failed.signal)]);
+  await aborted(AbortSignal.any([signal, failed.signal]));
   for (const { name, stop, stopped } of running.reverse()) {
     logger.debug({ runnable: name }, 'stopping');
     stop.abort();
     await stopped;
   }
-  if (failures.length > 0) throw failures[0];
+  failed.signal.throwIfAborted();
 }
 
 export async function leadAll(runnables: readonly LeaderRunnable[], term: LeadingContext): Promise<void> {

@@ -1,7 +1,7 @@
 import { aborted } from '../async/aborted.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import { certificateSource } from '../certificates/serve-certificate.ts';
-import type { CertificateStore } from '../certificates/store.ts';
+import { certificateStore } from '../certificates/store.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { getInstallationSource, secretReader } from '../credentials/credential.ts';
 import type { Standby } from '../installation/standby.ts';
@@ -30,7 +30,6 @@ interface RunnablesOptions extends Shared {
   /** It has the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly authority: Connection['ca'];
-  readonly certificates: CertificateStore;
   readonly standby: Standby;
   readonly noPodMode: string | undefined;
 }
@@ -40,8 +39,9 @@ const COLLECTOR_END_MS = 10_000;
 
 /** Runnables start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
 export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
-  const { config, transport, authority, metrics, logger, certificates, standby } = options;
+  const { config, transport, authority, metrics, logger, standby } = options;
   const client = createClient(transport);
+  const certificates = certificateStore(client, config);
   const reports = new Reports();
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], options.noPodMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
@@ -54,10 +54,7 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   return [
     metricsServer,
     atTheEnd('telemetry proxy shutdown', () => endCollector(options)),
-    atTheEnd('final cleanup', () => {
-      const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
-      return cleanUpOnShutdown({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
-    }),
+    atTheEnd('final cleanup', () => cleanUpOnShutdown(options)),
     standby,
     lumigoWatch,
     new AdmissionServer({
@@ -70,7 +67,10 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     { name: 'telemetry proxy account', run: (signal) => keepAccount({ config, client, authority, logger, signal }) },
     credentials,
     telemetry,
-    whileLeading('certificate', ({ signal }) => keepCertificate(options, signal)),
+    whileLeading('certificate', async ({ signal }) => {
+      if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
+      await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
+    }),
     reconciling,
     whileLeading('monitored namespaces', (term) => monitorNamespaces(shared, term)),
     whileLeading('webhook probe', (term) =>
@@ -84,7 +84,6 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     ),
     new CleanupProtection({
       ...shared,
-      installed: config,
       news: [lumigoWatch.changed, reports.instrumented],
       needed: () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented(),
     }),
@@ -99,14 +98,8 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   ];
 }
 
-async function endCollector({ config, logger }: RunnablesOptions): Promise<void> {
+async function endCollector({ config, logger }: Shared): Promise<void> {
   if (await waitForEnd(config, COLLECTOR_END_MS)) logger.warn({}, 'telemetry proxy did not stop in time, killed it');
-}
-
-async function keepCertificate(options: RunnablesOptions, signal: AbortSignal): Promise<void> {
-  const { config, certificates, transport, logger } = options;
-  if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
-  await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
 }
 
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });

@@ -107,7 +107,8 @@ describe('the clean-up at the end', () => {
       },
     };
     const logger = pino({ enabled: false });
-    await cleanUpOnShutdown({ transport: slow, installed, identity: 'replica', removalDeadlineMs: 1_000, logger });
+    const config = { ...installed, podName: 'replica', removalDeadlineSeconds: 1 };
+    await cleanUpOnShutdown({ transport: slow, config, logger });
     transport.close();
     const requests = operatorRequests(cluster, installation);
     expect(requests).not.toEqual([]);
@@ -120,7 +121,7 @@ async function protect(through: (transport: Transport) => Transport = (transport
   const transport = through(await managerTransport(cluster, installation));
   const stop = new AbortController();
   const logger = pino({ enabled: false });
-  const running = new CleanupProtection({ transport, installed, needed: () => true, news: [], logger }).run({
+  const running = new CleanupProtection({ transport, config: installed, needed: () => true, news: [], logger }).run({
     signal: stop.signal,
     fence,
     previousRenewTime: undefined,

@@ -13,7 +13,7 @@ import { readSigns } from './signs.ts';
 
 interface CleanupProtectionOptions {
   readonly transport: Transport;
-  readonly installed: Installed;
+  readonly config: Installed;
   /** Sends no request. Undefined: not known yet. */
   readonly needed: () => boolean | undefined;
   readonly news: readonly { on(listener: () => void, signal: AbortSignal): void }[];
@@ -33,7 +33,7 @@ export class CleanupProtection {
   private readonly objects: readonly objects.ProtectedObject[];
 
   constructor(private readonly options: CleanupProtectionOptions) {
-    this.objects = objects.protectedObjects(options.installed);
+    this.objects = objects.protectedObjects(options.config);
   }
 
   readonly run = async (term: LeadingContext): Promise<void> => {
@@ -64,7 +64,7 @@ export class CleanupProtection {
 
   /** Releases rights, because a tool that applies an object in deletion changes nothing. Restores the account. */
   private async undoMistake(client: Client, term: LeadingContext): Promise<void> {
-    const { transport, installed, logger } = this.options;
+    const { transport, config: installed, logger } = this.options;
     await pause(objects.REMOVED_MS, term.signal);
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // The other operator does not need them, and nothing releases them later.

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { RuntimeConfig } from '../config/config.ts';
 import type { Installed } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
@@ -25,25 +26,22 @@ const cleanerAnnotation = 'operator.lumigo.io/cleaned-up-by';
 
 interface ShutdownCleanupOptions {
   readonly transport: Transport;
-  readonly installed: Installed;
-  readonly identity: string;
-  /** The maximum delay by workloads that refuse to change. */
-  readonly removalDeadlineMs: number;
+  readonly config: Installed & Pick<RuntimeConfig, 'podName' | 'removalDeadlineSeconds'>;
   readonly logger: Logger;
 }
 
 /** Cleans up if the operator is being removed, and releases its account if no manager remains. Never throws. */
 export async function cleanUpOnShutdown(given: ShutdownCleanupOptions): Promise<void> {
   const options = { ...given, transport: withBounds(given.transport, { maxWaitMs: MAX_WAIT_MS }) };
-  const { transport, installed, logger } = options;
+  const { transport, config, logger } = options;
   const client = createClient(transport);
   try {
-    const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, installed);
+    const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, config);
     if (isRemoved) return await cleanUpOnce(options, client, accountGoingSince);
     // Once one of them is released and deleted, the manager may not be allowed to release the others.
     if (isHandedOver) await sleep(REMOVED_MS);
-    if (isHandedOver || (await findLeader(client, installed)) === undefined)
-      await release(client, protectedObjects(installed));
+    if (isHandedOver || (await findLeader(client, config)) === undefined)
+      await release(client, protectedObjects(config));
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }
@@ -51,13 +49,13 @@ export async function cleanUpOnShutdown(given: ShutdownCleanupOptions): Promise<
 
 /** The account names the replica that cleans up, because a Lease is deleted with the operator. Others only release. */
 async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, accountGoingSince?: string): Promise<void> {
-  const { installed, identity } = options;
+  const { config } = options;
   const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
   const after = (ms: number): number => Date.now() + Math.max(LEAST_MS, ms - ageMs);
   const end = after(CLEANING_MS);
-  if (await claim(client, installed, identity)) await cleanUp(options, client, after(CHANGES_MS), end);
-  else for (; Date.now() < end; await sleep(POLL_MS)) if (await isReleased(client, installed)) return;
-  await release(client, protectedObjects(installed));
+  if (await claim(client, config, config.podName)) await cleanUp(options, client, after(CHANGES_MS), end);
+  else for (; Date.now() < end; await sleep(POLL_MS)) if (await isReleased(client, config)) return;
+  await release(client, protectedObjects(config));
 }
 
 async function claim(client: Client, installed: Installed, identity: string): Promise<boolean> {
@@ -82,8 +80,8 @@ async function isReleased(client: Client, installed: Installed): Promise<boolean
 
 /** Changes no workload after `until`, and ends at `end` (by Date.now). Does nothing if another operator stays. */
 async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: number, end: number): Promise<void> {
-  const { transport, installed, logger } = options;
-  if (await hasSuccessor(client, installed))
+  const { transport, config, logger } = options;
+  if (await hasSuccessor(client, config))
     return logger.info({}, 'the operator continues under another name: cleaning up nothing');
   logger.info({}, 'the operator is being removed: cleaning up');
   const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
@@ -91,11 +89,11 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: n
   setMaxListeners(0, signal);
   const stuck = await uninstall({
     client: createClient(withBounds(transport, { signal, fence: () => signal.throwIfAborted() })),
-    installed,
+    installed: config,
     until,
     isLast: true,
     print: (progress) => logger.info({ progress }, 'cleaning up'),
-    deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
+    deadline: Math.min(until, Date.now() + config.removalDeadlineSeconds * 1_000),
   }).catch((error: unknown) => [describeError(error)]);
   const log = { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length };
   if (stuck.length > 0) logger.error(log, 'not everything could be cleaned up; lumigo uninstall finds what is left');
