@@ -1,3 +1,4 @@
+import { fromEnvironment } from '../config/config.ts';
 import { variables } from '../config/document.ts';
 import { helmRelease, lumigo } from '../contract.ts';
 import { getManager, type Installed } from '../installation/installation.ts';
@@ -5,8 +6,8 @@ import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
-import { findInstalled, hasSuccessor } from '../uninstall/signs.ts';
-import { uninstall } from '../uninstall/uninstall.ts';
+import { findOnly, hasSuccessor } from '../uninstall/signs.ts';
+import { uninstall, type UninstallOptions } from '../uninstall/uninstall.ts';
 import { inCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
@@ -32,15 +33,14 @@ export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
 async function remove(cluster: Cluster, invocation: Invocation<Flags>): Promise<readonly string[]> {
   const { client } = cluster;
   const { environment, print, flags } = invocation;
-  const installed = await findInstalled(client, environment);
-  const isInContainer = environment[variables.config] !== undefined;
-  const own = isInContainer ? installed : undefined;
+  // Only the operator's own containers have its configuration.
+  const own = environment[variables.config] === undefined ? undefined : fromEnvironment(environment);
   if (own !== undefined && (await isLeft(client, own, invocation))) return [];
-  if (!isInContainer) print(`Removing from the cluster of ${cluster.connection.server.href}`);
-  const deadline = Date.now() + flags.deadline * 1_000;
-  const act = (acting: Client, isHelpless: boolean) =>
-    uninstall({ client: acting, leases: client, installed, deadline, print, isHelpless });
-  const stuck = [...(await asManager(cluster, print, isInContainer ? undefined : installed, act))];
+  const installed = own ?? (await findOnly(client));
+  if (own === undefined) print(`Removing from the cluster of ${cluster.connection.server.href}`);
+  const options = { leases: client, installed, deadline: Date.now() + flags.deadline * 1_000, print };
+  const removal = own === undefined ? uninstallAsManager(cluster, options) : uninstall({ ...options, client });
+  const stuck = [...(await removal)];
   // A manager retries the stuck ones, and needs its account and rights for that.
   if (stuck.length > 0 && installed !== undefined)
     print('The operator keeps its ServiceAccount and permissions until everything is removed.');
@@ -63,24 +63,20 @@ async function isLeft(client: Client, installed: Installed, { flags: { helmHook 
 }
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */
-async function asManager<T>(
-  { client, connection }: Cluster,
-  print: (line: string) => void,
-  installed: Installed | undefined,
-  act: (client: Client, isHelpless: boolean) => Promise<T>,
-): Promise<T> {
-  if (installed === undefined) return act(client, false);
+async function uninstallAsManager({ client, connection }: Cluster, options: Omit<UninstallOptions, 'client'>) {
+  const { installed, print } = options;
+  if (installed === undefined) return uninstall({ ...options, client });
   const { namespace, name } = getAccount(installed);
   const headers = { ...connection.headers, 'Impersonate-User': `system:serviceaccount:${namespace}:${name}` };
   const transport = createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator' });
   const manager = createClient(transport);
   try {
     const refusal = await whyRefused(manager);
-    if (refusal === undefined) return await act(manager, false);
+    if (refusal === undefined) return await uninstall({ ...options, client: manager });
     const isHelpless = !refusal.includes('impersonate');
     const cause = isHelpless ? "The operator's account has lost its rights" : 'You may not act as the operator';
     print(`${cause}, so workloads that ask for the injection can keep it.`);
-    return await act(client, isHelpless);
+    return await uninstall({ ...options, client, isHelpless });
   } finally {
     transport.close();
   }

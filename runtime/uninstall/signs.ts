@@ -1,5 +1,3 @@
-import { fromEnvironment } from '../config/config.ts';
-import { variables } from '../config/document.ts';
 import { findActing, getManager, listInstallations } from '../installation/installation.ts';
 import type { Installed, ManagerDeployment } from '../installation/installation.ts';
 import { getId } from '../installation/plan-standby.ts';
@@ -37,9 +35,8 @@ export async function readSigns(client: Client, installed: Installed) {
   };
 }
 
-/** Finds the operator of this container, or the only one of the cluster. Throws an Error if there are several. */
-export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
-  if (environment[variables.config] !== undefined) return fromEnvironment(environment);
+/** Finds the only operator of the cluster. Throws an Error if there are several. */
+export async function findOnly(client: Client): Promise<Installed | undefined> {
   const acting = await findActing(client);
   if (acting?.note !== undefined) throw new Error(`it is not clear which operator to remove. ${acting.note}`);
   return acting;
