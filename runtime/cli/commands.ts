@@ -6,10 +6,8 @@ interface CommandSpec {
   readonly argument?: Argument;
   readonly does: string;
   readonly options?: readonly Option[];
-  /** Default: the name alone. */
+  /** Left out: only the operator's own containers use the command, so the help does not list it. */
   readonly example?: string;
-  /** Only the operator's own containers use it, so the help does not list it. */
-  readonly isInternal?: true;
   readonly load: () => Promise<CommandModule>;
 }
 
@@ -93,25 +91,21 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'manager',
     does: 'run the operator: the injector webhook and, on the replica that leads, the reconciler',
-    isInternal: true,
     load: () => import('./manager.ts'),
   },
   {
     name: 'update',
     does: 'look for a newer version, and upgrade the Helm release if the settings allow it',
-    isInternal: true,
     load: () => import('./update.ts'),
   },
   {
     name: 'prepare-telemetry-proxy',
     does: 'write the files that the telemetry proxy needs to start',
-    isInternal: true,
     load: () => import('./prepare-telemetry-proxy.ts'),
   },
   {
     name: 'prepare-node-collector',
     does: 'write the configuration of the collector on this node',
-    isInternal: true,
     load: () => import('./prepare-node-collector.ts'),
   },
 ];

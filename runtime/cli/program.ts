@@ -20,11 +20,11 @@ export function createProgram(shell: Shell): Command {
     .showHelpAfterError('(--help lists the commands and flags)')
     .addHelpText('after', notes)
     .helpCommand(false);
-  for (const { name, argument, does, options = [], example = `lumigo ${name}`, isInternal, load } of commands) {
-    const command = program.command(name, { hidden: isInternal === true }).description(does);
+  for (const { name, argument, does, options = [], example, load } of commands) {
+    const command = program.command(name, { hidden: example === undefined }).description(does);
     if (argument !== undefined) command.addArgument(argument);
     for (const option of options) command.addOption(option);
-    command.addHelpText('after', `\nExample:\n  ${example}`).action(async () => {
+    command.addHelpText('after', `\nExample:\n  ${example ?? `lumigo ${name}`}`).action(async () => {
       const { run } = await load();
       const [typed = ''] = command.args;
       await run({ ...shell, flags: command.optsWithGlobals(), argument: typed, program } as Invocation<never>);
