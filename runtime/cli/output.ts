@@ -7,13 +7,11 @@ export interface OutputFlags {
   readonly output: Format;
 }
 
-/** A user may have written a token in place of a name, which results quote. */
-export const formatted = async <T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> =>
-  withoutTokens(await toText(format, result, asTable));
-
-async function toText<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {
-  if (format === 'table') return asTable(result);
-  if (format === 'json') return JSON.stringify(result, undefined, 2);
+/** A user may have written a token in place of a name, which results quote. YAML may break a long text within a token. */
+export async function formatted<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {
+  const safe = JSON.parse(withoutTokens(JSON.stringify(result))) as T;
+  if (format === 'table') return asTable(safe);
+  if (format === 'json') return JSON.stringify(safe, undefined, 2);
   const { toYaml } = await import('./yaml.ts');
-  return toYaml(result);
+  return toYaml(safe);
 }
