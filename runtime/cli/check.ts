@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkContext } from '../diagnostics/check-context.ts';
-import { checks } from '../diagnostics/checks.ts';
-import { renderFindings, runChecks, type Finding } from '../diagnostics/finding.ts';
+import { runChecks } from '../diagnostics/checks.ts';
+import { renderFindings, type Finding } from '../diagnostics/finding.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
@@ -20,7 +20,7 @@ export const run = inCluster(async ({ client, transport, step }, invocation: Inv
   const { environment, flags } = invocation;
   const { namespace, wait = 0, output } = flags;
   const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
-  const look = () => runChecks(checks, checkContext({ client, transport, namespace, environment }));
+  const look = () => runChecks(checkContext({ client, transport, namespace, environment }));
   step('checking');
   let findings = await look();
   while (findings.some(isFailed) && Date.now() < until) {

@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { programVersion } from '../config/version.ts';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideSecrets } from '../diagnostics/redact.ts';
@@ -18,7 +17,7 @@ export const run = inCluster(async ({ client, transport, step }, invocation: Inv
   const { namespace, output } = invocation.flags;
   if (output !== '-') expectWritable(output);
   const context = checkContext({ client, transport, namespace, environment: invocation.environment });
-  const bundle = await collectBundle({ ...context, version: programVersion, step });
+  const bundle = await collectBundle({ ...context, step });
   const text = toYaml(hideSecrets(bundle));
   if (output === '-') return invocation.print(text);
   writeFileSync(output, `${text}\n`, { mode: 0o600 });

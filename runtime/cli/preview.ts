@@ -13,7 +13,7 @@ export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
   cluster.step('reading the workloads, and asking the API server about each change');
   const context = await decisionContext(cluster, invocation, namespace);
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
-  const previews = await preview({ ...context, namespace, assume, pace: context.config });
+  const previews = await preview({ ...context, namespace, assume });
   if (previews.length === 0)
     invocation.note('No namespace has a Lumigo resource. See opt-ins: lumigo preview -n NAMESPACE [--assume-lumigo]');
   invocation.print(await formatted(output, previews, renderPreview));

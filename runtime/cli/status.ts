@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readStatus } from '../diagnostics/read-status.ts';
-import { renderStatus } from '../diagnostics/rollout-status.ts';
+import { readStatus, renderStatus } from '../diagnostics/rollout-status.ts';
 import { ApiError, ConnectionError, isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
 import { decisionContext, inCluster } from './cluster.ts';

@@ -1,22 +1,21 @@
+import { programVersion } from '../config/version.ts';
 import { lumigo as contract, partOfSelector, pods, workloads } from '../contract.ts';
-import type { Workload } from '../api/objects.ts';
+import type { PodSpec } from '../api/objects.ts';
 import { getLease, listManagers } from '../installation/installation.ts';
-import { listAll } from '../kubernetes/http/client.ts';
-import type { ListOptions } from '../kubernetes/http/pages.ts';
+import { listAll, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { resourcePath, type ResourceRef } from '../kubernetes/http/paths.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
-import { checks } from './checks.ts';
-import { runChecks } from './finding.ts';
+import { runChecks } from './checks.ts';
 import { redactLumigo, redactOwn, redactWorkload } from './redact.ts';
 
 interface BundleOptions extends CheckContext {
-  readonly version: string;
   readonly step: (text: string) => void;
 }
+
+type Attempt = (name: string, read: () => Promise<unknown>) => Promise<unknown>;
 
 /** The kubelet may send slightly more than the limit, and the client refuses an answer above its own. */
 export const LOG = { tailLines: 1_000, limitBytes: 4_000_000 };
@@ -27,80 +26,78 @@ const isOfNode = ({ metadata }: KubernetesObject): number =>
 
 /** A part that cannot be read has the reason in its place. No value of a Secret is in it. */
 export async function collectBundle(options: BundleOptions): Promise<object> {
-  const { transport, version, step } = options;
-  const attempt = async (name: string, read: () => Promise<unknown>): Promise<unknown> => {
-    step(`reading ${name}`);
+  const attempt: Attempt = (name, read) => {
+    options.step(`reading ${name}`);
     return read().catch((error: unknown) => ({ notRead: describeError(error) }));
   };
-  const get = async (path: string) => (await transport.request({ method: 'GET', path })).body;
+  const version = async () => (await options.transport.request({ method: 'GET', path: '/version' })).body;
   return {
     collectedAt: new Date(options.now).toISOString(),
     versions: {
-      lumigo: version,
+      lumigo: programVersion,
       node: process.version,
-      kubernetes: await attempt('the version of Kubernetes', () => get('/version')),
+      kubernetes: await attempt('the version of Kubernetes', version),
     },
-    checks: await attempt('the checks', () => runChecks(checks, options)),
+    checks: await attempt('the checks', () => runChecks(options)),
     operator: await attempt('the operator', () => getOperator(options, attempt)),
     namespaces: await attempt('the namespaces', () => getNamespaces(options, attempt)),
   };
 }
 
-type Attempt = (name: string, read: () => Promise<unknown>) => Promise<unknown>;
-
-async function getOperator({ client, transport }: BundleOptions, attempt: Attempt): Promise<unknown> {
-  const found = await listManagers(client);
-  const each = found.map(async ({ deployment, ...installed }) => {
+async function getOperator(options: BundleOptions, attempt: Attempt): Promise<unknown> {
+  const { client } = options;
+  const found: unknown[] = [];
+  for (const { deployment, ...installed } of await listManagers(client)) {
     const { operatorNamespace: namespace } = installed;
     const own = await listAll(client, { ...pods, namespace }, { labelSelector: partOfSelector });
-    return {
+    found.push({
       namespace,
       deployment: redactOwn(deployment),
       pods: redactOwn(own),
       lease: await attempt('the lease', async () => redactOwn(await client.get(getLease(installed)))),
       webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
       events: await attempt('events', async () => redactOwn(await listAll(client, { ...kinds.events, namespace }))),
-      logs: await attempt('logs', async () => {
-        const logs: Record<string, unknown> = {};
-        const logged = own.toSorted((a, b) => isOfNode(a) - isOfNode(b)).slice(0, PODS_WITH_LOGS);
-        for (const { metadata, ...pod } of logged)
-          for (const container of getContainers(pod))
-            logs[`${metadata.name}/${container}`] = await attempt(`the log of ${metadata.name}`, async () => {
-              const path = resourcePath({ ...pods, namespace, name: metadata.name, subresource: 'log' });
-              const { body } = await transport.request({ method: 'GET', path, query: { container, ...LOG } });
-              return typeof body === 'string' ? body.split('\n') : body;
-            });
-        return logs;
-      }),
-    };
-  });
-  return Promise.all(each);
+      logs: await attempt('logs', () => getLogs(own, options, attempt)),
+    });
+  }
+  return found;
 }
 
-const getContainers = ({ spec }: { readonly [field: string]: unknown }): string[] => {
-  const { initContainers = [], containers = [] } = spec as Record<string, readonly { readonly name: string }[]>;
-  return [...initContainers, ...containers].map(({ name }) => name);
-};
+async function getLogs(own: readonly KubernetesObject[], { transport }: BundleOptions, attempt: Attempt) {
+  const logs: Record<string, unknown> = {};
+  for (const { metadata, spec } of own.toSorted((a, b) => isOfNode(a) - isOfNode(b)).slice(0, PODS_WITH_LOGS)) {
+    const { namespace, name } = metadata;
+    const path = resourcePath({ ...pods, namespace, name, subresource: 'log' });
+    const { initContainers = [], containers } = spec as PodSpec;
+    for (const { name: container } of [...initContainers, ...containers])
+      logs[`${name}/${container}`] = await attempt(`the log of ${name}`, async () => {
+        const { body } = await transport.request({ method: 'GET', path, query: { container, ...LOG } });
+        return typeof body === 'string' ? body.split('\n') : body;
+      });
+  }
+  return logs;
+}
+
+const shown = [{ ...pods, apiVersion: 'v1', kind: 'Pod' }, ...workloads];
 
 async function getNamespaces(options: BundleOptions, attempt: Attempt): Promise<unknown> {
   const { client, namespace } = options;
   const lumigoes = await options.lumigoes();
-  const names =
-    namespace === undefined ? [...new Set(lumigoes.map(({ metadata }) => metadata.namespace))].sort() : [namespace];
+  const traced = new Set(lumigoes.map(({ metadata }) => metadata.namespace));
   const found: Record<string, unknown> = {};
-  for (const name of names) {
-    const list = (ref: ResourceRef, more: ListOptions = {}) => listAll(client, { ...ref, namespace: name }, more);
-    const redacted = async (ref: ResourceRef, kind: { readonly apiVersion: string; readonly kind: string }) =>
-      (await list(ref)).map((each) => redactWorkload({ ...each, ...kind } as Workload));
+  for (const name of namespace === undefined ? [...traced].sort() : [namespace]) {
+    const list = (ref: ResourceRef) => listAll(client, { ...ref, namespace: name });
     const parts: Record<string, unknown> = {
       [contract.plural]: lumigoes.filter(({ metadata }) => metadata.namespace === name).map(redactLumigo),
       events: await attempt(`events in ${name}`, async () =>
         (await list(kinds.events)).filter(({ reason }) => String(reason).startsWith('Lumigo')).map(redactOwn),
       ),
-      pods: await attempt(`pods in ${name}`, () => redacted(pods, { apiVersion: 'v1', kind: 'Pod' })),
     };
-    for (const kind of workloads)
-      parts[kind.plural] = await attempt(`${kind.plural} in ${name}`, () => redacted(kind, kind));
+    for (const ref of shown)
+      parts[ref.plural] = await attempt(`${ref.plural} in ${name}`, async () => {
+        const { apiVersion, kind } = ref;
+        return (await list(ref)).map((each) => redactWorkload({ ...each, apiVersion, kind }));
+      });
     found[name] = parts;
   }
   return found;

@@ -5,33 +5,33 @@ import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
-/** An object that several checks need is read once. */
-export interface CheckContext {
+interface CheckOptions {
   readonly client: Client;
   readonly transport: Transport;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** Undefined: no operator is installed. */
-  readonly installed: () => Promise<Awaited<ReturnType<typeof findManager>>>;
-  readonly lumigoes: () => Promise<readonly LumigoResource[]>;
+  readonly environment: NodeJS.ProcessEnv;
 }
+
+export type CheckContext = ReturnType<typeof checkContext>;
 
 const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
   let reading: Promise<T> | undefined;
   return () => (reading ??= read());
 };
 
-interface CheckOptions extends Pick<CheckContext, 'client' | 'transport' | 'namespace'> {
-  readonly environment: NodeJS.ProcessEnv;
-}
-
-export function checkContext({ client, transport, namespace, environment }: CheckOptions): CheckContext {
-  const lumigoes = once(async () => {
-    const found = (await listAll(client, { ...contract, namespace }).catch(undefinedIfNotFound)) ?? [];
-    return found as unknown as readonly LumigoResource[];
-  });
-  const installed = once(() => findManager(client, environment));
-  return { client, transport, namespace, now: Date.now(), lumigoes, installed };
+/** An object that several checks need is read once. */
+export function checkContext(options: CheckOptions) {
+  const { client, namespace, environment } = options;
+  return {
+    ...options,
+    /** Milliseconds since 1970. */
+    now: Date.now(),
+    /** Undefined: no operator is installed. */
+    installed: once(() => findManager(client, environment)),
+    lumigoes: once(async () => {
+      const found = await listAll(client, { ...contract, namespace }).catch(undefinedIfNotFound);
+      return (found ?? []) as unknown as readonly LumigoResource[];
+    }),
+  };
 }

@@ -13,27 +13,27 @@ import { getInstallationSource, readCredential } from '../credentials/credential
 import { toConfig } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { isNotFound, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { isForbidden, isNotFound, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
-import { failed, ok, unknown, type Check, type Outcome } from './finding.ts';
+import { failed, ok, unknown, type Finding, type Outcome } from './finding.ts';
 import { images, lumigoes } from './namespace-checks.ts';
 
 const INSTALL = 'Install the operator, or apply its manifests again';
 
-export const checks: readonly Check<CheckContext>[] = [
-  { name: 'definition', look: definition },
-  { name: 'manager', look: manager },
-  { name: 'leader', look: leader },
-  { name: 'certificate', look: certificate },
-  { name: 'webhook', look: webhook },
-  { name: 'policies', look: policies },
-  { name: 'nodes', look: nodes },
-  { name: 'images', look: images },
-  { name: 'lumigoes', look: lumigoes },
-];
+const checks = { definition, manager, leader, certificate, webhook, policies, nodes, images, lumigoes };
+
+export const runChecks = (context: CheckContext): Promise<Finding[]> =>
+  Promise.all(
+    Object.entries(checks).map(async ([check, look]) => ({ check, ...(await look(context).catch(outcomeOfError)) })),
+  );
+
+const outcomeOfError = (error: unknown): Outcome =>
+  isForbidden(error)
+    ? unknown(`Your account may not check this: ${describeError(error)}`)
+    : failed(describeError(error), 'Check that the API server answers, and run the command again');
 
 /** Uses discovery, which is open to each account. */
 async function definition({ transport }: CheckContext): Promise<Outcome> {
@@ -92,27 +92,22 @@ async function leader({ client, installed }: CheckContext): Promise<Outcome> {
   );
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** The operator, cert-manager and Helm renew much earlier. */
-const SOON_DAYS = 7;
+const SOON_MS = 7 * 24 * 3_600_000;
 
+/** One of the authorities must be valid for some time. */
 async function certificate({ client, installed, now }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
   const configuration = await client.find(webhooksRef(found));
   if (configuration === undefined) return failed('The webhook configuration does not exist', INSTALL);
-  const [bundle = ''] = getWebhooks(configuration).map(({ clientConfig }) => clientConfig.caBundle ?? '');
-  return judgeAuthorities(Buffer.from(bundle, 'base64').toString(), now);
-}
-
-/** One of the authorities must be valid for some time. */
-export function judgeAuthorities(pem: string, now: number): Outcome {
   const todo = 'See docs/operate/certificates.md';
-  const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const bundle = Buffer.from(getWebhooks(configuration)[0]?.clientConfig.caBundle ?? '', 'base64').toString();
+  const each = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (each.length === 0) return failed('The webhook configuration trusts no certificate (caBundle)', todo);
   const ends = Math.max(...each.map((text) => Date.parse(new X509Certificate(text).validTo)));
   const until = `The trust in the webhook's certificate ends on ${new Date(ends).toISOString().slice(0, 10)}`;
-  return ends - now < SOON_DAYS * DAY_MS ? failed(until, todo) : ok(until);
+  return ends - now < SOON_MS ? failed(until, todo) : ok(until);
 }
 
 /** Makes a dry run. Only the webhook's mark shows that it was called. */
@@ -149,14 +144,14 @@ async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
   const list = async (plural: string): Promise<readonly Policy[]> => {
-    const objects = await listAll(client, { ...admission, plural }, { labelSelector: partOfSelector }).catch(
-      undefinedIfNotFound,
-    );
-    return (objects ?? []) as unknown as readonly Policy[];
+    const listing = listAll(client, { ...admission, plural }, { labelSelector: partOfSelector });
+    return ((await listing.catch(undefinedIfNotFound)) ?? []) as unknown as readonly Policy[];
   };
-  const prefixes = ['validating', 'mutating'];
-  const all = (await Promise.all(prefixes.map((each) => list(`${each}admissionpolicies`)))).flat();
-  const bindings = (await Promise.all(prefixes.map((each) => list(`${each}admissionpolicybindings`)))).flat();
+  const all = [...(await list('validatingadmissionpolicies')), ...(await list('mutatingadmissionpolicies'))];
+  const bindings = [
+    ...(await list('validatingadmissionpolicybindings')),
+    ...(await list('mutatingadmissionpolicybindings')),
+  ];
   const bound = new Set(bindings.map(({ spec }) => spec?.policyName));
   const wrong = all.filter(
     ({ metadata, status }) => !bound.has(metadata.name) || status?.typeChecking?.expressionWarnings !== undefined,

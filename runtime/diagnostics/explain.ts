@@ -1,6 +1,6 @@
 import { pods, workloads, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
-import type { Code, Decision } from '../injection/decision.ts';
+import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { findRemedy, silenceChecks } from '../injection/remedies.ts';
@@ -15,29 +15,31 @@ import { toTemplate } from '../injection/workload.ts';
 import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, lumigoOf, policyIn } from './preview.ts';
-import type { ReadOptions } from './read-status.ts';
+import type { ReadOptions } from './preview.ts';
 import { outlook, UNTRIED, type Outlook } from './render-verdicts.ts';
-import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
+import { abridged } from './table.ts';
+import { verdictOn, type Verdict } from './verdict.ts';
 
-interface ExplainOptions extends VerdictContext, ReadOptions {
+interface ExplainOptions extends ReadOptions {
+  readonly namespace: string;
   readonly target: string;
 }
 
 /** `lumigo explain -o json` prints this. */
-export interface Explanation {
+interface Explanation {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly now: string;
+  /** Set if the workload stays without the injection. */
+  readonly remedy: string | undefined;
   readonly policy: string;
   readonly decision: string;
   readonly next: string;
-  /** Set if the workload stays without the injection. */
-  readonly remedy?: string;
   /** Set if the injection sends to another telemetry proxy. */
-  readonly sendsTo?: string;
+  readonly sendsTo?: string | undefined;
   /** Set if the status of the `Lumigo` resource lists the workload. */
-  readonly telemetry?: string;
+  readonly telemetry?: string | undefined;
   readonly notes: readonly string[];
 }
 
@@ -59,20 +61,27 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     namespace,
     name,
     now: describeNow(workload),
-    ...(inPods ?? describeRemedy(verdict.decision.code)),
+    remedy: findRemedy(verdict.decision.code),
+    ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
     next: describeNext(kind, verdict, findDelay(lumigoOf(policy, lumigoes), `${kind.kind}/${name}`)),
-    ...describeElsewhere(verdict, options.injector.endpoint),
-    ...describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: [...hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] }), ...notesOn(workload, verdict)],
+    sendsTo: describeElsewhere(verdict, options.injector.endpoint),
+    telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
+    notes: notesOn(workload, verdict),
   };
 }
 
 function notesOn(workload: Workload, { decision, untried }: Verdict): readonly string[] {
+  const notes = [...hiddenPreloadsOf(workload)];
   const skipped = getInjectionStatus((decision.kind === 'inject' ? decision.workload : workload).metadata)?.skipped;
-  return [skipped ?? [], untried === true ? `${UNTRIED}, so the answer of the API server is unknown` : []].flat();
+  if (skipped !== undefined) notes.push(skipped);
+  if (untried === true) notes.push(`${UNTRIED}, so the answer of the API server is unknown`);
+  return notes;
 }
+
+const hiddenPreloadsOf = (workload: Workload): readonly string[] =>
+  hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] });
 
 /** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
@@ -89,8 +98,8 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     policy: describePolicy(policy),
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
-    ...describeRemedy(code),
-    notes: hiddenPreloads(toTemplate(pod)?.spec ?? { containers: [] }),
+    remedy: findRemedy(code),
+    notes: hiddenPreloadsOf(pod),
   };
 }
 
@@ -99,18 +108,16 @@ const pages = { limit: 100, maxPages: 20 };
 const MAX_NAMES_SHOWN = 10;
 type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
 
-async function decidePods(
-  workload: Workload,
-  policy: NamespacePolicy,
-  { client, namespace, injector }: ExplainOptions,
-) {
+async function decidePods(workload: Workload, policy: NamespacePolicy, options: ExplainOptions) {
+  const { client, namespace, injector } = options;
   const found: DecidedPod[] = [];
-  const options = { ...pages, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
-  for await (const { items } of client.pages({ ...pods, namespace }, options)) {
-    const own = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined && isPodOf(workload, metadata));
-    for (const pod of own.map((each) => ({ ...each, apiVersion: pods.version, kind: 'Pod' })))
+  const selected = { ...pages, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
+  for await (const { items } of client.pages({ ...pods, namespace }, selected))
+    for (const item of items) {
+      if (item.metadata.deletionTimestamp !== undefined || !isPodOf(workload, item.metadata)) continue;
+      const pod = { ...item, apiVersion: pods.version, kind: 'Pod' };
       found.push({ name: pod.metadata.name, ...decidePod({ pod, policy, injector }) });
-  }
+    }
   return found;
 }
 
@@ -118,32 +125,29 @@ async function decidePods(
 export function describePods(found: readonly DecidedPod[]): Pick<Explanation, 'now' | 'remedy'> {
   const without = found.filter(({ code }) => code !== 'up-to-date');
   const names = without.map(({ name }) => name).sort();
-  const more = names.length > MAX_NAMES_SHOWN ? `, and ${names.length - MAX_NAMES_SHOWN} more` : '';
-  const rest = names.length === 0 ? '' : `. Without it: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${more}`;
+  const rest = names.length === 0 ? '' : `. Without it: ${abridged(names, MAX_NAMES_SHOWN)}`;
   const now = `${found.length - names.length} of ${found.length} pods run with the injection${rest}`;
   const isOpen = without.some(({ kind }) => kind === 'inject');
-  return { now, ...describeRemedy(isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')) };
+  return { now, remedy: findRemedy(isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')) };
 }
 
 const noSuch = (kind: string, name: string, namespace: string): Error =>
   new Error(`there is no ${kind} '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`);
 
-export const renderExplanation = (explained: Explanation): string =>
-  [
-    `${explained.kind} ${explained.namespace}/${explained.name}`,
-    `  Now:        ${explained.now}`,
-    `  Namespace:  ${explained.policy}`,
-    `  Decision:   ${explained.decision}`,
-    `  Next:       ${explained.next}`,
-    ...(explained.remedy === undefined ? [] : [`  Remedy:     ${explained.remedy}`]),
-    ...(explained.sendsTo === undefined ? [] : [`  Sends to:   ${explained.sendsTo}`]),
-    ...(explained.telemetry === undefined ? [] : [`  Telemetry:  ${explained.telemetry}`]),
-    ...explained.notes.map((note) => `  Note:       ${note}`),
-  ].join('\n');
-
-function describeRemedy(code: Code): Pick<Explanation, 'remedy'> {
-  const remedy = findRemedy(code);
-  return remedy === undefined ? {} : { remedy };
+export function renderExplanation(explained: Explanation): string {
+  const { kind, namespace, name, notes } = explained;
+  const rows: [label: string, text: string | undefined][] = [
+    ['Now:', explained.now],
+    ['Namespace:', explained.policy],
+    ['Decision:', explained.decision],
+    ['Next:', explained.next],
+    ['Remedy:', explained.remedy],
+    ['Sends to:', explained.sendsTo],
+    ['Telemetry:', explained.telemetry],
+  ];
+  for (const note of notes) rows.push(['Note:', note]);
+  const known = rows.filter(([, text]) => text !== undefined);
+  return [`${kind} ${namespace}/${name}`, ...known.map(([label, text]) => `  ${label.padEnd(11)} ${text}`)].join('\n');
 }
 
 const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
@@ -182,21 +186,18 @@ function describeNow(workload: Workload): string {
   return `instrumented (${change} ${at} by the ${by}; ${signals}, token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? ', stays when its Lumigo is deleted' : ''})`;
 }
 
-function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explanation, 'sendsTo'> {
-  if (decision.kind === 'remove' || decision.elsewhere === undefined) return {};
-  return {
-    sendsTo: `${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist. The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'`,
-  };
+function describeElsewhere({ decision }: Verdict, endpoint: string): string | undefined {
+  if (decision.kind === 'remove' || decision.elsewhere === undefined) return undefined;
+  return `${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist. The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'`;
 }
 
-export function describeTelemetry(lumigoes: readonly LumigoResource[], uid = ''): Pick<Explanation, 'telemetry'> {
+export function describeTelemetry(lumigoes: readonly LumigoResource[], uid: string | undefined): string | undefined {
   const entries = lumigoes.flatMap(({ status }) => status?.instrumentedResources ?? []);
   const { telemetry, telemetrySince: since } = entries.find((entry) => entry.uid === uid) ?? {};
-  if (telemetry === undefined) return {};
-  if (telemetry === 'Received') return { telemetry: `arrives, the first at ${since}` };
-  if (since === undefined)
-    return { telemetry: 'nothing yet. The operator has not seen all its pods run with the injection' };
-  return { telemetry: `nothing since its pods run with the injection (${since}). Check: ${silenceChecks}` };
+  if (telemetry === undefined) return undefined;
+  if (telemetry === 'Received') return `arrives, the first at ${since}`;
+  if (since === undefined) return 'nothing yet. The operator has not seen all its pods run with the injection';
+  return `nothing since its pods run with the injection (${since}). Check: ${silenceChecks}`;
 }
 
 const next: Readonly<Record<Outlook, string>> = {
@@ -219,15 +220,13 @@ export function findDelay(lumigo: LumigoResource | undefined, workload: string):
   return reason === 'Halted' ? message : undefined;
 }
 
-const whyNotNow = ({ blocked }: Verdict, halt: string | undefined): string | undefined =>
-  blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
-
 export function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | undefined): string {
   const what = outlook(verdict);
-  if (verdict.decision.code === 'reverted') return 'the reconciler tries again later';
-  const later = what === 'instrument' || what === 'update' ? whyNotNow(verdict, halt) : undefined;
-  if (later !== undefined) return `nothing for now: ${later}`;
-  if (!['instrument', 'update', 'remove'].includes(what)) return next[what] + (verdict.refusal ?? '');
+  const { decision, blocked, refusal = '' } = verdict;
+  if (decision.code === 'reverted') return 'the reconciler tries again later';
+  const later = blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
+  if (later !== undefined && (what === 'instrument' || what === 'update')) return `nothing for now: ${later}`;
+  if (!['instrument', 'update', 'remove'].includes(what)) return next[what] + refusal;
   const newPods = laterPods[kind];
   if (newPods === undefined) return `${next[what]}its pods are replaced according to its update strategy`;
   return `${next[what]}${newPods} start ${what === 'remove' ? 'without' : 'with'} it`;

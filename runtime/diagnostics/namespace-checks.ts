@@ -15,10 +15,9 @@ export async function images(context: CheckContext): Promise<Outcome> {
   const { client, namespace } = context;
   const own = namespace === undefined ? (await context.installed())?.operatorNamespace : undefined;
   const traced = (await context.lumigoes()).map(({ metadata }) => metadata.namespace);
-  const namespaces =
-    namespace === undefined ? new Set([own, ...traced].filter((each) => each !== undefined)) : [namespace];
   const waiting: string[] = [];
-  for (const each of namespaces) {
+  for (const each of new Set([namespace ?? own, ...traced])) {
+    if (each === undefined) continue;
     const found = await listAll(client, { ...pods, namespace: each }, { fieldSelector: 'status.phase=Pending' });
     waiting.push(...found.flatMap((pod) => withoutImage(pod as DeepPartial<api.V1Pod>, each === own)));
   }

@@ -10,15 +10,18 @@ import { observeWorkload } from '../reconciler/workload-store.ts';
 import { toPreview, type NamespacePreview, type Pace } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
-interface PreviewOptions extends VerdictContext {
-  /** Left out: each namespace with a `Lumigo` resource. */
-  readonly namespace?: string | undefined;
+export interface ReadOptions extends VerdictContext {
   readonly isExcluded: (namespace: string) => boolean;
-  /** The policy of a namespace without a `Lumigo` resource. */
-  readonly assume: NamespacePolicy | undefined;
-  readonly pace: Pace;
   /** Receives a sentence for each part that is missing from the result. */
   readonly note: (text: string) => void;
+}
+
+interface PreviewOptions extends ReadOptions {
+  /** Undefined: each namespace with a `Lumigo` resource. */
+  readonly namespace: string | undefined;
+  /** The policy of a namespace without a `Lumigo` resource. */
+  readonly assume: NamespacePolicy | undefined;
+  readonly config: Pace;
 }
 
 const PAGE_SIZE = 100;
@@ -34,7 +37,7 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
     const verdicts: Verdict[] = [];
     for (const kind of workloads)
       verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, note))));
-    previews.push(toPreview(each, describePolicy(policy), verdicts.filter(isWorthShowing), options.pace));
+    previews.push(toPreview(each, describePolicy(policy), verdicts, options.config));
   }
   return previews;
 }
@@ -50,7 +53,9 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
       // The reconciler would not even read some workloads.
       const step = stepFor(kind, workload, policy);
       const verdict = await verdictOn(kind, workload, policy, context);
-      if (verdict !== undefined) verdicts.push(step.kind === 'nothing' ? unplanned(verdict, step.reason) : verdict);
+      // A Deployment's ReplicaSets and a CronJob's Jobs follow their owner.
+      if (verdict === undefined || verdict.decision.code === 'left-to-owner') continue;
+      verdicts.push(step.kind === 'nothing' ? unplanned(verdict, step.reason) : verdict);
     }
   return verdicts;
 }
@@ -63,7 +68,7 @@ function unplanned(verdict: Verdict, reason: string): Verdict {
 
 /** Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary. */
 export const noneIfForbidden =
-  ({ plural, addOn }: WorkloadKind, note: PreviewOptions['note']) =>
+  ({ plural, addOn }: WorkloadKind, note: ReadOptions['note']) =>
   (error: unknown): never[] => {
     if (!isForbidden(error)) throw error;
     if (addOn === undefined) note(`Your account cannot list ${plural}, which are left out.`);
@@ -99,9 +104,6 @@ export const policyIn = (
 /** Finds the `Lumigo` resource of a policy. */
 export const lumigoOf = (policy: NamespacePolicy, lumigoes: readonly LumigoResource[]): LumigoResource | undefined =>
   'lumigo' in policy ? lumigoes.find(({ metadata }) => metadata.name === policy.lumigo) : undefined;
-
-/** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
-const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';
 
 /** The policy of `--assume-lumigo`: a `Lumigo` resource with the defaults and a valid Secret. */
 export const assumedPolicy: NamespacePolicy = {

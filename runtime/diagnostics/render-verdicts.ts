@@ -1,9 +1,10 @@
 import { isBlocked } from '../injection/decision.ts';
 import type { PatchOperation } from '../api/objects.ts';
 import { withoutTokens } from '../wording/token.ts';
+import { abridged } from './table.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { inOrder, getBatches } from '../rollout/batches.ts';
+import { inOrder, getBatches, type Waiting } from '../rollout/batches.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 
 const VALUE_WIDTH = 140;
@@ -19,23 +20,7 @@ export function outlook({ decision, patch, refusal }: Verdict): Outlook {
 }
 
 /** `lumigo preview -o json` prints this. */
-export interface NamespacePreview {
-  readonly namespace: string;
-  readonly policy: string;
-  readonly workloads: readonly {
-    readonly kind: string;
-    readonly name: string;
-    readonly outlook: Outlook;
-    readonly message: string;
-    /** Tokens are removed, and long values are cut. */
-    readonly patch: readonly string[];
-    readonly refusal?: string;
-    /** Set if your account may not try the change. */
-    readonly untried?: boolean;
-    readonly warnings: readonly string[];
-  }[];
-  readonly rollout: readonly string[];
-}
+export type NamespacePreview = ReturnType<typeof toPreview>;
 
 export const toPreview = (namespace: string, policy: string, verdicts: readonly Verdict[], pace: Pace) => ({
   namespace,
@@ -45,10 +30,11 @@ export const toPreview = (namespace: string, policy: string, verdicts: readonly 
     name: verdict.name,
     outlook: outlook(verdict),
     message: verdict.decision.message,
+    /** Long values are cut. */
     patch: verdict.patch.map(renderOperation),
-    ...(verdict.refusal === undefined ? {} : { refusal: withoutTokens(verdict.refusal) }),
-    ...(verdict.untried === true ? { untried: true } : {}),
-    warnings: verdict.warnings.map(withoutTokens),
+    refusal: verdict.refusal,
+    untried: verdict.untried,
+    warnings: verdict.warnings,
   })),
   rollout: renderRollout(verdicts, pace),
 });
@@ -57,10 +43,9 @@ export const renderPreview = (previews: readonly NamespacePreview[]): string =>
   previews.map(renderNamespace).join('\n');
 
 function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePreview): string {
-  const names = workloads.map(({ kind, name }) => `${kind}/${name}`);
-  const width = Math.max(0, ...names.map((name) => name.length));
-  const lines = workloads.flatMap(({ outlook, message, patch, refusal, untried, warnings }, index) => [
-    `  ${(names[index] ?? '').padEnd(width)}  ${outlook.padEnd(10)}  ${message}`,
+  const width = Math.max(0, ...workloads.map(({ kind, name }) => `${kind}/${name}`.length));
+  const lines = workloads.flatMap(({ kind, name, outlook, message, patch, refusal, untried, warnings }) => [
+    `  ${`${kind}/${name}`.padEnd(width)}  ${outlook.padEnd(10)}  ${message}`,
     ...patch.map((line) => `    ${line}`),
     ...(patch.length === 0 ? [] : [`    = ${untried === true ? UNTRIED : describeAnswer(refusal)}`]),
     ...warnings.map((text) => `    ! ${text}`),
@@ -70,7 +55,7 @@ function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePre
 }
 
 export const UNTRIED = 'your account may not try the change';
-const describeAnswer = (refusal?: string): string =>
+const describeAnswer = (refusal: string | undefined): string =>
   `the API server ${refusal === undefined ? 'accepts it' : `refuses it: ${refusal}`}`;
 
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
@@ -95,13 +80,10 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];
   const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined));
-  const batches = getBatches(ready.length, pace.rolloutLargestBatch);
+  const names = ready.map(({ kind, name }) => `${kind.kind}/${name}`);
+  const batches = getBatches(names.length, pace.rolloutLargestBatch);
   const seconds = batches.length * (START_SECONDS + pace.rolloutSoakSeconds);
-  const lines = batches.map((size, index) => {
-    const from = batches.slice(0, index).reduce((sum, each) => sum + each, 0);
-    const names = ready.slice(from, from + size).map(({ kind, name }) => `${kind.kind}/${name}`);
-    return `    ${index + 1}. ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${size > MAX_NAMES_SHOWN ? `, and ${size - MAX_NAMES_SHOWN} more` : ''}`;
-  });
+  const lines = batches.map((size, index) => `    ${index + 1}. ${abridged(names.splice(0, size), MAX_NAMES_SHOWN)}`);
   const later = changing.flatMap(({ kind, name, blocked }) =>
     blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${blockedTexts[blocked]}`],
   );

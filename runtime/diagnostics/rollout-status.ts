@@ -1,4 +1,4 @@
-import { annotations, type WorkloadKind } from '../contract.ts';
+import { annotations, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { parseRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
@@ -7,16 +7,17 @@ import { isOriginals } from '../injection/standing.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
-import { blockedTexts, type BlockedReason } from '../rollout/workload-state.ts';
-import { withoutTokens } from '../wording/token.ts';
-import { describePolicy, stepFor } from './preview.ts';
+import { blockedTexts } from '../rollout/workload-state.ts';
+import { describePolicy, listLumigoes, lumigoOf, noneIfForbidden, policyIn, stepFor } from './preview.ts';
+import type { ReadOptions } from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
 import { whyLater, type VerdictContext } from './verdict.ts';
 
 type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
 
-export interface WorkloadStatus {
+interface WorkloadStatus {
   readonly kind: string;
   readonly name: string;
   readonly state: State;
@@ -36,27 +37,34 @@ export interface NamespaceStatus {
   readonly isComplete: boolean;
 }
 
-export interface StatusInput extends Pick<VerdictContext, 'injector' | 'config'> {
+interface StatusInput extends Pick<VerdictContext, 'injector' | 'config'> {
   readonly namespace: string;
   readonly policy: NamespacePolicy;
   readonly lumigo: LumigoResource | undefined;
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
 
+export async function readStatus(options: ReadOptions & { readonly namespace: string }): Promise<NamespaceStatus> {
+  const { client, namespace, note } = options;
+  const [lumigoes, ...lists] = await Promise.all([
+    listLumigoes(options),
+    ...workloads.map(async (kind) => {
+      const found = await listAll(client, { ...kind, namespace }).catch(noneIfForbidden(kind, note));
+      return found.map((each) => ({ kind, workload: { ...each, apiVersion: kind.apiVersion, kind: kind.kind } }));
+    }),
+  ]);
+  const policy = policyIn(namespace, lumigoes, options);
+  return statusOfNamespace({ ...options, policy, lumigo: lumigoOf(policy, lumigoes), workloads: lists.flat() });
+}
+
 export function statusOfNamespace(input: StatusInput): NamespaceStatus {
-  const { namespace, policy, lumigo, workloads: all } = input;
+  const { namespace, policy, lumigo } = input;
   const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
-  const rows = all.flatMap(({ kind, workload }) => {
-    const state = listed.get(workload.metadata.uid ?? '');
-    const row = findStatus(kind, workload, { ...input, listed: state });
-    return row === undefined ? [] : [row];
-  });
-  const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
-    type,
-    status,
-    reason,
-    message: withoutTokens(message),
-  }));
+  const rows = input.workloads
+    .map(({ kind, workload }) => findStatus(kind, workload, input, listed.get(workload.metadata.uid ?? '')))
+    .filter((row) => row !== undefined);
+  const all = lumigo?.status?.conditions ?? [];
+  const conditions = all.map(({ type, status, reason, message }) => ({ type, status, reason, message }));
   return {
     namespace,
     policy: describePolicy(policy),
@@ -84,28 +92,24 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus
   return !['Progressing', 'Halted'].includes(rolledOut.reason ?? '');
 }
 
-interface Context extends Pick<StatusInput, 'policy' | 'injector' | 'config'> {
-  readonly listed: 'RollingOut' | 'Verified' | undefined;
-}
+type Listed = 'RollingOut' | 'Verified' | undefined;
 
 /** Returns undefined for a workload that follows its owner. */
-function findStatus(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
+function findStatus(kind: WorkloadKind, workload: Workload, input: StatusInput, listed: Listed) {
   const completion = getCompletion(workload);
   const now = new Date().toISOString();
-  const { policy, injector } = context;
+  const { policy, injector } = input;
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew: false });
   if (decision.code === 'left-to-owner') return undefined;
-  const { state, details } =
-    injectedState(workload, completion, context) ??
-    uninjectedState(decision, whyLater(context.config, workload), stepFor(kind, workload, policy));
-  const name = workload.metadata.name ?? '';
-  return { kind: kind.kind, name, state, pods: getPods(completion, workload), details: withoutTokens(details) };
+  const found = injectedState(workload, completion, listed) ?? uninjectedState(kind, workload, input, decision);
+  const { name = '' } = workload.metadata;
+  return { kind: kind.kind, name, state: found.state, pods: getPods(completion, workload), details: found.details };
 }
 
 type Found = Pick<WorkloadStatus, 'state' | 'details'>;
 
 /** Returns undefined for a workload that the operator has not changed. */
-function injectedState(workload: Workload, completion: Completion, { listed }: Context): Found | undefined {
+function injectedState(workload: Workload, completion: Completion, listed: Listed): Found | undefined {
   if (isOriginals(workload)) return { state: 'instrumented', details: 'by the original operator' };
   const { metadata } = workload;
   const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
@@ -113,17 +117,19 @@ function injectedState(workload: Workload, completion: Completion, { listed }: C
   const injectionStatus = getInjectionStatus(metadata);
   if (injectionStatus === undefined)
     return hasInjection(workload) ? { state: 'instrumented', details: 'has no record' } : undefined;
-  const state = isRolling(completion, listed) ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
-  return { state, details: `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}` };
+  const details = `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}`;
+  if (isRolling(completion, listed)) return { state: 'rolling out', details };
+  return { state: listed === 'Verified' ? 'verified' : 'instrumented', details };
 }
 
-const isRolling = (completion: Completion, listed: Context['listed']): boolean =>
+const isRolling = (completion: Completion, listed: Listed): boolean =>
   listed === 'RollingOut' || (completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing));
 
-type Step = ReturnType<typeof stepFor>;
-function uninjectedState(decision: Decision, later: BlockedReason | undefined, step: Step): Found {
+function uninjectedState(kind: WorkloadKind, workload: Workload, input: StatusInput, decision: Decision): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
+  const step = stepFor(kind, workload, input.policy);
   if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
+  const later = whyLater(input.config, workload);
   return { state: 'waiting', details: later === undefined ? 'is queued' : blockedTexts[later] };
 }
 
@@ -152,25 +158,22 @@ function notTrue(conditions: NamespaceStatus['conditions']): NamespaceStatus['co
 export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   const { namespace, policy, conditions, workloads: rows } = status;
   const counts = Object.keys(tones)
-    .map((state) => [state, rows.filter((row) => row.state === state).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${state}`);
+    .map((state) => ({ state, count: rows.filter((row) => row.state === state).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ state, count }) => `${count} ${state}`);
+  const table = rows.map(({ kind, name, state, pods, details }) => [
+    `${kind}/${name}`,
+    { text: state, tone: tones[state] },
+    pods,
+    details,
+  ]);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${[reason ?? [], message].flat().join('. ')}`),
+    ...notTrue(conditions).map(
+      ({ type, reason, message }) => `${type}: ${reason === undefined ? '' : `${reason}. `}${message}`,
+    ),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
-    renderTable(
-      {
-        header: ['WORKLOAD', 'STATE', 'PODS', 'DETAILS'],
-        rows: rows.map(({ kind, name, state, pods, details }) => [
-          `${kind}/${name}`,
-          { text: state, tone: tones[state] },
-          pods,
-          details,
-        ]),
-      },
-      paint,
-    ),
+    renderTable([['WORKLOAD', 'STATE', 'PODS', 'DETAILS'], ...table], paint),
   ].join('\n');
 }

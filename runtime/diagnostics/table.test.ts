@@ -2,18 +2,16 @@ import { expect, it } from '@jest/globals';
 import { renderTable } from './table.ts';
 
 const rows = [
+  ['NAME', 'RESULT', 'DETAILS'],
   ['cart', { text: 'ok', tone: 'good' as const }, 'short'],
   ['payments', { text: 'failed', tone: 'bad' as const }, 'two\nlines, and \u001b[31mcolor of its own'],
 ];
 
 it('aligns columns, whatever the colors, and removes control sequences from texts', () => {
-  const table = { header: ['NAME', 'RESULT', 'DETAILS'], rows };
-  expect(renderTable(table, (_tone, text) => text).split('\n')).toEqual([
+  expect(renderTable(rows, (_tone, text) => text).split('\n')).toEqual([
     'NAME      RESULT  DETAILS',
     'cart      ok      short',
     'payments  failed  two lines, and �[31mcolor of its own',
   ]);
-  expect(renderTable(table, (tone, text) => (tone === 'bad' ? `<${text}>` : text))).toContain(
-    'payments  <failed>  two',
-  );
+  expect(renderTable(rows, (tone, text) => (tone === 'bad' ? `<${text}>` : text))).toContain('payments  <failed>  two');
 });

@@ -2,36 +2,27 @@ import { printable } from '../wording/printable.ts';
 
 export type Tone = 'good' | 'bad' | 'unsure' | 'plain';
 
-export interface Cell {
-  readonly text: string;
-  readonly tone?: Tone;
-}
-
 export type Paint = (tone: Tone, text: string) => string;
 
-export interface Table {
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly (string | Cell)[])[];
+interface Cell {
+  readonly text: string;
+  readonly tone: Tone;
 }
 
-/** Text of other programs or users cannot control the terminal. */
-export function renderTable({ header, rows }: Table, paint: Paint): string {
-  const cells = [header, ...rows].map((row) => row.map(toCell));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.text.length ?? 0)));
-  return cells
-    .map((row) =>
-      row
-        .map(({ text, tone = 'plain' }, column) => {
-          const isLast = column === row.length - 1;
-          return paint(tone, text) + (isLast ? '' : ' '.repeat((widths[column] ?? 0) - text.length + 2));
-        })
-        .join('')
-        .trimEnd(),
-    )
-    .join('\n');
+/** The first row is the header. Text of other programs or users cannot control the terminal. */
+export function renderTable(rows: readonly (readonly (string | Cell)[])[], paint: Paint): string {
+  const cells = rows.map((row) => row.map(toCell));
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.text.length ?? 0))) ?? [];
+  const lines = cells.map((row) =>
+    row.map(({ text, tone }, column) => paint(tone, text) + ' '.repeat((widths[column] ?? 0) - text.length + 2)),
+  );
+  return lines.map((line) => line.join('').trimEnd()).join('\n');
 }
 
-const toCell = (cell: string | Cell): Cell => {
-  const { text, tone } = typeof cell === 'string' ? { text: cell, tone: undefined } : cell;
-  return { text: printable(text).replaceAll('\n', ' '), ...(tone === undefined ? {} : { tone }) };
-};
+function toCell(cell: string | Cell): Cell {
+  const { text, tone } = typeof cell === 'string' ? { text: cell, tone: 'plain' as const } : cell;
+  return { text: printable(text).replaceAll('\n', ' '), tone };
+}
+
+export const abridged = (names: readonly string[], most: number): string =>
+  names.length > most ? `${names.slice(0, most).join(', ')}, and ${names.length - most} more` : names.join(', ');
