@@ -97,13 +97,12 @@ export type RuntimeConfig = Configuration<typeof managerKinds>;
 export const fromEnvironment = (environment: NodeJS.ProcessEnv): RuntimeConfig =>
   readConfiguration(managerKinds, environment);
 
-const { version, operatorName, operatorNamespace, logLevel } = managerKinds;
+/** Returns some rows of the manager's table, in this order. */
+const rows = <K extends keyof typeof managerKinds>(...keys: readonly K[]) =>
+  Object.fromEntries(keys.map((key) => [key, managerKinds[key]])) as Pick<typeof managerKinds, K>;
 
 export const updaterKinds = {
-  version,
-  operatorName,
-  operatorNamespace,
-  logLevel,
+  ...rows('version', 'operatorName', 'operatorNamespace', 'logLevel'),
   mode: oneOf('upgrade', 'check'),
   /** The chart repository's index (https://…) or registry folder (oci://…); empty for none. */
   repository: text,
@@ -120,21 +119,13 @@ export interface LogFiles {
   readonly containerPattern?: string | undefined;
 }
 
-const { metricsSecure, excludedNamespaces, essentialOnly, essentialMetrics, metricsFrequency } = managerKinds;
-
 export const nodeCollectorKinds = {
-  version,
-  operatorNamespace,
-  excludedNamespaces,
-  logLevel,
-  metricsSecure,
+  ...rows('version', 'operatorNamespace', 'excludedNamespaces', 'logLevel', 'metricsSecure'),
   logs: managerKinds.nodeLogs,
   logsInclude: setting('clusterCollection.logs.include', maps<LogFiles>()),
   logsExclude: setting('clusterCollection.logs.exclude', maps<LogFiles>()),
   metrics: managerKinds.nodeMetrics,
-  essentialOnly,
-  essentialMetrics,
-  metricsFrequency,
+  ...rows('essentialOnly', 'essentialMetrics', 'metricsFrequency'),
   queueSize: setting('logFileCollector.queueSize', text),
   /** The URL of the telemetry proxy's port for nodes. */
   proxyUrl: text,
@@ -163,19 +154,16 @@ export type InjectionConfig = Pick<
   keyof typeof assumedSettings | 'version' | 'operatorNamespace' | 'injectorImage' | 'telemetryProxyUrl'
 >;
 
-const { injectorImage, telemetryProxyUrl, nodeMetrics, tokenSecret, tokenKey } = managerKinds;
-
-/** The part of an operator's configuration that commands need. Their version may be another one. */
-export const readForCommand = (document: string): CommandConfig => {
-  const assumed = Object.keys(assumedSettings) as (keyof typeof assumedSettings)[];
-  const optional = Object.fromEntries(assumed.map((key) => [key, managerKinds[key]]));
-  const kinds = { ...optional, version, operatorName, operatorNamespace, injectorImage, telemetryProxyUrl };
-  const defaults = { ...assumedSettings, nodeMetrics: false, tokenSecret: '', tokenKey: '' };
-  return readForeign({ ...kinds, nodeMetrics, tokenSecret, tokenKey }, document, defaults) as unknown as CommandConfig;
-};
-
 export type CommandConfig = InjectionConfig &
   Pick<RuntimeConfig, 'operatorName' | 'nodeMetrics' | 'tokenSecret' | 'tokenKey'>;
+
+/** The part of an operator's configuration that commands need. Their version may be another one. */
+export function readForCommand(document: string): CommandConfig {
+  const assumed = Object.keys(assumedSettings) as (keyof typeof assumedSettings)[];
+  const installed = rows('version', 'operatorName', 'operatorNamespace', 'injectorImage', 'telemetryProxyUrl');
+  const kinds = { ...rows(...assumed), ...installed, ...rows('nodeMetrics', 'tokenSecret', 'tokenKey') };
+  return readForeign(kinds, document, { ...assumedSettings, nodeMetrics: false, tokenSecret: '', tokenKey: '' });
+}
 
 export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   version: config.version,

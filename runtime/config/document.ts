@@ -1,4 +1,4 @@
-import { isPlainObject } from '../json/values.ts';
+import { isPlainObject, type JsonMap } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
 import { programVersion, requireOwn } from './version.ts';
 
@@ -39,19 +39,16 @@ export const setting = <const Path extends string, T>(path: Path, of: Kind<T>) =
 
 export const variables = { config: 'LUMIGO_CONFIG', podName: 'LUMIGO_POD_NAME' } as const;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const inPod =
-  `This program runs only in the pod of the Lumigo operator, which sets ${variables.config}. ` +
-  'Elsewhere, use another command of lumigo, such as lumigo check (see lumigo --help).';
-
 /** Throws a ConfigError with one sentence about all problems. A `program` of version `dev` reads the settings of any release. */
-export function readConfiguration<K extends Kinds>(kinds: K, environment: Environment, program = programVersion) {
+export function readConfiguration<K extends Kinds>(kinds: K, environment: NodeJS.ProcessEnv, program = programVersion) {
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
-  if (json === undefined) throw new ConfigError([inPod]);
+  if (json === undefined)
+    throw new ConfigError([
+      `This program runs only in the pod of the Lumigo operator, which sets ${variables.config}. Elsewhere, use another command of lumigo, such as lumigo check (see lumigo --help).`,
+    ]);
   const document = parsed(json);
-  if (isPlainObject(document)) requireOwn(document['version'], program);
-  const problems = isPlainObject(document) ? getProblems(kinds, document) : ['it is not a map in JSON'];
+  requireOwn(document?.['version'], program);
+  const problems = document === undefined ? ['it is not a map in JSON'] : getProblems(kinds, document);
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)
     throw new ConfigError([
@@ -62,8 +59,7 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: Enviro
 
 /** Reads what a command needs from the document of an operator of any version. `defaults`: for what it does not have. */
 export function readForeign<K extends Kinds>(kinds: K, json: string, defaults: object): SharedConfiguration<K> {
-  const document = parsed(json);
-  const complete: Readonly<Record<string, unknown>> = { ...defaults, ...(isPlainObject(document) ? document : {}) };
+  const complete = { ...defaults, ...parsed(json) };
   const problems = getWrong(kinds, complete);
   if (problems.length > 0)
     throw new Error(
@@ -72,20 +68,22 @@ export function readForeign<K extends Kinds>(kinds: K, json: string, defaults: o
   return complete as SharedConfiguration<K>;
 }
 
-function parsed(json: string): unknown {
+/** Returns undefined if it is not a map in JSON. */
+function parsed(json: string): JsonMap | undefined {
   try {
-    return JSON.parse(json);
+    const document: unknown = JSON.parse(json);
+    return isPlainObject(document) ? document : undefined;
   } catch {
     return undefined;
   }
 }
 
-const getWrong = (kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] =>
+const getWrong = (kinds: Kinds, document: JsonMap): string[] =>
   Object.entries(kinds).flatMap(([key, { accepts, meaning }]) =>
     accepts(document[key]) ? [] : [`${key} must be ${meaning}`],
   );
 
-function getProblems(kinds: Kinds, document: Readonly<Record<string, unknown>>): string[] {
+function getProblems(kinds: Kinds, document: JsonMap): string[] {
   const unknown = Object.keys(document).filter((key) => !Object.hasOwn(kinds, key));
   return [...getWrong(kinds, document), ...unknown.map((key) => `${key} is unknown`)];
 }
