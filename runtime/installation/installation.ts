@@ -32,19 +32,16 @@ export async function ownMetadata(client: Client, installed: Installed) {
   const ref = getManager(installed);
   const found = await client.find(ref, { metadataOnly: true });
   const release = Object.entries(found?.metadata.annotations ?? {}).filter(([key]) => key.startsWith('meta.helm.sh/'));
-  const manager = release.length > 0 ? 'Helm' : fieldManager;
+  const owner = found && { apiVersion: 'apps/v1', kind: 'Deployment', name: ref.name, uid: found.metadata.uid };
   return {
-    labels: { 'app.kubernetes.io/managed-by': manager },
+    labels: { 'app.kubernetes.io/managed-by': release.length > 0 ? 'Helm' : fieldManager },
     annotations: Object.fromEntries(release),
-    ownerReferences:
-      found === undefined
-        ? []
-        : [{ apiVersion: 'apps/v1', kind: 'Deployment', name: ref.name, uid: found.metadata.uid }],
+    ownerReferences: owner === undefined ? [] : [owner],
   };
 }
 
 /** `note` says where the configuration is from, if not from the only operator. */
-export interface FoundConfig {
+interface FoundConfig {
   readonly config: InjectionConfig;
   readonly note?: string | undefined;
 }
@@ -85,18 +82,17 @@ export function toConfig({ spec }: ManagerDeployment): CommandConfig {
 export async function findManager(client: Client, environment: NodeJS.ProcessEnv) {
   if (environment[variables.config] === undefined) return findActing(client);
   const { operatorName, operatorNamespace } = fromEnvironment(environment);
-  const deployment = await client.find(getManager({ operatorName, operatorNamespace }));
-  const found = { operatorName, operatorNamespace, deployment: deployment as ManagerDeployment, note: undefined };
-  return deployment && found;
+  const found = await client.find(getManager({ operatorName, operatorNamespace }));
+  return found && { operatorName, operatorNamespace, deployment: found as ManagerDeployment, note: undefined };
 }
 
 /** `note` names the others, which stand by for it. */
 export async function findActing(client: Client) {
   const [acting, ...others] = await listManagers(client);
-  const names = others.map(getId).join(', ');
   if (acting === undefined) return undefined;
-  const note = `More than one Lumigo operator is installed. ${getId(acting)} acts, and ${names} stands by. Remove all but one, see docs/operate/uninstall.md`;
-  return { ...acting, note: names === '' ? undefined : note };
+  if (others.length === 0) return { ...acting, note: undefined };
+  const note = `More than one Lumigo operator is installed. ${getId(acting)} acts, and ${others.map(getId).join(', ')} stands by. Remove all but one, see docs/operate/uninstall.md`;
+  return { ...acting, note };
 }
 
 /** Lists the operators that have a webhook configuration. Only an administrator can create one. */

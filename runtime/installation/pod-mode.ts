@@ -1,16 +1,8 @@
 import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { podModeKubernetes } from '../contract.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 import { ask } from './platform.ts';
-
-/** Returns why there is no Pod mode, and what to do; undefined if there is one. */
-export async function whyNoPodMode({ podMode }: Pick<RuntimeConfig, 'podMode'>, transport: Transport) {
-  if (!podMode) return "Set 'injection.podMode: true' of the operator";
-  const version = await ask(transport, '/version');
-  return version === undefined ? undefined : whyTooOld(version as Version);
-}
 
 interface Version {
   readonly major: string;
@@ -24,8 +16,10 @@ export function whyTooOld({ major, minor, gitVersion }: Version): string | undef
   return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
 }
 
-/** Retries until the API server answers. */
-export async function detectPodMode(config: RuntimeConfig, { transport, logger, signal }: Watching) {
+/** Returns why there is no Pod mode, and what to do; undefined if there is one. Retries until the API server answers. */
+export async function detectPodMode({ podMode }: RuntimeConfig, { transport, logger, signal }: Watching) {
+  if (!podMode) return "Set 'injection.podMode: true' of the operator";
   const failure = 'cannot read the version of Kubernetes, retrying';
-  return retrying(() => whyNoPodMode(config, transport), { signal, logger, failure, maxMs: 1_000 });
+  const version = await retrying(() => ask(transport, '/version'), { signal, logger, failure, maxMs: 1_000 });
+  return version === undefined ? undefined : whyTooOld(version as Version);
 }

@@ -113,7 +113,7 @@ export class Standby {
     const { config, logger } = this.options;
     const { namespace, name } = getManager(config);
     try {
-      const found = await this.client.find({ ...getManager(config) }, { metadataOnly: true });
+      const found = await this.client.find(getManager(config), { metadataOnly: true });
       if (found === undefined) return;
       const { uid: own, resourceVersion } = found.metadata;
       const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid: own, resourceVersion };
