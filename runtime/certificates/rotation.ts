@@ -6,7 +6,7 @@ import { retrying } from '../async/retrying.ts';
 import { watchChanges, type Watching } from '../kubernetes/watch/watches.ts';
 import type { IssuedPair, IssuePair } from './issue.ts';
 import { isPairDue, withAuthority } from './plan-certificates.ts';
-import type { CertificateStore, StoredPair } from './store.ts';
+import type { CertificateStore } from './store.ts';
 
 interface RotationOptions extends Watching {
   readonly store: CertificateStore;
@@ -45,11 +45,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
 }
 
 /** A missing Secret may be about to come back, because Pulumi deletes and creates one whose content changes. */
-async function readPair(
-  store: CertificateStore,
-  graceMs: number,
-  signal: AbortSignal,
-): Promise<StoredPair | undefined> {
+async function readPair(store: CertificateStore, graceMs: number, signal: AbortSignal) {
   const found = await store.readPair();
   if (found !== undefined || (await store.readTrust()).every((bundle) => bundle === '')) return found;
   await sleep(graceMs, undefined, { signal });

@@ -49,6 +49,15 @@ export function certificateSource(
   const changes = watchChanges(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
   let served: StoredPair | undefined;
   let isMissing = false;
+  /** Every replica waits until the API server trusts a new authority, so that no call of the webhook fails. */
+  const waitForTrust = async (pair: StoredPair): Promise<void> => {
+    const signer = findSigner(pair);
+    const isNews = signer !== undefined && (await store.announce(signer, Date.now()));
+    if (isNews) watching.logger.info({}, 'CA of the webhook certificate added to caBundle');
+    if (pair.resourceVersion === served?.resourceVersion) return;
+    // Another replica may have announced it a moment ago, also an old one that a tool restored.
+    await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
+  };
   return {
     place,
     // No pair is issued while the installation stands by, and the watch reports a new one.
@@ -58,7 +67,7 @@ export function certificateSource(
       const pair = await store.readPair();
       isMissing = pair === undefined;
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
-      if (!isExternal) await waitForTrust(pair, served, store, watching.logger);
+      if (!isExternal) await waitForTrust(pair);
       served = pair;
       return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
     },
@@ -74,21 +83,6 @@ const fromFolder = (directory: string): CertificateSource => ({
   }),
   untilNextCheck: (_isServed, signal) => sleep(RETRY_MS, undefined, { signal, ref: false }),
 });
-
-/** Every replica waits until the API server trusts a new authority, so that no call of the webhook fails. */
-async function waitForTrust(
-  pair: StoredPair,
-  served: StoredPair | undefined,
-  store: CertificateStore,
-  logger: Logger,
-): Promise<void> {
-  const signer = findSigner(pair);
-  const isNews = signer !== undefined && (await store.announce(signer, Date.now()));
-  if (isNews) logger.info({}, 'CA of the webhook certificate added to caBundle');
-  if (pair.resourceVersion === served?.resourceVersion) return;
-  // Another replica may have announced it a moment ago, also an old one that a tool restored.
-  await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
-}
 
 /** A pair that does not fit is reported once, and the previous one stays. The result tells if any pair is served. */
 export function followCertificate(options: FollowOptions): () => boolean {
