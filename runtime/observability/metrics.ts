@@ -149,10 +149,8 @@ export function setUnlessZero<L extends string>(gauge: Gauge<L>, labels: Record<
   else gauge.set(labels, value);
 }
 
-type Counted = Pick<Metrics, 'reviews' | 'telemetryReloads' | 'changes' | 'reverts'>;
-
 /** Prometheus sees no increase in a series that begins at 1, so alerts and dashboards need a series that begins at 0. */
-function beginAtZero({ reviews, telemetryReloads, ...metrics }: Counted): void {
+function beginAtZero({ reviews, telemetryReloads, ...metrics }: Metrics): void {
   for (const webhook of [paths.inject, paths.lumigoes])
     for (const outcome of outcomes.review) reviews.inc({ webhook, outcome }, 0);
   for (const outcome of outcomes.reload) telemetryReloads.inc({ outcome }, 0);
