@@ -10,7 +10,7 @@ import type { Invocation } from './invocation.ts';
 export const run = inCluster(async ({ client }, invocation: Invocation) => {
   const { environment } = invocation;
   const config = readConfiguration(updaterKinds, environment, 'dev');
-  const helm = openHelm({ namespace: config.operatorNamespace, environment });
+  const helm = openHelm(config.operatorNamespace, environment);
   try {
     if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
       throw new Error('the operator was not updated. See the log for the reason');

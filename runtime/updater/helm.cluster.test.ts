@@ -17,7 +17,7 @@ beforeAll(async () => {
   registry = await startRegistry();
   keyring = repository.makeKey('release');
   repository.makeKey('stranger');
-  helm = openHelm({ namespace: 'default', environment: { PATH: repository.bin } });
+  helm = openHelm('default', { PATH: repository.bin });
 });
 afterAll(async () => {
   helm?.close();
@@ -63,10 +63,7 @@ describe('an upgrade', () => {
   it('fails with its own cause if the state of the release cannot be read either', async () => {
     const PATH = repository.bin;
     // No API server listens there.
-    const unreachable = openHelm({
-      namespace: 'default',
-      environment: { PATH, HELM_KUBEAPISERVER: 'https://127.0.0.1:1' },
-    });
+    const unreachable = openHelm('default', { PATH, HELM_KUBEAPISERVER: 'https://127.0.0.1:1' });
     const upgraded = unreachable.upgrade('lumigo', '1.5.0', repository.publish('1.5.0'), 10).catch(describeError);
     expect(await upgraded).toMatch(/^1\.5\.0 could not be installed: helm upgrade failed: .*127\.0\.0\.1:1/);
     unreachable.close();

@@ -6,11 +6,6 @@ import { chartName } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Revision } from './plan-update.ts';
 
-interface HelmOptions {
-  readonly namespace: string;
-  readonly environment: NodeJS.ProcessEnv;
-}
-
 /** Each method throws an Error with Helm's message. */
 export type Helm = ReturnType<typeof openHelm>;
 
@@ -24,7 +19,7 @@ interface HistoryEntry {
 const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
 
-export function openHelm({ namespace, environment }: HelmOptions) {
+export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
     ...environment,
@@ -42,7 +37,8 @@ export function openHelm({ namespace, environment }: HelmOptions) {
   };
   const newestIn = async (chart: string, range: string): Promise<readonly string[]> => {
     const metadata = await helm('show', 'chart', chart, '--version', range).catch(noneIfNoMatch);
-    return [/^version: (\S+)$/m.exec(metadata)?.[1] ?? []].flat();
+    const [, version] = /^version: (\S+)$/m.exec(metadata) ?? [];
+    return version === undefined ? [] : [version];
   };
 
   const history = async (release: string): Promise<readonly Revision[]> => {
