@@ -7,3 +7,7 @@ it.each(['table', 'json', 'yaml'] as const)('shows no token as %s, such as one i
   const text = await formatted(format, { now: `token from key '${token}'` }, ({ now }) => now);
   expect(text).toContain("token from key 't_…'");
 });
+
+it('shows no part of a token in YAML, which breaks a long text', async () => {
+  expect(await formatted('yaml', { now: `x: ${'x'.repeat(70)}${token}` }, String)).not.toContain('a1a1');
+});

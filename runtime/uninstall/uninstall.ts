@@ -72,7 +72,7 @@ class Cleaner {
   readonly traced = new Set<string>();
   /** Undefined before the first list. */
   left: readonly LumigoResource[] | undefined;
-  /** Of the last round. */
+  /** Those of the last round. */
   problems: readonly string[] = [];
   private failures = new Map<string, string>();
   private stepDownAt = -Infinity;
