@@ -234,15 +234,14 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
   it('removes no injection if only the account or only the Deployment was deleted', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
-    const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
-    if (deployed !== undefined) await cluster.client.delete(toRef(deployed));
+    const deployed = find(installation, 'Deployment');
+    await cluster.client.delete(toRef(deployed));
     await operator.stopManager();
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
-    if (deployed !== undefined) await apply(cluster.client, deployed);
+    await apply(cluster.client, deployed);
     await operator.startManager();
     await waitForProtected(operator, true);
-    const [account] = installation.manifests.filter(({ kind }) => kind === 'ServiceAccount');
-    if (account !== undefined) await cluster.client.delete(toRef(account));
+    await cluster.client.delete(toRef(find(installation, 'ServiceAccount')));
     await operator.stopManager();
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();

@@ -131,8 +131,13 @@ async function protect(through: (transport: Transport) => Transport = (transport
     await running;
     transport.close();
   };
-  return { account: getAccount(installed), end };
+  return end;
 }
+
+const account = getAccount(installed);
+const unprotect = () => cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+const waitForProtectedAccount = () =>
+  eventually(async () => expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer));
 
 describe('the protection of the clean-up', () => {
   beforeAll(async () => {
@@ -140,7 +145,7 @@ describe('the protection of the clean-up', () => {
   });
 
   it('protects all objects, in whatever order it reads them, also if each has its own list [F61]', async () => {
-    const { account, end } = await protect((transport) => ({
+    const end = await protect((transport) => ({
       ...transport,
       // API servers before Kubernetes 1.32 answer like this. The list of the account takes a moment longer.
       async stream(request) {
@@ -149,20 +154,16 @@ describe('the protection of the clean-up', () => {
         return transport.stream(request);
       },
     }));
-    await eventually(async () =>
-      expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer),
-    );
+    await waitForProtectedAccount();
     await end();
-    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    await unprotect();
   });
 
   it('is restored within a moment if another writer has replaced a protected object', async () => {
-    const { account, end } = await protect();
-    const isProtected = async () =>
-      expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer);
-    await eventually(isProtected);
-    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
-    await eventually(isProtected);
+    const end = await protect();
+    await waitForProtectedAccount();
+    await unprotect();
+    await waitForProtectedAccount();
     await end();
   });
 
@@ -182,9 +183,9 @@ describe('the protection of the clean-up', () => {
     const fence = () => {
       if (term.isOver) throw new Error('the term is over');
     };
-    const { account, end } = await protect(endingAt, fence);
+    const end = await protect(endingAt, fence);
     const read = async () => (await cluster.client.get(account)).metadata;
-    await eventually(async () => expect((await read()).finalizers).toContain(cleanupFinalizer));
+    await waitForProtectedAccount();
     await cluster.client.delete(account);
     term.isDeleted = true;
     const { uid } = await read();
@@ -192,7 +193,7 @@ describe('the protection of the clean-up', () => {
     if (isRestored) await eventually(async () => expect((await read()).uid).not.toBe(uid));
     await end();
     if (!isRestored) expect(await read()).toMatchObject({ uid, finalizers: [cleanupFinalizer] });
-    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    await unprotect();
     installation = await install(cluster.client, {});
   });
 
@@ -206,7 +207,7 @@ describe('the protection of the clean-up', () => {
     await cluster.client.patch({ ...role, name }, { kind: 'merge', body: { rules: less } });
     const transport = await managerTransport(cluster, installation);
     const body = { metadata: { annotations: { probe: 'yes' } } };
-    const probe = () => createClient(transport).patch(getAccount(installed), { kind: 'merge', body }, { dryRun: true });
+    const probe = () => createClient(transport).patch(account, { kind: 'merge', body }, { dryRun: true });
     // The API server withdraws a right a moment after it stores the role.
     await eventually(() => expect(probe()).rejects.toThrow('cannot patch resource'));
     transport.close();
@@ -216,8 +217,8 @@ describe('the protection of the clean-up', () => {
           verb === 'patch' && objectRef?.resource === 'serviceaccounts' && responseStatus?.code === 403,
       );
     const { length } = refused();
-    const { account, end } = await protect();
-    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    const end = await protect();
+    await unprotect();
     await eventually(() => expect(refused().length).toBeGreaterThan(length + 4));
     const times = refused()
       .slice(length)

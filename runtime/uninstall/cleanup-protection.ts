@@ -45,8 +45,11 @@ export class CleanupProtection {
     for (const topic of news) topic.on(() => needed() !== this.wanted && changes.touch(), signal);
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
-    for (let isDue = true; !signal.aborted; isDue = (await wait(IDLE_MS)) || needed() !== this.wanted)
+    let isDue = true;
+    while (!signal.aborted) {
       if (isDue) await retrying(() => this.check(client, term), { signal, logger, failure, wait, maxMs: 5 * 60_000 });
+      isDue = (await wait(IDLE_MS)) || needed() !== this.wanted;
+    }
   };
 
   private async check(client: Client, term: LeadingContext): Promise<void> {
@@ -75,8 +78,7 @@ export class CleanupProtection {
       { deleted: refs.map(({ kind, name }) => `${kind} ${name}`) },
       'deleted while the operator runs: restoring the account with new pods, rights have to be applied again',
     );
-    const authorization = await freshToken(client, installed);
-    const fresh = withBounds(transport, { authorization });
+    const fresh = withBounds(transport, { authorization: await freshToken(client, installed) });
     const rights = refs.filter(({ kind }) => kind !== 'ServiceAccount');
     term.signal.throwIfAborted();
     term.fence();

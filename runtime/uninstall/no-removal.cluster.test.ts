@@ -10,6 +10,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
+import { getManager } from '../installation/installation.ts';
 import { getAccount, protectedObjects } from './protected-objects.ts';
 
 let operator: OperatorBench;
@@ -29,10 +30,8 @@ const held = () => protectedObjects(installedAs(operator.installation));
 
 /** A rollback gives the Deployment to another operator and deletes the objects that this does not use. */
 async function handOver(): Promise<void> {
-  const [deployed] = operator.installation.manifests.filter(({ kind }) => kind === 'Deployment');
-  if (deployed === undefined) throw new Error('no Deployment');
   const body = { spec: { template: { spec: { serviceAccountName: 'another', serviceAccount: 'another' } } } };
-  await operator.cluster.client.patch(toRef(deployed), { kind: 'merge', body });
+  await operator.cluster.client.patch(getManager(installedAs(operator.installation)), { kind: 'merge', body });
 }
 
 async function deleteHeld(pauseMs = 0): Promise<void> {
@@ -102,7 +101,6 @@ describe('no removal', () => {
     const namespace = await instrumentedAndProtected(operator);
     const own = installedAs(operator.installation);
     const account = getAccount(own);
-    const deployed = { ...deployment, namespace: account.namespace, name: account.name };
     const keepsakes = { labels: { theirs: 'kept' }, annotations: { 'example.com/theirs': 'kept' } };
     const body = { metadata: keepsakes, imagePullSecrets: [{ name: 'theirs' }] };
     await client.patch(account, { kind: 'merge', body });
@@ -112,7 +110,7 @@ describe('no removal', () => {
       async () => {
         const found = await client.get(account);
         expect(found.metadata.uid).not.toBe(before.metadata.uid);
-        const { spec } = (await client.get(deployed)) as { spec?: { template: PodTemplate } };
+        const { spec } = (await client.get(getManager(own))) as { spec?: { template: PodTemplate } };
         expect(spec?.template.metadata?.annotations).toHaveProperty([restartedAt]);
         return found;
       },

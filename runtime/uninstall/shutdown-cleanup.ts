@@ -54,7 +54,7 @@ async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, acco
   const after = (ms: number): number => Date.now() + Math.max(LEAST_MS, ms - ageMs);
   const end = after(CLEANING_MS);
   if (await claim(client, config, config.podName)) await cleanUp(options, client, after(CHANGES_MS), end);
-  else for (; Date.now() < end; await sleep(POLL_MS)) if (await isReleased(client, config)) return;
+  else if (await isReleasedUntil(client, config, end)) return;
   await release(client, protectedObjects(config));
 }
 
@@ -72,10 +72,13 @@ async function claim(client: Client, installed: Installed, identity: string): Pr
   return claimed ?? true;
 }
 
-/** The request of an account that was released may be refused. */
-async function isReleased(client: Client, installed: Installed): Promise<boolean> {
-  const account = await client.find(getAccount(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
-  return account === undefined || !isProtected(account);
+/** Waits until `end` (by Date.now). The request of an account that was released may be refused. */
+async function isReleasedUntil(client: Client, installed: Installed, end: number): Promise<boolean> {
+  for (; Date.now() < end; await sleep(POLL_MS)) {
+    const account = await client.find(getAccount(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
+    if (account === undefined || !isProtected(account)) return true;
+  }
+  return false;
 }
 
 /** Changes no workload after `until`, and ends at `end` (by Date.now). Does nothing if another operator stays. */
