@@ -35,13 +35,12 @@ export async function decisionContext({ transport, client }: Cluster, invocation
   const { config: found, note } = await findConfig(client, invocation.environment, namespace);
   if (note !== undefined) invocation.note(note);
   const config: InjectionConfig = await withPlatform(found, transport);
-  const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
   return {
     client,
     config,
     injector: toInjector(config),
     renew: config.updateOnUpgrade,
     note: invocation.note,
-    isExcluded: (each: string) => excluded.has(each),
+    isExcluded: (each: string) => each === config.operatorNamespace || config.excludedNamespaces.includes(each),
   };
 }

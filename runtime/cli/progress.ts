@@ -12,7 +12,9 @@ export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIE
     isShown = true;
     if (current !== '') stderr.write(isTerminal ? `${CLEAR}${current} …` : `${current} …\n`);
   };
-  const clear = () => isShown && isTerminal && stderr.write(CLEAR);
+  const clear = () => {
+    if (isShown && isTerminal) stderr.write(CLEAR);
+  };
   const timer = setTimeout(show, quietMs);
   timer.unref();
   const end = () => {
