@@ -11,7 +11,7 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
-import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { getAccount } from '../uninstall/protected-objects.ts';
@@ -128,12 +128,7 @@ async function removeRights(): Promise<void> {
   const rights = installation.manifests.filter(
     ({ kind, metadata }) => kinds.includes(kind) && !metadata.name?.includes(suffixes.telemetryProxy),
   );
-  // The manager releases its account last.
-  const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(toRef);
-  await eventually(async () => {
-    if (account !== undefined)
-      expect((await cluster.client.get(account)).metadata.finalizers).toEqual([cleanupFinalizer]);
-  });
+  await waitForProtected(operator, true);
   for (const manifest of rights) await cluster.client.delete(toRef(manifest));
   await operator.stopManager();
   for (const manifest of rights) await waitForDeletion(cluster, manifest);

@@ -2,10 +2,8 @@ import { suffixes } from '../contract.ts';
 import { needed, rule, type PolicyRule } from './permissions.ts';
 
 const admission = 'admissionregistration.k8s.io';
-const policies = ['validating', 'mutating'].flatMap((each) => [
-  `${each}admissionpolicies`,
-  `${each}admissionpolicybindings`,
-]);
+const policies =
+  'validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings';
 const allowed = (why: string, granted: PolicyRule) => needed(why, 'diagnostics/diagnostics', granted);
 
 /** The rights of `helm test`, which exist while it runs. */
@@ -21,7 +19,7 @@ export const checkPermissions = {
       "to see until when the webhook's certificate is trusted",
       rule(admission, 'mutatingwebhookconfigurations', 'get', `NAME${suffixes.injectorWebhook}`),
     ),
-    allowed('to see if the policies are bound and valid', rule(admission, policies.join(' '), 'list')),
+    allowed('to see if the policies are bound and valid', rule(admission, policies, 'list')),
     allowed('to see if they are ready', rule('operator.lumigo.io', 'lumigoes', 'list')),
   ],
   checkProbe: [allowed('to probe the webhook by a dry run', rule('operator.lumigo.io', 'lumigoes', 'create'))],
