@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { injected, injector, made } from '../../sandbox/testing/injection.ts';
+import { injected, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -32,10 +32,10 @@ const reported = (generation: number, observedGeneration?: number, ...types: rea
 const original = (type: string) => ({ type, status: 'True', message: 'm', lastTransitionTime: 't' });
 
 /** The status with one Deployment. */
-function under(conditions: readonly object[], workload: Workload) {
+function under(conditions: readonly object[], workload: Workload, instrumentedResources: readonly object[] = []) {
   const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation: 1 };
   const spec = { lumigoToken: { secretRef: { name: 's', key: 'k' } } };
-  const lumigo = { metadata, spec, status: { conditions } } as unknown as LumigoResource;
+  const lumigo = { metadata, spec, status: { conditions, instrumentedResources } } as unknown as LumigoResource;
   const workloads = [{ kind: workloadKinds.deployment, workload }];
   const config = { rolloutStrategy: 'progressive' } as const;
   return statusOfNamespace({ namespace: 'shop', policy: getPolicy([lumigo]), lumigo, workloads, injector, config });
@@ -68,6 +68,17 @@ describe('the status of a namespace', () => {
     const template = injected(toTemplate(made()) as PodTemplate) as PodTemplate;
     const found = under([condition('Active')], withTemplate(made(), template));
     expect(found.workloads).toMatchObject([{ state: 'instrumented', details: 'has no record' }]);
+  });
+
+  it.each([
+    ['RollingOut', 'rolling out'],
+    ['Verified', 'verified'],
+    [undefined, 'instrumented'],
+  ])('shows an injected workload that the Lumigo resource lists as %s as %s', (state, expected) => {
+    const workload = withMetadata(instrumented(), { uid: 'w' });
+    expect(under([condition('Active')], workload, [{ uid: 'w', state }]).workloads).toMatchObject([
+      { state: expected },
+    ]);
   });
 
   it.each([
