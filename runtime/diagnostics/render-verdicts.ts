@@ -4,7 +4,7 @@ import { withoutTokens } from '../wording/token.ts';
 import { abridged } from './table.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { inOrder, getBatches, type Waiting } from '../rollout/batches.ts';
+import { inOrder, getBatches } from '../rollout/batches.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 
 const VALUE_WIDTH = 140;
