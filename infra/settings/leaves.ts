@@ -5,10 +5,10 @@ import { z } from 'zod';
 
 const word = () => z.string({ error: 'must be a text' });
 
-export const dnsLabel = (maxLength = 63) =>
+export const dnsLabel = () =>
   word()
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
-    .max(maxLength, `must be at most ${maxLength} characters long`);
+    .max(63, 'must be at most 63 characters long');
 
 /** A name that a Service's name can begin with, which is stricter than other names. */
 export const serviceName = (maxLength: number) =>

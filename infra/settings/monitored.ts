@@ -3,6 +3,13 @@ import { optInDefaults } from '../../runtime/contract.ts';
 import { isToken, tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
 import { dnsLabel, dnsSubdomain, fields, flag, labelSelector, secret, secretKey, section, text } from './leaves.ts';
 
+const sends = (what: string) =>
+  flag()
+    .optional()
+    .describe(
+      `Sends ${what} of its workloads to Lumigo. Default: true, unless an existing \`Lumigo\` resource says otherwise.`,
+    );
+
 const monitoredNamespace = fields({
   namespace: dnsLabel().optional().describe('The namespace to trace. Set this or `selector`.'),
   selector: labelSelector()
@@ -12,16 +19,8 @@ const monitoredNamespace = fields({
     .optional()
     .describe('The Secret with the Lumigo token in that namespace. Default: `lumigoToken.secretName`.'),
   secretKey: secretKey().optional().describe('The key of the token in the Secret. Default: `lumigoToken.secretKey`.'),
-  tracingEnabled: flag()
-    .optional()
-    .describe(
-      'Sends traces of its workloads to Lumigo. Default: true, unless an existing `Lumigo` resource says otherwise.',
-    ),
-  loggingEnabled: flag()
-    .optional()
-    .describe(
-      'Sends logs of its workloads to Lumigo. Default: true, unless an existing `Lumigo` resource says otherwise.',
-    ),
+  tracingEnabled: sends('traces'),
+  loggingEnabled: sends('logs'),
 });
 
 export const monitoredNamespaces = z

@@ -1,16 +1,6 @@
 import { opaqueList, section, stringMap } from './leaves.ts';
 
 /** The pods whose place can be set. `clusterAgent` is the name of the node collector in the original operator's chart. */
-export const podsOfInstallation = [
-  'controllerManager',
-  'uninstallHook',
-  'updater',
-  'clusterAgent',
-  'kubeStateMetrics',
-] as const;
-
-export type PodOfInstallation = (typeof podsOfInstallation)[number];
-
 const meant = {
   controllerManager: "the operator's",
   uninstallHook: "the uninstall hook's",
@@ -18,6 +8,10 @@ const meant = {
   clusterAgent: "the node collector's",
   kubeStateMetrics: "kube-state-metrics'",
 };
+
+export type PodOfInstallation = keyof typeof meant;
+
+export const podsOfInstallation = Object.keys(meant) as readonly PodOfInstallation[];
 
 /** The settings for all pods, and for each of them. An empty list means those for all. */
 export const tolerations = section({

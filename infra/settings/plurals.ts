@@ -1,16 +1,10 @@
 import { lumigo } from '../../runtime/contract.ts';
 
-const irregular: Readonly<Record<string, string>> = {
-  [lumigo.kind]: lumigo.plural,
-  PriorityClass: 'priorityclasses',
-  NetworkPolicy: 'networkpolicies',
-  Ingress: 'ingresses',
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  MutatingAdmissionPolicy: 'mutatingadmissionpolicies',
-};
-
 /** Returns the plural name of a kind in the API, for the kinds of an installation and of workloads. */
-export const toPlural = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
+export function toPlural(kind: string): string {
+  if (kind === lumigo.kind) return lumigo.plural;
+  return `${kind.toLowerCase().replace(/y$/, 'ie').replace(/s$/, 'se')}s`;
+}
 
 /** Splits an `apiVersion`. The core group has no name. */
 export function getGroupVersion(apiVersion: string): { readonly group: string; readonly version: string } {

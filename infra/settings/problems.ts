@@ -6,13 +6,11 @@ import { withdrawnSetting } from './withdrawn.ts';
 
 type Issue = z.core.$ZodIssue;
 
-export function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  );
-}
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
 
 /** Returns a sentence for each problem, which shows no secret value and none that may contain a token. */
 export function getProblems(issues: readonly Issue[], given: unknown): readonly string[] {
@@ -21,17 +19,14 @@ export function getProblems(issues: readonly Issue[], given: unknown): readonly 
     const where = pathText(issue.path);
     const value = valueAt(given, issue.path);
     const shown = isSecret(where) ? getKind(value) : found(value);
-    return [
-      where === '' ? `the settings ${issue.message}, but are ${shown}` : `${where} ${issue.message}, but is ${shown}`,
-    ];
+    if (where === '') return [`the settings ${issue.message}, but are ${shown}`];
+    return [`${where} ${issue.message}, but is ${shown}`];
   });
 }
 
 /** Returns true if a path is a secret setting, in one, or contains one. */
 const isSecret = (path: string): boolean =>
-  secretPaths().some(
-    (secret) => path === '' || path === secret || `${path}.`.startsWith(`${secret}.`) || secret.startsWith(`${path}.`),
-  );
+  path === '' || secretPaths().some((secret) => `${path}.`.startsWith(`${secret}.`) || secret.startsWith(`${path}.`));
 
 function unknownSetting(path: readonly PropertyKey[]): string {
   const written = pathText(path);
@@ -68,8 +63,13 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 function getKind(value: unknown): string {
   if (value === undefined) return 'missing';
-  const kind = Array.isArray(value) ? 'a list' : value === null || value === '' ? 'empty' : kinds[typeof value];
-  return `${kind ?? 'something else'} (not shown, because it may hold a token)`;
+  return `${describeKind(value)} (not shown, because it may hold a token)`;
+}
+
+function describeKind(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null || value === '') return 'empty';
+  return kinds[typeof value] ?? 'something else';
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -51,6 +51,11 @@ export const linuxNodes = {
   },
 };
 
+const otherEndpoint = (what: string) =>
+  orEmpty(httpUrl(), 'must be an http:// or https:// URL without a slash at its end, or empty').describe(
+    `OTLP/HTTP endpoint for ${what}. Empty: \`endpoint.otlp.url\`.`,
+  );
+
 /** All settings, from which the deliveries' values, their schema, the reference in docs/ and the runtime's configuration derive. */
 export const settingsSchema = fields({
   name: serviceName(NAME_LENGTH)
@@ -80,13 +85,8 @@ export const settingsSchema = fields({
       url: httpUrl()
         .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
         .describe('OTLP/HTTP endpoint for telemetry.'),
-      logs_url: orEmpty(httpUrl(), 'must be an http:// or https:// URL without a slash at its end, or empty').describe(
-        'OTLP/HTTP endpoint for logs, Kubernetes events and objects. Empty: `endpoint.otlp.url`.',
-      ),
-      metrics_url: orEmpty(
-        httpUrl(),
-        'must be an http:// or https:// URL without a slash at its end, or empty',
-      ).describe('OTLP/HTTP endpoint for metrics. Empty: `endpoint.otlp.url`.'),
+      logs_url: otherEndpoint('logs, Kubernetes events and objects'),
+      metrics_url: otherEndpoint('metrics'),
     }),
   }),
   telemetry: section({

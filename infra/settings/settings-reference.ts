@@ -14,9 +14,10 @@ const FIRST = [
   'updater.mode',
 ];
 
-const withoutValue = (value: unknown): string | undefined => ({ undefined: '(required)', null: '' })[String(value)];
-
-const fallbackText = (value: unknown): string => withoutValue(value) ?? `\`${JSON.stringify(value)}\``;
+function fallbackText(value: unknown): string {
+  if (value === undefined) return '(required)';
+  return value === null ? '' : `\`${JSON.stringify(value)}\``;
+}
 
 const table = (entries: readonly SettingEntry[]): string =>
   markdownTable(

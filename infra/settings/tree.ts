@@ -14,6 +14,7 @@ export interface SettingEntry {
 
 export interface JsonSchema {
   readonly type?: string;
+  readonly enum?: readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   /** No message shows the value. */
@@ -26,15 +27,17 @@ export interface JsonSchema {
 
 /** Returns the rules of settings in the secret section `lumigoToken`: a pattern, and the message if it does not match. */
 export const secretRules = () => {
-  const { properties = {} } = z.toJSONSchema(settingsSchema.shape.lumigoToken, { io: 'input' }) as JsonSchema;
+  const { properties = {} } = settingsJsonSchema().properties?.['lumigoToken'] ?? {};
   return Object.entries(properties).map(([key, { pattern = '' }]) => {
     const { error } = settingsSchema.safeParse({ lumigoToken: { [key]: '!' } });
     return { key, pattern, message: error?.issues[0]?.message ?? '' };
   });
 };
 
-export const secretPaths = (): readonly string[] =>
-  secretsIn(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
+/** Returns the form of the settings that a user may leave out or set. */
+export const settingsJsonSchema = () => z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema;
+
+export const secretPaths = (): readonly string[] => secretsIn(settingsJsonSchema(), '');
 
 const secretsIn = ({ writeOnly, properties = {} }: JsonSchema, path: string): string[] =>
   writeOnly === true
@@ -42,18 +45,16 @@ const secretsIn = ({ writeOnly, properties = {} }: JsonSchema, path: string): st
     : Object.entries(properties).flatMap(([key, child]) => secretsIn(child, path === '' ? key : `${path}.${key}`));
 
 /** Returns each setting in the order of the schema. A list precedes the keys of its items. */
-export function settingEntries(): readonly SettingEntry[] {
-  return getEntries(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
-}
+export const settingEntries = (): readonly SettingEntry[] => getEntries(settingsJsonSchema(), '', false);
 
-function getEntries(schema: JsonSchema, path: string, isRequired = false): SettingEntry[] {
+function getEntries(schema: JsonSchema, path: string, isRequired: boolean): SettingEntry[] {
   const { description: meaning, default: given } = schema;
   const fallback = given ?? (isRequired ? undefined : null);
   const own = meaning === undefined ? [] : [{ path, fallback, meaning, type: typeOf(schema) }];
   const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
-    getEntries(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key)),
+    getEntries(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key) === true),
   );
-  const items = schema.items?.properties === undefined ? [] : getEntries(schema.items, `${path}[]`);
+  const items = schema.items?.properties === undefined ? [] : getEntries(schema.items, `${path}[]`, false);
   return [...own, ...children, ...items];
 }
 
