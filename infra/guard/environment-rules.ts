@@ -1,9 +1,4 @@
-import {
-  currentFormat,
-  getVariables,
-  type InjectedVariable,
-  type InjectedSettings,
-} from '../../runtime/injection/variables.ts';
+import { currentFormat, getVariables, type InjectedSettings } from '../../runtime/injection/variables.ts';
 import { tracerSettings } from '../../runtime/injection/tracer-settings.ts';
 import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from '../constructs/cel.ts';
 import { isVariable, STRING } from './record-rules.ts';
@@ -11,18 +6,18 @@ import { anything, hasShape, type Shape } from './shape.ts';
 
 const rows = getVariables(currentFormat);
 const names = rows.map(({ name }) => name);
+/** Lists, to which users may add entries. */
+const joined = rows.filter((row) => 'joined' in row);
+const others = rows.flatMap((row) => ('joined' in row ? [] : [row]));
 
 const CONTAINER = '{container}';
 const ENDPOINT = '{endpoint}';
 const ANY = '{any}';
 const recorded: InjectedSettings = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
-export const environmentVariables: Readonly<Record<string, Cel>> = {
-  injectedNames: `${texts(names)} + variables.originalStateVariablesBefore`,
-};
+export const injectedNames: Cel = `${texts(names)} + variables.originalStateVariablesBefore`;
 
-/** The names of list variables, to which users may add entries. */
-export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) => name);
+export const joinedNames = joined.map(({ name }) => name);
 
 const isSettingName = (variable: Cel): Cel => `${variable}.name.matches(${text(tracerSettings.name)})`;
 
@@ -31,16 +26,17 @@ export const isInjected = (variable: Cel): Cel =>
   `(${variable}.name in variables.injectedNames || ${isSettingName(variable)})`;
 
 const reference = { name: anything, key: anything, optional: true };
-const settingForms: readonly { readonly [key: string]: Shape }[] = [
-  { value: anything },
-  ...['secretKeyRef', 'configMapKeyRef'].map((source) => ({ valueFrom: { [source]: reference } })),
+const settingForms: readonly Shape[] = [
+  { name: anything, value: anything },
+  { name: anything, valueFrom: { secretKeyRef: reference } },
+  { name: anything, valueFrom: { configMapKeyRef: reference } },
 ];
 
 const isSetting = (variable: Cel): Cel =>
   all(
     `!(${variable}.name in ${texts(names)})`,
     isSettingName(variable),
-    any(...settingForms.map((form) => hasShape(variable, { name: anything, ...form }))),
+    any(...settingForms.map((form) => hasShape(variable, form))),
   );
 
 export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env', '[]');
@@ -49,45 +45,40 @@ export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env',
 export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
   const env = getEnvironment(container);
   const former = getEnvironment(before);
-  const joined = rows.filter((row) => 'joined' in row);
   return [
     sameItemsBut(env, former, isInjected),
     `${env}.filter(variable, ${isInjected('variable')} && !(variable.name in ${texts(joinedNames)})).all(variable, ${any(
       `variable in ${former}`,
       isSetting('variable'),
-      ...rows.flatMap((row) => isWritten('variable', row, `${container}.name`)),
+      ...others.flatMap((row) => isWritten('variable', row, `${container}.name`)),
       `variables.replacedBefore.exists(json, ${isVariable('json', 'variable')})`,
     )})`,
     ...joined.map(({ name, joined: entry }) => sameEntries(env, former, name, entry)),
   ];
 };
 
-function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readonly Cel[] {
-  if ('joined' in row) return [];
+function isWritten(variable: Cel, row: (typeof others)[number], container: Cel): readonly Cel[] {
   const flags = [true, false];
   const written = flags.flatMap((traces) => flags.map((logs) => row.write({ ...recorded, traces, logs }, CONTAINER)));
   const forms = new Map(written.map((form) => [JSON.stringify(form), form]));
-  return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...toShape(form, container) }));
+  return [...forms.values()].map((form) => hasShape(variable, toShape({ name: row.name, ...form }, container)));
 }
 
 /** Patterns of the written references, as JSON. A removal may restore them, because it grants no more than the injection. */
-export const writtenReferences: readonly string[] = rows.flatMap((row) => {
-  const form = 'joined' in row ? {} : row.write(recorded, CONTAINER);
+export const writtenReferences: readonly string[] = others.flatMap((row) => {
+  const form = row.write(recorded, CONTAINER);
   if (form.valueFrom === undefined) return [];
   const json = JSON.stringify({ name: row.name, ...form }).replace(/[{}.[\]]/g, String.raw`\$&`);
   return [`^${json.replaceAll(String.raw`"\{any\}"`, STRING)}$`];
 });
 
-function toShape<T>(form: T, container: Cel): { readonly [key: string]: Shape } {
-  const shape = (value: unknown): Shape => {
-    if (value === ANY) return anything;
-    if (value === CONTAINER) return (path) => `${path} == ${container}`;
-    if (typeof value === 'string' && value.startsWith(ENDPOINT))
-      return (path) => `${path} == variables.endpoint + ${text(value.slice(ENDPOINT.length))}`;
-    if (typeof value !== 'object' || value === null) return value as Shape;
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, shape(child)]));
-  };
-  return shape(form) as { readonly [key: string]: Shape };
+function toShape(value: unknown, container: Cel): Shape {
+  if (value === ANY) return anything;
+  if (value === CONTAINER) return (path) => `${path} == ${container}`;
+  if (typeof value === 'string' && value.startsWith(ENDPOINT))
+    return (path) => `${path} == variables.endpoint + ${text(value.slice(ENDPOINT.length))}`;
+  if (typeof value !== 'object' || value === null) return value as Shape;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, toShape(child, container)]));
 }
 
 /** An entry of a list, by the separators of runtime/injection/joined-list.ts. */

@@ -188,7 +188,8 @@ describe('the guard', () => {
   let stored: Workload;
   beforeAll(async () => {
     const namespace = await guarded.testCluster.namespace('forged');
-    [plain, stored] = [await created(namespace), await created(namespace)];
+    plain = await created(namespace);
+    stored = await created(namespace);
     stored = await write(guarded.manager, stored, injected(stored));
   });
 

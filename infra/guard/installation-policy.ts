@@ -2,11 +2,9 @@ import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/cont
 import type { Settings } from '../settings/schema.ts';
 import { all, any, fieldOr, sameExcept, texts, type Cel } from '../constructs/cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
-import { ownName, ownObjectVariables, toRule, toValidation, type OwnObject } from './own-object-rules.ts';
+import { ownName, toPolicy, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
-const core = { group: '', version: 'v1' } as const;
 /** In seconds. It is the default lifetime of a token. */
 const TOKEN_LIFE = 3_600;
 
@@ -36,7 +34,7 @@ const releases = {
 };
 
 const protectedBy = (resource: string): OwnObject => ({
-  ...rbac,
+  group: 'rbac.authorization.k8s.io',
   resource,
   suffix: suffixes.managerRole,
   may: 'change only its own finalizer and owners of its role and the binding',
@@ -50,20 +48,20 @@ const objects: readonly OwnObject[] = [
   protectedBy('clusterroles'),
   protectedBy('clusterrolebindings'),
   {
-    ...core,
+    group: '',
     resource: 'serviceaccounts',
     may: 'restore its own account, and change only its own metadata of it',
     create: isOwn(suffixes.manager),
     update: all(same(), sameMetadata(object, before, { ...releases, annotations: isOurKey })),
   },
   {
-    ...core,
+    group: '',
     resource: 'serviceaccounts/token',
     may: `request tokens that are valid for at most ${TOKEN_LIFE} s`,
     create: `${object}.spec.expirationSeconds <= ${TOKEN_LIFE}`,
   },
   {
-    ...core,
+    group: '',
     resource: 'secrets',
     may: "write only the webhook's certificate, and create the key of the node collectors",
     create: any(
@@ -77,7 +75,7 @@ const objects: readonly OwnObject[] = [
     ),
   },
   {
-    ...core,
+    group: '',
     resource: 'configmaps',
     may: 'write only the record of monitored namespaces and the list of workloads that sent telemetry',
     create: isOwnRecord,
@@ -85,7 +83,6 @@ const objects: readonly OwnObject[] = [
   },
   {
     group: 'coordination.k8s.io',
-    version: 'v1',
     resource: 'leases',
     may: 'write only the lease of its leader',
     create: isOwn(suffixes.lease),
@@ -93,7 +90,6 @@ const objects: readonly OwnObject[] = [
   },
   {
     group: 'admissionregistration.k8s.io',
-    version: 'v1',
     resource: 'mutatingwebhookconfigurations',
     suffix: suffixes.injectorWebhook,
     may: 'change only the caBundle of its webhooks',
@@ -104,7 +100,5 @@ const objects: readonly OwnObject[] = [
 export const installationPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardInstallation,
   namespace: settings.namespace,
-  rules: objects.map((row) => toRule(row, settings)),
-  variables: ownObjectVariables(settings),
-  validations: objects.map(toValidation),
+  ...toPolicy(objects, settings),
 });

@@ -15,7 +15,8 @@ type Field = 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
 /** Returns the condition that only the given metadata differ: labels and annotations by key, others by item. By default none may. */
 export const sameMetadata = (object: Cel, before: Cel, changes: Partial<Record<Field, Excepted>> = {}): Cel => {
   const field = (name: Field, empty: Cel, same: typeof sameBut): Cel => {
-    const [after, former] = [object, before].map((each) => fieldOr(each, `metadata.${name}`, empty)) as [Cel, Cel];
+    const after = fieldOr(object, `metadata.${name}`, empty);
+    const former = fieldOr(before, `metadata.${name}`, empty);
     const excepted = changes[name];
     return excepted === undefined ? `${after} == ${former}` : same(after, former, excepted);
   };

@@ -2,7 +2,7 @@ import { lumigo, probeLabel, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { all, any, fieldOr, sameExcept, text } from '../constructs/cel.ts';
 import { isFinalizer, sameMetadata } from './metadata-rules.ts';
-import { ownObjectVariables, toRule, toValidation, type OwnObject } from './own-object-rules.ts';
+import { toPolicy, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 import { excludedNamespaces } from './workload-policy.ts';
 
@@ -35,7 +35,6 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
   },
   {
     group: '',
-    version: 'v1',
     resource: 'secrets',
     may: 'create only Secrets of the type Opaque in other namespaces',
     // A Secret of another type can contain the token of any account in its namespace.
@@ -43,7 +42,6 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
   },
   {
     group: '',
-    version: 'v1',
     resource: 'pods/eviction',
     may: 'evict no pod of an excluded namespace',
     create: '!(request.namespace in variables.excludedNamespaces)',
@@ -51,11 +49,11 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
 ];
 
 export function namespacesPolicy(settings: Settings): Policy {
-  const objects = getObjects(settings);
+  const { rules, variables, validations } = toPolicy(getObjects(settings), settings);
   return {
     suffix: suffixes.guardNamespaces,
-    rules: objects.map((row) => toRule(row, settings)),
-    variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
-    validations: objects.map(toValidation),
+    rules,
+    variables: { ...variables, excludedNamespaces: excludedNamespaces(settings) },
+    validations,
   };
 }

@@ -1,10 +1,11 @@
 import { all, any, text, type Cel } from '../constructs/cel.ts';
 import type { Settings } from '../settings/schema.ts';
-import type { Policy, Rule, Validation } from './policy.ts';
+import type { Rule, Validation } from './policy.ts';
 
 export interface OwnObject {
   readonly group: string;
-  readonly version: string;
+  /** Default: v1. */
+  readonly version?: string;
   /** The plural, with a subresource after a slash. */
   readonly resource: string;
   /** The row is about the installation's object whose name has this ending. */
@@ -14,7 +15,20 @@ export interface OwnObject {
   readonly update?: Cel;
 }
 
-export const toRule = ({ group, version, resource, suffix, create, update }: OwnObject, { name }: Settings): Rule => ({
+/** Returns the rules of a policy about these objects, its variables, and a validation for each row. */
+export const toPolicy = (objects: readonly OwnObject[], { name, namespace }: Settings) => ({
+  rules: objects.map((row) => toRule(row, name)),
+  variables: {
+    installation: text(name),
+    operatorNamespace: text(namespace),
+    object: 'dyn(object)',
+    before: 'dyn(oldObject)',
+    resource: `request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')`,
+  },
+  validations: objects.map(toValidation),
+});
+
+const toRule = ({ group, version = 'v1', resource, suffix, create, update }: OwnObject, name: string): Rule => ({
   apiGroups: [group],
   apiVersions: [version],
   resources: [resource],
@@ -25,20 +39,12 @@ export const toRule = ({ group, version, resource, suffix, create, update }: Own
   ...(suffix === undefined ? {} : { resourceNames: [`${name}${suffix}`] }),
 });
 
-export function toValidation({ resource, may, create, update }: OwnObject): Validation {
+function toValidation({ resource, may, create, update }: OwnObject): Validation {
   const conditions = [
     ...(create === undefined ? [] : [any(`request.operation != 'CREATE'`, create)]),
     ...(update === undefined ? [] : [any(`request.operation != 'UPDATE'`, update)]),
   ];
   return { may, expression: any(`variables.resource != ${text(resource)}`, all(...conditions)) };
 }
-
-export const ownObjectVariables = ({ name, namespace }: Settings): Policy['variables'] => ({
-  installation: text(name),
-  operatorNamespace: text(namespace),
-  object: 'dyn(object)',
-  before: 'dyn(oldObject)',
-  resource: `request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')`,
-});
 
 export const ownName = (suffix: string): Cel => `variables.installation + ${text(suffix)}`;

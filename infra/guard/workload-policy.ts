@@ -4,11 +4,11 @@ import { all, listOf, text, type Cel } from '../constructs/cel.ts';
 import { injectionVariables } from '../constructs/injected.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import type { Settings } from '../settings/schema.ts';
-import { environmentVariables } from './environment-rules.ts';
+import { injectedNames } from './environment-rules.ts';
 import { metadataValidations } from './metadata-validations.ts';
 import { podValidations } from './pod-validations.ts';
 import type { Policy } from './policy.ts';
-import { originalStateValidations } from './record-validations.ts';
+import { recordValidation } from './record-validation.ts';
 import { workloadVariables } from './workload-variables.ts';
 
 export const excludedNamespaces = ({ webhook, namespace }: Settings): Cel =>
@@ -27,7 +27,7 @@ export const workloadPolicy = (settings: Settings): Policy => ({
       `request.name == ${text(`${settings.name}${suffixes.manager}`)}`,
     ),
     ...workloadVariables,
-    ...environmentVariables,
+    injectedNames,
   },
-  validations: [...metadataValidations, ...podValidations, ...originalStateValidations],
+  validations: [...metadataValidations, ...podValidations, recordValidation],
 });

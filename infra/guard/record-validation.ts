@@ -28,17 +28,15 @@ const names = (list: string, allowed: Cel): Cel =>
   `variables.${list}.all(name, name in variables.${list}Before || name in ${allowed})`;
 
 /** A removal restores the content of the record, so a new record may only contain parts of the object. */
-export const originalStateValidations: readonly Validation[] = [
-  {
-    may: 'record only values that an injection replaces',
-    expression: any(
-      'variables.record == variables.recordBefore',
-      all(
-        replaced,
-        replacedMounts,
-        names('originalStateVariables', 'variables.injectedNames'),
-        names('originalStatePullSecrets', 'variables.pullSecrets'),
-      ),
+export const recordValidation: Validation = {
+  may: 'record only values that an injection replaces',
+  expression: any(
+    'variables.record == variables.recordBefore',
+    all(
+      replaced,
+      replacedMounts,
+      names('originalStateVariables', 'variables.injectedNames'),
+      names('originalStatePullSecrets', 'variables.pullSecrets'),
     ),
-  },
-];
+  ),
+};
