@@ -1,21 +1,17 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
 import { Command } from 'commander';
-import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
+import { completeChart, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
 import { getNotices } from './settings/notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
-/** Without an extension, neither `cdk8s synth --stdout` nor `kubectl apply -f` of the folder takes the file for a manifest. */
-const kustomization = {
-  name: 'Kustomization',
-  text: `apiVersion: kustomize.config.k8s.io/v1beta1
+const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
   - lumigo-operator.k8s.yaml
-`,
-};
+`;
 
 /**
  * `npm run synth [-- --output FOLDER]`: writes plain YAML. If the settings cannot be installed, it exits with 1 and writes nothing.
@@ -31,7 +27,7 @@ function main(): number {
     for (const notice of getNotices(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
-    if (scaffold !== undefined) discard(scaffold);
+    if (scaffold !== undefined) rmSync(scaffold.folder, { recursive: true });
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
@@ -42,7 +38,8 @@ function writeManifests(app: App): Settings {
   const settings = loadSettings(process.env[settingsVariable], (warning) => process.stderr.write(`${warning}\n`));
   new Operator(app, 'lumigo-operator', { settings });
   app.synth();
-  writeFileSync(join(app.outdir, kustomization.name), kustomization.text);
+  // Without an extension, neither `cdk8s synth --stdout` nor `kubectl apply -f` of the folder takes the file for a manifest.
+  writeFileSync(join(app.outdir, 'Kustomization'), kustomization);
   // cdk8s does not show the standard output of an app.
   process.stdout.write(`${join(app.outdir, 'lumigo-operator.k8s.yaml')}\n`);
   return settings;

@@ -97,11 +97,6 @@ function addLastParts(scope: Construct, settings: Settings, delivery: Delivery):
   new HelmTest(scope, 'helm-test', settings);
 }
 
-const everyCollection = ({ clusterCollection: { metrics, logs } }: Settings) => ({
-  metrics: { ...metrics, enabled: true },
-  logs: { ...logs, enabled: true },
-});
-
 function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {
   const problems = [...deliveryProblems(delivery, settings)];
   if (problems.length > 0) throw new SettingsError(problems, 'The settings');
@@ -129,12 +124,12 @@ export const getRelease = (settings: Settings): readonly Manifest[] => {
 
 /** Returns the settings with each feature that adds objects, except the updater. */
 export function withEverything(settings: Settings): Settings {
-  const { metrics } = settings;
+  const { metrics, clusterCollection } = settings;
   return {
     ...settings,
     priorityClassName: '',
     priorityClass: { create: true },
-    guard: 'Deny' as const,
+    guard: 'Deny',
     monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
     networkPolicy: { ...settings.networkPolicy, enabled: true },
     metrics: {
@@ -144,12 +139,15 @@ export function withEverything(settings: Settings): Settings {
       silentWorkloadsRule: { ...metrics.silentWorkloadsRule, enabled: true },
       dashboard: { ...metrics.dashboard, enabled: true },
     },
-    certificates: { issuer: 'cert-manager' as const, issuerRef: {} },
+    certificates: { issuer: 'cert-manager', issuerRef: {} },
     injection: { ...settings.injection, podMode: true },
     telemetry: { ...settings.telemetry, namespaceLabels: ['any'] },
-    clusterCollection: everyCollection(settings),
+    clusterCollection: {
+      metrics: { ...clusterCollection.metrics, enabled: true },
+      logs: { ...clusterCollection.logs, enabled: true },
+    },
     kubeStateMetrics: { ...settings.kubeStateMetrics, install: true, address: '' },
     lumigoToken: { ...settings.lumigoToken, value: 'any' },
-    updater: { ...settings.updater, mode: 'off' as const },
+    updater: { ...settings.updater, mode: 'off' },
   };
 }

@@ -72,10 +72,14 @@ export const links = ({ home, docs }: Publisher) =>
 
 const kinds = ['added', 'changed', 'deprecated', 'removed', 'fixed', 'security'];
 
+/** Returns the section of a version in CHANGELOG.md, from its heading on, which may end with a date; empty if there is none. */
+export const sectionOf = (changelog: string, version: string): string =>
+  changelog.split(/^## /m).find((text) => text.split(/\s/, 1)[0]?.replace(/^\[|\]$/g, '') === version) ?? '';
+
 /** Returns the entries of a version in CHANGELOG.md; none if it has no section. */
 export function changesIn(changelog: string, version: string): { kind: string; description: string }[] {
-  const section = changelog.split(/^## /m).find((text) => text.split(/\s/, 1)[0]?.replace(/^\[|\]$/g, '') === version);
-  return (section ?? '').split(/^### /m).flatMap((text) => {
+  const section = sectionOf(changelog, version);
+  return section.split(/^### /m).flatMap((text) => {
     const kind = text.split('\n', 1)[0]?.trim().toLowerCase() ?? '';
     if (!kinds.includes(kind)) return [];
     return [...text.matchAll(/^- (.*(?:\n {2}.*)*)/gm)].map(([, entry = '']) => ({

@@ -474,9 +474,9 @@ describe('the Helm chart', () => {
     expect([Math.ceil(days), leaf.ca, authority.ca]).toEqual([365, false, true]);
     expect(one.text).not.toContain('caBundle:');
     // Each replica reads a new certificate while it runs, so the pods do not change.
-    const [pods, others] = [one, other].map(({ text }) => text.match(/^kind: "?Deployment[^]*?(?=^---)/m)?.[0]);
+    const [pods = ''] = one.text.match(/^kind: "?Deployment[^]*?(?=^---)/m) ?? [];
     expect(pods).toContain('containers:');
-    expect(pods).toBe(others);
+    expect(other.text).toContain(pods);
   });
 
   it('renders the same each time if the operator issues the certificate [D41]', () => {

@@ -2,7 +2,6 @@ import { stringify } from 'yaml';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { chartMetadata, chartReadme } from './chart-texts.ts';
-import type { Settings } from '../settings/settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { markedSettings } from './markers.ts';
 import { merge, withDocuments } from './merge.ts';
@@ -34,34 +33,31 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
   return files;
 }
 
-const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
-  value === undefined ? [] : [[path, value]];
-
 function renderTemplates() {
-  const off = { ...settled, ...Object.fromEntries(switches.flatMap(({ path, off: value }) => fixed(path, value))) };
-  const { settings } = markedSettings(off);
-  const all = markedSettings(settled);
-  const render = (given: Settings) => withDocuments(byKey(synthesize(given, 'Helm', markedCertificate)));
-  const base = render(settings);
+  const off = { ...settled, ...Object.fromEntries(switches.map(({ path, off: value }) => [path, value])) };
+  const render = (fixed: Readonly<Record<string, unknown>>) =>
+    withDocuments(byKey(synthesize(markedSettings(fixed).settings, 'Helm', markedCertificate)));
+  const base = render(off);
   let tree: unknown = base;
-  for (const { path, on, also, condition } of switches) {
-    const { [path]: _off, ...others } = off;
-    const turned = markedSettings({ ...others, ...Object.fromEntries(fixed(path, on)), ...also });
-    tree = merge(tree, base, render(turned.settings), condition);
-  }
-  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));
+  for (const { path, on, also, condition } of switches)
+    tree = merge(tree, base, render({ ...off, [path]: on, ...also }), condition);
+  const { expressions } = markedSettings(settled);
+  const writer = new TemplateWriter(new Map([...expressions, ...certificateExpressions]));
   const objects = Object.entries(tree as Record<string, unknown>);
   const templates = Object.fromEntries(objects.map(([key, object]) => [`templates/${key}.yaml`, writer.file(object)]));
   const known = new Set([...writer.used, ...switches.map(({ path }) => path)]);
   return {
     templates,
-    unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
+    unused: [...expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
 }
 
 let rendered: ReturnType<typeof renderTemplates> | undefined;
 /** Renders once, because the templates depend on no argument and the tree is rendered for each switch. */
-export const chartTemplates = () => (rendered ??= renderTemplates());
+export function chartTemplates() {
+  rendered ??= renderTemplates();
+  return rendered;
+}
 
 /** Returns objects by the name of their file, without the name of the release. */
 function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest>> {

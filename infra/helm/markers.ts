@@ -4,12 +4,6 @@ import { settingEntries, type SettingEntry } from '../settings/tree.ts';
 import { quoted } from './go-template.ts';
 import { getEmpty } from './values.ts';
 
-/** Settings with markers as values. The constructs copy them, and the template writer finds them. */
-export interface Marked {
-  readonly settings: Settings;
-  readonly expressions: ReadonlyMap<string, Expression>;
-}
-
 export interface Expression {
   readonly path: string;
   readonly code: string;
@@ -33,13 +27,16 @@ const given: Readonly<Record<string, string>> = {
 /** Numbers from here on are markers, because no setting allows one as large. */
 const FIRST_NUMBER = 7_700_000;
 
-/** Returns settings with markers. @param fixed values by path that replace markers, because they decide about structure (switches.ts) */
-export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
+/**
+ * Returns settings with markers as values. The constructs copy them, and the template writer finds them.
+ * @param fixed values by path that replace markers, because they decide about structure (switches.ts)
+ */
+export function markedSettings(fixed: Readonly<Record<string, unknown>>) {
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
   settingEntries().forEach(({ path, type, fallback }, index) => {
     if (path.includes('[]')) return;
-    if (path in fixed) return set(settings, path, fixed[path]);
+    if (fixed[path] !== undefined) return set(settings, path, fixed[path]);
     const marker = type === 'integer' ? FIRST_NUMBER + index : `xhelm${index}x`;
     const value = `$.Values.${path}`;
     const empty = getEmpty(path, fallback);

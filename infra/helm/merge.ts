@@ -51,8 +51,8 @@ const nameOf = (item: unknown): unknown => (isPlainObject(item) ? item['name'] :
 
 const continues = (a: readonly unknown[], b: readonly unknown[]): boolean => {
   const common = Math.min(a.length, b.length);
-  const [first, second] = [a, b].map((list) => list.slice(0, common).map(nameOf));
-  return common > 0 && !first?.includes(undefined) && same(first, second);
+  const names = a.slice(0, common).map(nameOf);
+  return common > 0 && !names.includes(undefined) && same(names, b.slice(0, common).map(nameOf));
 };
 
 function mergeMaps(tree: JsonMap, base: JsonMap, other: JsonMap, condition: string): JsonMap {

@@ -20,8 +20,6 @@ export function scaffoldAround(output: string): Scaffold | undefined {
 
 /** Replaces cdk8s' chart by that of `npm run chart`, because cdk8s' has no values and has the definition twice. */
 export function completeChart({ folder, version }: Scaffold): void {
-  discard({ folder });
+  rmSync(folder, { recursive: true });
   writeChart(folder, version);
 }
-
-export const discard = ({ folder }: Pick<Scaffold, 'folder'>): void => rmSync(folder, { recursive: true });

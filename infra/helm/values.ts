@@ -1,10 +1,7 @@
 import { Document, isMap as isYamlMap, isScalar, type YAMLMap } from 'yaml';
-import { z } from 'zod';
-import { isPlainObject } from '../../runtime/json/values.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
-import { settingsSchema } from '../settings/schema.ts';
-import { settingEntries, type JsonSchema } from '../settings/tree.ts';
+import { settingEntries, settingsJsonSchema, type JsonSchema } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 
 export const ofTheRelease = ['namespace', 'createNamespace'];
@@ -37,7 +34,7 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
 
 /** Returns values.schema.json. It refuses an unknown setting, a wrong form, and a `null` that removes a default. */
 export function valuesSchema(): string {
-  const schema = withDefaults(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, chartDefaults);
+  const schema = settingsJsonSchema();
   const properties = Object.fromEntries(
     Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
@@ -47,25 +44,28 @@ export function valuesSchema(): string {
   };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
-  const mode = {
-    anyOf: [{ const: false, description: 'The same as off.' }, properties['updater']?.properties?.['mode']],
-  };
+  const given = { ...properties['updater']?.properties?.['mode'], default: chartDefaults.updater.mode };
+  const mode = { anyOf: [{ const: false, description: 'The same as off.' }, given] };
   const readable = withProperty(own, ['updater', 'mode'], mode);
-  const known = originalValues.reduce(withOriginal, withRequired(withoutRules(readable)));
+  const known = originalValues.reduce(withOriginal, withRequired(withoutRules(readable, false), ''));
   const whole = Object.entries(withdrawnSettings).reduce(withWithdrawn, known);
   const enabled = { type: 'boolean', description: 'For the condition of a parent chart.' };
   const ofParent = withProperty(withProperty(whole, ['global'], { type: 'object' }), ['enabled'], enabled);
   return `${JSON.stringify(ofParent, undefined, 2)}\n`;
 }
 
+type Properties = NonNullable<JsonSchema['properties']>;
+
+const mapEach = (properties: Properties, change: (child: JsonSchema, key: string) => JsonSchema): Properties =>
+  Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, change(child, key)]));
+
 /** Removes the rules of secret settings, because Helm shows a value that breaks one. The templates have them (refusals.ts). */
-function withoutRules({ properties = {}, ...schema }: JsonSchema, isSecret = schema.writeOnly === true): JsonSchema {
+function withoutRules({ properties, ...schema }: JsonSchema, isInSecret: boolean): JsonSchema {
+  const isSecret = isInSecret || schema.writeOnly === true;
   const { pattern: _pattern, additionalProperties: _more, ...open } = schema as Record<string, unknown>;
-  const children = Object.entries(properties).map(
-    ([key, child]) => [key, withoutRules(child, isSecret || child.writeOnly === true)] as const,
-  );
   const own = isSecret ? open : schema;
-  return children.length === 0 ? own : { ...own, properties: Object.fromEntries(children) };
+  if (properties === undefined) return own;
+  return { ...own, properties: mapEach(properties, (child) => withoutRules(child, isSecret)) };
 }
 
 /** Accepts settings of the original operator's chart that this one does not have, with any value. */
@@ -92,28 +92,21 @@ export const getEmpty = (path: string, fallback: unknown): string | undefined =>
  * Requires each setting with a default: Helm merges defaults before it validates, so a missing one was removed by `null`. Items of lists
  * are not merged, and keys of Kubernetes' own maps have no default.
  */
-function withRequired(schema: JsonSchema, path = ''): JsonSchema {
+function withRequired(schema: JsonSchema, path: string): JsonSchema {
   const { properties } = schema;
   if (properties === undefined) return schema;
-  const children = Object.entries(properties).map(
-    ([key, child]) => [key, withRequired(child, `${path}${key}.`)] as const,
-  );
   const required = Object.entries(properties).flatMap(([key, child]) =>
     child.properties === undefined && getEmpty(`${path}${key}`, child.default) !== undefined ? [] : [key],
   );
-  return { ...schema, properties: Object.fromEntries(children), required };
+  return {
+    ...schema,
+    properties: mapEach(properties, (child, key) => withRequired(child, `${path}${key}.`)),
+    required,
+  };
 }
 
 function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[], property: object): JsonSchema {
   const { properties = {} } = schema;
   const child: object = more.length === 0 ? property : withProperty(properties[key] ?? {}, more, property);
   return { ...schema, properties: { ...properties, [key]: child as JsonSchema } };
-}
-
-function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
-  const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
-    const child = schema.properties?.[key] ?? {};
-    return [key, isPlainObject(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
-  });
-  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(changed) } };
 }

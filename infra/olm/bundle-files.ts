@@ -4,7 +4,7 @@ import { getNotices } from '../settings/notices.ts';
 import { loadSettings, SettingsError, settingsVariable } from '../settings/settings.ts';
 import { bundleFiles, toBundled } from './bundle.ts';
 
-const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const warn = (line: string) => process.stderr.write(`${line}\n`);
 
 /** `npm run olm [FOLDER]`: writes the bundle for OLM, with the settings in `LUMIGO_SETTINGS`. Default: dist/olm. */
 function main([folder = 'dist/olm']: readonly string[]): number {
