@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartName } from '../../runtime/contract.ts';
@@ -27,13 +27,11 @@ export async function packageChart({ version }: Release, folder: string, key?: C
   return join(folder, `${chartName}-${version}.tgz`);
 }
 
-const signedBy = (key: ChartKey | undefined): string[] =>
-  key === undefined
-    ? []
-    : [
-        ...['--sign', '--key', key.name, '--keyring', key.keyring],
-        ...(key.passphrase === undefined ? [] : ['--passphrase-file', key.passphrase]),
-      ];
+function signedBy(key: ChartKey | undefined): string[] {
+  if (key === undefined) return [];
+  const flags = ['--sign', '--key', key.name, '--keyring', key.keyring];
+  return key.passphrase === undefined ? flags : [...flags, '--passphrase-file', key.passphrase];
+}
 
 /** Writes the index with the new archive. @throws Error if the present index cannot be read: a new one would hide older versions */
 export async function writeIndex(release: Release, folder: string, archives: string): Promise<void> {
@@ -66,5 +64,3 @@ export async function pushChart({ chart, publisher }: Release, archive: string, 
   if (digest === undefined) throw new Error(`helm pushed ${chart} but did not print its digest`);
   return digest;
 }
-
-export const isSigned = (archive: string): boolean => existsSync(`${archive}.prov`);

@@ -1,4 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
 
 export interface ProgramOptions {
   readonly cwd?: string;
@@ -12,22 +15,15 @@ export async function program(name: string, args: readonly string[], options: Pr
   const isFlag = (arg: string): boolean => arg.startsWith('-');
   const own = args.slice(args.findIndex((arg) => !isFlag(arg)));
   const step = [name, ...own.slice(0, 2).filter((arg) => !isFlag(arg))].join(' ');
-  const child = spawn(name, args, {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const env = { ...process.env, ...options.environment };
+  const running = execute(name, args, { cwd: options.cwd, env, maxBuffer: Infinity });
   // If a program exits without reading its input, its exit code reports the problem.
-  child.stdin.on('error', () => undefined).end(options.input);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', () => reject(new Error(`${name} is not installed, but \`${step}\` needs it`)));
-    child.on('close', resolve);
-  });
-  if (code === 0) return options.both === true ? output.stdout + output.stderr : output.stdout;
-  throw new Error(`${step} failed: ${getLastLine(output.stderr) ?? getLastLine(output.stdout) ?? `exit code ${code}`}`);
+  running.child.stdin?.on('error', () => undefined).end(options.input);
+  const result = await running.catch((error: ExecFileException) => error);
+  const { stdout = '', stderr = '' } = result;
+  if (!('code' in result)) return options.both === true ? stdout + stderr : stdout;
+  if (typeof result.code === 'string') throw new Error(`${name} is not installed, but \`${step}\` needs it`);
+  throw new Error(`${step} failed: ${getLastLine(stderr) ?? getLastLine(stdout) ?? `exit code ${result.code}`}`);
 }
 
 const getLastLine = (text: string): string | undefined =>

@@ -5,7 +5,7 @@ import { imageReference } from '../constructs/image.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { changelogSection } from './changelog.ts';
-import { isSigned, packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
+import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { checksumsFile, verifyChecksums, writeChecksums } from './checksums.ts';
 import { buildAndPush, type ImageBuild } from './images.ts';
 import { KREW_FILE, krewManifest } from './krew.ts';
@@ -128,6 +128,6 @@ async function verifyAll({ folder, signer, release, chartKey }: Releasing): Prom
     await verifyAttestation(reference, 'slsaprovenance1', by);
   }
   const archive = join(folder, `lumigo-operator-${release.version}.tgz`);
-  if (chartKey !== undefined && isSigned(archive))
+  if (chartKey !== undefined && existsSync(`${archive}.prov`))
     await program('helm', ['verify', archive, '--keyring', chartKey.keyring]);
 }
