@@ -6,12 +6,11 @@ export interface Alert {
   /** A PromQL expression. The `pod` label distinguishes the managers' series. */
   readonly expr: string;
   readonly for?: string;
-  readonly severity: 'warning' | 'info';
   readonly component: 'manager' | 'webhook' | 'rollout' | 'telemetry-proxy' | 'node-collector';
   readonly summary: string;
   /** Names the series in Prometheus' template language, and says what to do first. */
   readonly description: string;
-  /** It has its own setting, because some clusters have workloads that need not send. */
+  /** It informs, and has its own setting, because some clusters have workloads that need not send. */
   readonly isOptional?: true;
 }
 
@@ -28,7 +27,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoOperatorWithoutLeader',
     expr: `absent(${metric('leader')}) or sum by (namespace) (${metric('leader')}) < 1`,
     for: '10m',
-    severity: 'warning',
     component: 'manager',
     summary: 'No replica of the Lumigo operator leads, so nothing reconciles workloads and Lumigo resources.',
     description:
@@ -38,7 +36,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoWatchSilent',
     expr: `time() - ${metric('watch_heard_timestamp_seconds')} > 600 and on (pod) ${metric('leader')} == 1`,
     for: '5m',
-    severity: 'warning',
     component: 'manager',
     summary: 'The Lumigo operator has received no watch message for ten minutes, so it misses changes.',
     description:
@@ -48,7 +45,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoWebhookUnreachable',
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
     for: '10m',
-    severity: 'warning',
     component: 'webhook',
     summary:
       'The API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
@@ -60,7 +56,6 @@ export const alerts: readonly Alert[] = [
     // The lifetime of a certificate depends on its issuer. The operator and most issuers renew it in its last third.
     expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
     for: '1h',
-    severity: 'warning',
     component: 'webhook',
     summary: 'The certificate of the Lumigo webhook is due for renewal and was not renewed.',
     description:
@@ -70,7 +65,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoInjectionsMissed',
     expr: `increase(${metric('missed_injections_total')}[30m]) > 0`,
     for: '30m',
-    severity: 'warning',
     component: 'webhook',
     summary: 'The Lumigo webhook keeps missing workloads, which then restart once more than necessary.',
     description:
@@ -79,16 +73,14 @@ export const alerts: readonly Alert[] = [
   {
     name: 'LumigoAdmissionReviewsFail',
     expr: `increase(${metric('admission_reviews_total')}{outcome="failed"}[15m]) > 0`,
-    severity: 'warning',
     component: 'webhook',
     summary: 'The Lumigo webhook failed to decide about workloads, which were admitted unchanged.',
     description: 'This is a defect of the operator. Report it with the error from the log of pod {{ $labels.pod }}.',
   },
   {
     name: 'LumigoWorkloadsReverted',
-    expr: `max by (namespace) (${metric('rollout_workloads')}{state="reverted"}) > 0`,
+    expr: inNamespaces('rollout_workloads{state="reverted"}'),
     for: '5m',
-    severity: 'warning',
     component: 'rollout',
     summary: 'The Lumigo operator reverted workloads because their pods failed with the injection.',
     description:
@@ -98,7 +90,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoRolloutHalted',
     expr: inNamespaces('rollout_halted'),
     for: '5m',
-    severity: 'warning',
     component: 'rollout',
     summary: 'The Lumigo operator stopped instrumenting workloads after several of them failed with the injection.',
     description:
@@ -108,7 +99,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoTelemetryProxyReloadFails',
     expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[15m]) > 0`,
     for: '15m',
-    severity: 'warning',
     component: 'telemetry-proxy',
     summary:
       'The Lumigo telemetry proxy rejects its configuration, so Kubernetes events and objects are not collected.',
@@ -119,7 +109,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoTelemetryDropped',
     expr: ['spans', 'log_records', 'metric_points'].map(droppedIn).join(' or '),
     for: '5m',
-    severity: 'warning',
     component: 'telemetry-proxy',
     summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
     description:
@@ -129,7 +118,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoTokenRefused',
     expr: inNamespaces('refused_tokens'),
     for: '5m',
-    severity: 'warning',
     component: 'telemetry-proxy',
     summary: 'Lumigo refuses the token of a namespace, so its telemetry is dropped.',
     description:
@@ -139,7 +127,6 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoNodeCollectorBehind',
     expr: `max by (pod) (${ofNodes('otelcol_exporter_queue_size')} / ${ofNodes('otelcol_exporter_queue_capacity')}) > 0.5`,
     for: '5m',
-    severity: 'warning',
     component: 'node-collector',
     summary: 'The queue of a Lumigo node collector is half full. If it is full, log lines can be lost.',
     description:
@@ -147,9 +134,8 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoWorkloadsSilent',
-    expr: `max by (namespace) (${metric('telemetry_workloads')}{telemetry="silent"}) > 0`,
+    expr: inNamespaces('telemetry_workloads{telemetry="silent"}'),
     for: '15m',
-    severity: 'info',
     component: 'telemetry-proxy',
     isOptional: true,
     summary: 'Workloads with the Lumigo injection send no telemetry.',
@@ -158,15 +144,21 @@ export const alerts: readonly Alert[] = [
   },
 ];
 
+export const severityOf = ({ isOptional }: Alert): 'info' | 'warning' => (isOptional ? 'info' : 'warning');
+
 /** Returns the path of an alert's page below docs/. */
 export const alertPage = (name: string): string => `operate/alerts/${name}.md`;
 
 /** Returns the alerts as rules of Prometheus. They link to their pages if the publisher has an address for these. */
 export const alertRules = (chosen: readonly Alert[] = alerts, { docs }: Publisher = own) =>
-  chosen.map(({ name, expr, for: pending, severity, component, summary, description }) => ({
-    alert: name,
-    expr,
-    ...(pending === undefined ? {} : { for: pending }),
-    labels: { severity, component },
-    annotations: { summary, description, ...(docs === '' ? {} : { runbook_url: `${docs}/${alertPage(name)}` }) },
+  chosen.map((alert) => ({
+    alert: alert.name,
+    expr: alert.expr,
+    ...(alert.for === undefined ? {} : { for: alert.for }),
+    labels: { severity: severityOf(alert), component: alert.component },
+    annotations: {
+      summary: alert.summary,
+      description: alert.description,
+      ...(docs === '' ? {} : { runbook_url: `${docs}/${alertPage(alert.name)}` }),
+    },
   }));

@@ -1,5 +1,5 @@
 import { markdownTable } from '../settings/markdown-table.ts';
-import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
+import { alertPage, alerts, severityOf, type Alert } from '../constructs/alerts.ts';
 
 const delay = ({ for: held }: Alert): string => (held === undefined ? 'at once' : `after ${held}`);
 
@@ -8,7 +8,9 @@ export const alertTable = (): string =>
   markdownTable(
     ['Alert', 'Fires', 'Meaning'],
     alerts.map((alert) => [
-      ...[`[${alert.name}](${alertPage(alert.name).replace('operate/', '')})`, delay(alert), alert.summary],
+      `[${alert.name}](${alertPage(alert.name).replace('operate/', '')})`,
+      delay(alert),
+      alert.summary,
     ]),
   );
 
@@ -16,6 +18,6 @@ export const alertTable = (): string =>
 export const alertRule = (alert: Alert): string =>
   [
     alert.summary,
-    `Severity \`${alert.severity}\`, component \`${alert.component}\`. It fires ${delay(alert)}:`,
+    `Severity \`${severityOf(alert)}\`, component \`${alert.component}\`. It fires ${delay(alert)}:`,
     `\`\`\`promql\n${alert.expr}\n\`\`\``,
   ].join('\n\n');

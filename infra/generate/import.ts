@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, Chart, Yaml } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
-import { alertPage, alerts, type Alert } from '../constructs/alerts.ts';
+import { alertPage, alerts } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { alertRule, alertTable } from './alerts-reference.ts';
 import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
@@ -20,13 +20,14 @@ import { references } from './references.ts';
 
 /** Writes the generated files that are committed. With `--check`, it writes nothing and exits with 1 if one of them is outdated. */
 
-type Generated = Readonly<Record<string, string>>;
+/** Texts by the path of a file, or by the name of a part. */
+type Texts = Readonly<Record<string, string>>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
 const imported = `${lumigo.group}.ts`;
 
-function generate(): Generated {
+function generate(): Texts {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-import-'));
   try {
     const yaml = crdYaml();
@@ -37,16 +38,7 @@ function generate(): Generated {
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'start', 'first-steps.yaml')]: firstSteps(),
       ...Object.fromEntries(Object.entries(references).map(([file, page]) => [file, page()])),
-      ...anew('README.md', {
-        status: () => releaseStatus(),
-        install: () => quickInstallation(),
-        kubernetes: () => describeKubernetes(oldestKubernetes()),
-      }),
-      ...anew(join('docs', 'install', 'helm.md'), { helm: () => installWithHelm() }),
-      ...anew(join('docs', 'contributing', 'tested-versions.md'), { tried: () => triedTable() }),
-      ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertTable }),
-      ...Object.fromEntries(alerts.flatMap((alert) => Object.entries(pageOfAlert(alert)))),
-      ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
+      ...Object.fromEntries(Object.entries(pagesWithParts()).map(([file, parts]) => [file, renew(file, parts)])),
       ...renderings(),
     };
   } finally {
@@ -54,11 +46,21 @@ function generate(): Generated {
   }
 }
 
-const pageOfAlert = (alert: Alert): Generated =>
-  anew(join('docs', alertPage(alert.name)), { rule: () => alertRule(alert) });
+const renew = (file: string, parts: Texts): string =>
+  withGenerated(file, readFileSync(join(root, file), 'utf8'), parts);
 
-const anew = (file: string, parts: Parameters<typeof withGenerated>[2]): Generated => ({
-  [file]: withGenerated(file, readFileSync(join(root, file), 'utf8'), parts),
+/** Returns the generated parts of pages, by file. */
+const pagesWithParts = (): Readonly<Record<string, Texts>> => ({
+  'README.md': {
+    status: releaseStatus(),
+    install: quickInstallation(),
+    kubernetes: describeKubernetes(oldestKubernetes()),
+  },
+  'docs/install/helm.md': { helm: installWithHelm() },
+  'docs/contributing/tested-versions.md': { tried: triedTable() },
+  'docs/operate/monitoring.md': { alerts: alertTable() },
+  ...Object.fromEntries(alerts.map((alert) => [`docs/${alertPage(alert.name)}`, { rule: alertRule(alert) }])),
+  'docs/migrate-from-original.md': { values: migrationTable() },
 });
 
 /** `cdk8s import` works offline if it does not look for a newer cdk8s. */
@@ -79,7 +81,7 @@ function crdYaml(): string {
   return app.synthYaml();
 }
 
-function write(generated: Generated): void {
+function write(generated: Texts): void {
   rmSync(join(root, renderingsFolder), { recursive: true, force: true });
   for (const [file, content] of Object.entries(generated)) {
     mkdirSync(join(root, file, '..'), { recursive: true });
@@ -87,15 +89,10 @@ function write(generated: Generated): void {
   }
 }
 
-function committed(file: string): string | undefined {
-  try {
-    return readFileSync(join(root, file), 'utf8');
-  } catch {
-    return undefined;
-  }
-}
+const isCommitted = (file: string, content: string | undefined): boolean =>
+  existsSync(join(root, file)) && readFileSync(join(root, file), 'utf8') === content;
 
-const abandoned = (generated: Generated): readonly string[] =>
+const abandoned = (generated: Texts): readonly string[] =>
   readdirSync(join(root, renderingsFolder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
@@ -107,7 +104,7 @@ function main(): number {
     write(generated);
     return 0;
   }
-  const changed = Object.keys(generated).filter((file) => committed(file) !== generated[file]);
+  const changed = Object.keys(generated).filter((file) => !isCommitted(file, generated[file]));
   const stale = [...changed, ...abandoned(generated)];
   if (stale.length === 0) return 0;
   process.stderr.write(

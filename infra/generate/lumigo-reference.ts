@@ -2,21 +2,12 @@ import { lumigo } from '../../runtime/contract.ts';
 import { printerColumns } from '../constructs/lumigo-crd.ts';
 import { lumigoSchema } from '../constructs/lumigo-schema.ts';
 import { markdownTable } from '../settings/markdown-table.ts';
+import type { JsonSchema } from '../settings/tree.ts';
 import { code, referencePage } from './page.ts';
-
-interface Field {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly default?: unknown;
-  readonly description?: string;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Field>>;
-  readonly items?: Field;
-}
 
 /** Returns the page of the resource: its fields, its columns, and an example. */
 export function lumigoReference(): string {
-  const { properties: { spec = {}, status = {} } = {} } = lumigoSchema as Field;
+  const { properties: { spec = {}, status = {} } = {} } = lumigoSchema as JsonSchema;
   const { kind, apiVersion, plural, group, shortName } = lumigo;
   return referencePage(
     'The `Lumigo` resource',
@@ -50,7 +41,7 @@ export function lumigoReference(): string {
   );
 }
 
-function getFields({ properties = {}, required = [] }: Field, path: string): string[][] {
+function getFields({ properties = {}, required = [] }: JsonSchema, path: string): string[][] {
   return Object.entries(properties).flatMap(([key, field]) => {
     const at = `${path}.${key}`;
     const { description = '', items } = field;
@@ -59,10 +50,10 @@ function getFields({ properties = {}, required = [] }: Field, path: string): str
   });
 }
 
-const getType = ({ type = '', enum: values, items }: Field): string =>
+const getType = ({ type = '', enum: values, items }: JsonSchema): string =>
   values?.map(code).join(', ') ?? (items === undefined ? type : `list of ${items.type}`);
 
-function getDefault({ default: given }: Field, isRequired: boolean): string {
+function getDefault({ default: given }: JsonSchema, isRequired: boolean): string {
   if (isRequired) return 'required';
   return given === undefined || typeof given === 'object' ? '' : code(String(given));
 }

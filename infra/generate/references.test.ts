@@ -30,7 +30,7 @@ describe('a generated page', () => {
 });
 
 describe('a part of a page', () => {
-  const parts = { ports: () => 'new' };
+  const parts = { ports: 'new' };
 
   it('is replaced between its marks', () => {
     expect(withGenerated('a.md', '<!-- ports: generated -->\nold\n<!-- /ports -->\n', parts)).toBe(

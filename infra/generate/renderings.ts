@@ -11,12 +11,11 @@ export function renderings(): Readonly<Record<string, string>> {
   const defaults = parseSettings({});
   // Plain YAML must not contain a token.
   const { updater, lumigoToken } = defaults;
-  const plain = {
-    'plain/defaults.yaml': Yaml.stringify(...synthesize(defaults)),
-    'plain/everything.yaml': Yaml.stringify(...synthesize({ ...withEverything(defaults), updater, lumigoToken })),
+  const everything = { ...withEverything(defaults), updater, lumigoToken };
+  const chart = Object.entries(chartFiles()).map(([path, text]) => [join(renderingsFolder, 'chart', path), text]);
+  return {
+    [join(renderingsFolder, 'plain', 'defaults.yaml')]: Yaml.stringify(...synthesize(defaults)),
+    [join(renderingsFolder, 'plain', 'everything.yaml')]: Yaml.stringify(...synthesize(everything)),
+    ...Object.fromEntries(chart),
   };
-  const chart = Object.entries(chartFiles()).map(([path, text]) => [join('chart', path), text] as const);
-  return Object.fromEntries(
-    [...Object.entries(plain), ...chart].map(([path, text]) => [join(renderingsFolder, path), text]),
-  );
 }

@@ -36,7 +36,11 @@ export const eventsReference = (): string =>
     markdownTable(
       ['Reason', 'Type', 'On', 'Meaning', 'What to do'],
       Object.entries(events).map(([reason, entry]) => [
-        ...[code(reason), entry.type, entry.on, entry.means, 'action' in entry ? entry.action : ''],
+        code(reason),
+        entry.type,
+        entry.on,
+        entry.means,
+        'action' in entry ? entry.action : '',
       ]),
     ),
   );
