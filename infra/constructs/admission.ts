@@ -1,6 +1,6 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { workloads } from '../../runtime/contract.ts';
+import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import type { Cel } from './cel.ts';
 
@@ -16,6 +16,12 @@ export const includedNamespaces = ({ webhook, namespace }: Pick<Settings, 'webho
     values,
   })),
 });
+
+/** Returns the rule for the objects of one kind that are in a namespace. */
+export const namespacedRule = (
+  { group, version, plural }: Pick<WorkloadKind, 'group' | 'version' | 'plural'>,
+  operations: readonly string[],
+) => ({ apiGroups: [group], apiVersions: [version], resources: [plural], operations, scope: 'Namespaced' });
 
 export function workloadRules<T extends string>(operations: readonly T[]) {
   const groups = [...new Set(workloads.map(({ group }) => group))];

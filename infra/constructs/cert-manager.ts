@@ -5,7 +5,6 @@ import type { Settings } from '../settings/schema.ts';
 import { labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
-const apiVersion = 'cert-manager.io/v1';
 /** If the authority changes, some reviews fail until the API server knows the new one. So the authority outlives many certificates. */
 const AUTHORITY_DURATION = '43800h';
 
@@ -18,25 +17,23 @@ export type CertManagerCertificateProps = Installation & Pick<Settings, 'certifi
 
 /** Without a user's issuer, the certificate's own authority signs it, so a renewed one is trusted before it is served. */
 export class CertManagerCertificate extends Construct {
-  readonly secretName: string;
-
   constructor(scope: Construct, id: string, props: CertManagerCertificateProps) {
     super(scope, id);
     const { name, namespace, certificates } = props;
-    this.secretName = `${name}${suffixes.certificates}`;
+    const secretName = `${name}${suffixes.certificates}`;
     const authority = `${name}${suffixes.certificateAuthority}`;
     const selfSigned = `${authority}-self-signed`;
     const isOwn = Object.keys(certificates.issuerRef).length === 0;
-    const object = (kind: string, suffix: string, spec: object) =>
-      new ApiObject(this, `${kind}${suffix}`, {
-        apiVersion,
+    const object = (kind: string, name: string, spec: object) =>
+      new ApiObject(this, `${kind}-${name}`, {
+        apiVersion: 'cert-manager.io/v1',
         kind,
-        metadata: { name: `${name}${suffix}`, namespace, labels: labels(props, 'webhook') },
+        metadata: { name, namespace, labels: labels(props, 'webhook') },
         spec,
       });
     if (isOwn) {
-      object('Issuer', `${suffixes.certificateAuthority}-self-signed`, { selfSigned: {} });
-      object('Certificate', suffixes.certificateAuthority, {
+      object('Issuer', selfSigned, { selfSigned: {} });
+      object('Certificate', authority, {
         isCA: true,
         commonName: 'lumigo-operator',
         secretName: authority,
@@ -44,10 +41,10 @@ export class CertManagerCertificate extends Construct {
         privateKey: { algorithm: 'ECDSA', size: 256 },
         issuerRef: { kind: 'Issuer', name: selfSigned },
       });
-      object('Issuer', suffixes.certificateAuthority, { ca: { secretName: authority } });
+      object('Issuer', authority, { ca: { secretName: authority } });
     }
-    object('Certificate', suffixes.certificates, {
-      secretName: this.secretName,
+    object('Certificate', secretName, {
+      secretName,
       dnsNames: [webhookHost(props)],
       usages: ['digital signature', 'server auth'],
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },

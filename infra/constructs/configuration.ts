@@ -1,4 +1,6 @@
 import { variables, type Kinds, type SharedConfiguration } from '../../runtime/config/document.ts';
+import type { JsonMap } from '../../runtime/json/values.ts';
+import { at } from '../settings/original-values.ts';
 import type { Settings } from '../settings/schema.ts';
 
 type At<T, Path> = Path extends `${infer Step}.${infer Rest}`
@@ -32,23 +34,21 @@ export function configured<K extends Kinds>(
   settings: Settings,
   derived: Derived<K>,
 ): SharedConfiguration<K> {
-  const carried = Object.entries(kinds).flatMap(([key, { setting }]) =>
-    setting === undefined ? [] : [[key, at(settings, setting)]],
-  );
-  const values: Readonly<Record<string, unknown>> = { ...derived, ...Object.fromEntries(carried) };
-  return Object.fromEntries(Object.keys(kinds).map((key) => [key, values[key]])) as SharedConfiguration<K>;
+  const values: JsonMap = derived;
+  const complete = Object.entries(kinds).map(([key, { setting }]) => [
+    key,
+    setting === undefined ? values[key] : at(settings, setting),
+  ]);
+  return Object.fromEntries(complete) as SharedConfiguration<K>;
 }
 
-const at = (settings: Settings, path: string): unknown =>
-  path.split('.').reduce<unknown>((node, step) => (node as Readonly<Record<string, unknown>>)[step], settings);
-
-export const environmentWith = (configuration: Readonly<Record<string, unknown>>) => [
+export const environmentWith = (configuration: JsonMap) => [
   { name: variables.config, value: toDocument(configuration) },
   { name: variables.podName, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
 ];
 
 /** Returns JSON with one value per line, so a changed setting is one line in a diff of manifests. */
-export function toDocument(configuration: Readonly<Record<string, unknown>>): string {
+export function toDocument(configuration: JsonMap): string {
   const lines = Object.entries(configuration).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
   return ['{', lines.join(',\n'), '}'].join('\n');
 }

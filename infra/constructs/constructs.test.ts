@@ -32,17 +32,16 @@ interface Pod {
 const getPod = (manifests: readonly Manifest[]): Pod =>
   (find(manifests, 'Deployment').spec as { template: Pod }).template;
 
-function podsIn(node: unknown): Pod[] {
-  if (typeof node !== 'object' || node === null) return [];
-  return Object.entries(node).flatMap(([key, value]) => (key === 'template' ? [value as Pod] : podsIn(value)));
-}
-
-function containersIn(node: unknown): Tree[] {
+/** Returns the values at these keys, wherever they are. */
+function findIn(node: unknown, ...wanted: readonly string[]): unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) =>
-    ['containers', 'initContainers'].includes(key) ? (value as Tree[]) : containersIn(value),
+    wanted.includes(key) ? [value as unknown] : findIn(value, ...wanted),
   );
 }
+
+const podsIn = (node: unknown) => findIn(node, 'template') as Pod[];
+const containersIn = (node: unknown) => findIn(node, 'containers', 'initContainers').flat() as Tree[];
 
 describe('the pods of the operator', () => {
   it('are never instrumented', () => {

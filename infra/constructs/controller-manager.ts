@@ -4,8 +4,16 @@ import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, metricsLabels, optOut, ownedBy, selectorLabels } from './labels.ts';
-import { accountMount, accountVolume, operatorContainer, operatorPod, podMetadata, probes } from './pod.ts';
-import type { JsonObject } from './pod.ts';
+import {
+  accountMount,
+  accountVolume,
+  containerPort,
+  operatorContainer,
+  operatorPod,
+  podMetadata,
+  probes,
+  type JsonObject,
+} from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
 
@@ -126,12 +134,11 @@ function podSpec(
 
 function managerContainer(settings: Settings, delivery: Delivery): JsonObject {
   const { webhook, health, metrics } = settings.ports;
-  const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: 'manager',
     ...operatorContainer(settings, delivery),
     args: ['manager'],
-    ports: [port('webhook', webhook), port('health', health), port('metrics', metrics)],
+    ports: [containerPort('webhook', webhook), containerPort('health', health), containerPort('metrics', metrics)],
     ...probes('health', paths.live, paths.ready),
     volumeMounts: [...writtenMounts, accountMount],
   };

@@ -41,7 +41,8 @@ beforeAll(async () => {
   sink = await OtlpSink.start();
   operator = await startOperator({ settings: withoutNodes, config: { endpoint: sink.url } });
   const { testCluster, cluster } = operator;
-  [own, victim] = [await testCluster.namespace('mallory'), await testCluster.namespace('shop')];
+  own = await testCluster.namespace('mallory');
+  victim = await testCluster.namespace('shop');
   editor = await accountIn(cluster, own, 'edit');
   for (const [, kind] of everyKind)
     await testCluster.create(createWorkload(kind, victim, `a-${kind.kind.toLowerCase()}`));

@@ -1,10 +1,14 @@
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
+import { labels, optOut } from './labels.ts';
 import { operatorContainer, operatorPod, podMetadata, type JsonObject } from './pod.ts';
 
 interface HelmJob {
   /** Also the name of the container. */
-  readonly component: string;
-  readonly labels: object;
+  readonly component: 'check' | 'uninstall';
+  readonly annotations: Readonly<Record<string, string>>;
   readonly deadlineSeconds: number;
   /** The arguments of the operator's program. */
   readonly args: readonly string[];
@@ -12,20 +16,34 @@ interface HelmJob {
   readonly pod?: JsonObject;
 }
 
-/** Returns the spec of a Job that Helm creates as a hook, and that runs the operator's program once. */
-export const helmJobSpec = (
+/** Adds a Job that Helm creates as a hook, and that runs the operator's program once. */
+export function addHelmJob(
+  scope: Construct,
   settings: Settings,
-  { component, labels, deadlineSeconds, args, pod = {} }: HelmJob,
-): JsonObject => ({
-  backoffLimit: 0,
-  activeDeadlineSeconds: deadlineSeconds,
-  template: {
-    metadata: podMetadata(settings, labels, component),
-    spec: {
-      restartPolicy: 'Never',
-      ...operatorPod(settings, 'uninstallHook'),
-      ...pod,
-      containers: [{ name: component, ...operatorContainer(settings, 'Helm'), args }],
+  { component, annotations, deadlineSeconds, args, pod }: HelmJob,
+): void {
+  const own = { ...labels(settings, component), ...optOut };
+  new ApiObject(scope, component, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: `${settings.name}${suffixes[component]}`,
+      namespace: settings.namespace,
+      labels: own,
+      annotations,
     },
-  },
-});
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: deadlineSeconds,
+      template: {
+        metadata: podMetadata(settings, own, component),
+        spec: {
+          restartPolicy: 'Never',
+          ...operatorPod(settings, 'uninstallHook'),
+          ...pod,
+          containers: [{ name: component, ...operatorContainer(settings, 'Helm'), args }],
+        },
+      },
+    },
+  });
+}

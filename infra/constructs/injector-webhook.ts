@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import { annotations, lumigo, paths, suffixes, webhooks } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
-import { apiVersion, includedNamespaces, workloadRules } from './admission.ts';
+import { apiVersion, includedNamespaces, namespacedRule, workloadRules } from './admission.ts';
 import { injectedFrom } from './cert-manager.ts';
 import { labels, selectorLabels, type Installation } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';
@@ -21,14 +21,13 @@ export class InjectorWebhook extends Construct {
   constructor(scope: Construct, id: string, props: InjectorWebhookProps) {
     super(scope, id);
     const { name, namespace } = props;
-    const service = `${name}${suffixes.webhookService}`;
-    this.serviceName = service;
+    this.serviceName = `${name}${suffixes.webhookService}`;
     this.configurationName = `${name}${suffixes.injectorWebhook}`;
     const operator = operatorUser(props);
     const common = labels(props, 'webhook');
 
     new k8s.KubeService(this, 'service', {
-      metadata: { name: service, namespace, labels: common },
+      metadata: { name: this.serviceName, namespace, labels: common },
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(props),
@@ -60,15 +59,7 @@ export class InjectorWebhook extends Construct {
         {
           name: webhooks.lumigoes,
           ...toCall(props, paths.lumigoes),
-          rules: [
-            {
-              apiGroups: [lumigo.group],
-              apiVersions: [lumigo.version],
-              resources: [lumigo.plural],
-              operations,
-              scope: 'Namespaced',
-            },
-          ],
+          rules: [namespacedRule(lumigo, operations)],
           reinvocationPolicy: 'Never',
           matchConditions: lumigoConditions(operator),
         },

@@ -4,11 +4,11 @@ import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
 import { rule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
-import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
-import { containerSecurity, operatorPod, podMetadata } from './pod.ts';
+import { addNetworkPolicy } from './network-policy.ts';
+import { containerOf, operatorPod, podMetadata } from './pod.ts';
 import { KUBE_STATE_METRICS_PORT } from './runtime-environment.ts';
-import { policyRules } from './policy-rules.ts';
+import { grant } from './rights.ts';
 
 const component = 'kube-state-metrics';
 const TELEMETRY_PORT = 8081;
@@ -37,18 +37,10 @@ export class KubeStateMetrics extends Construct {
     if (!kubeStateMetrics.install || kubeStateMetrics.address !== '') return;
     const name = `${settings.name}${suffixes.kubeStateMetrics}`;
     const common = labels(settings, component);
-    const selector = { ...selectorLabels(settings), 'app.kubernetes.io/component': component };
+    const selector = selectorLabels(settings, component);
     const metadata = { name, namespace, labels: common };
     new k8s.KubeServiceAccount(this, 'account', { metadata, automountServiceAccountToken: false });
-    new k8s.KubeClusterRole(this, 'role', {
-      metadata: { name, labels: common },
-      rules: policyRules(kubeStateMetricsRules),
-    });
-    new k8s.KubeClusterRoleBinding(this, 'role-binding', {
-      metadata: { name, labels: common },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
-    });
+    grant(this, settings, { metadata: { name, labels: common }, granted: kubeStateMetricsRules, account: name });
     new ApiObject(this, 'deployment', {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -68,40 +60,27 @@ export class KubeStateMetrics extends Construct {
         },
       },
     });
-    const port = k8s.IntOrString.fromNumber(KUBE_STATE_METRICS_PORT);
+    const targetPort = k8s.IntOrString.fromNumber(KUBE_STATE_METRICS_PORT);
     new k8s.KubeService(this, 'service', {
       metadata,
       spec: {
         type: 'ClusterIP',
         selector,
-        ports: [{ name: 'metrics', port: KUBE_STATE_METRICS_PORT, targetPort: port, protocol: 'TCP' }],
+        ports: [{ name: 'metrics', port: KUBE_STATE_METRICS_PORT, targetPort, protocol: 'TCP' }],
       },
     });
     if (!settings.networkPolicy.enabled) return;
-    new k8s.KubeNetworkPolicy(this, 'policy', {
-      metadata,
-      spec: {
-        podSelector: { matchLabels: selector },
-        policyTypes: ['Ingress'],
-        ingress: [
-          {
-            // A pod on the network of its node has the node's address, which no selector matches.
-            ...(settings.hostNetwork ? {} : { from: [{ podSelector: { matchLabels: selectorLabels(settings) } }] }),
-            ports: [{ port, protocol: 'TCP' }],
-          },
-        ],
-      },
-    });
+    // A pod on the network of its node has the node's address, which no selector matches.
+    const from = settings.hostNetwork ? [] : [{ podSelector: { matchLabels: selectorLabels(settings) } }];
+    addNetworkPolicy(this, { metadata, pods: selector, ingress: [{ from, ports: [KUBE_STATE_METRICS_PORT] }] });
   }
 }
 
 function container(settings: Settings) {
-  const { image, resources } = settings.kubeStateMetrics;
   const probe = (path: string, port: number) => ({ httpGet: { path, port }, periodSeconds: 10, timeoutSeconds: 5 });
   return {
     name: component,
-    image: imageReference(image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
+    ...containerOf(settings, settings.kubeStateMetrics),
     args: [
       `--port=${KUBE_STATE_METRICS_PORT}`,
       `--telemetry-port=${TELEMETRY_PORT}`,
@@ -111,7 +90,5 @@ function container(settings: Settings) {
     ],
     livenessProbe: probe('/livez', KUBE_STATE_METRICS_PORT),
     readinessProbe: probe('/readyz', TELEMETRY_PORT),
-    resources,
-    securityContext: containerSecurity,
   };
 }

@@ -11,26 +11,21 @@ const column = (name: string, type: string, jsonPath: string, description: strin
   description,
 });
 
-const pathInCondition = (type: string, field: 'status' | 'reason') =>
-  `.status.conditions[?(@.type=="${type}")].${field}`;
+const ofCondition = (name: string, type: string, field: 'status' | 'reason', description: string) =>
+  column(name, 'string', `.status.conditions[?(@.type=="${type}")].${field}`, description);
 
 export const printerColumns = [
-  column('Active', 'string', pathInCondition('Active', 'status'), 'True if the operator acts in this namespace'),
-  column('Ready', 'string', pathInCondition('Ready', 'status'), 'True if Lumigo works in this namespace'),
+  ofCondition('Active', 'Active', 'status', 'True if the operator acts in this namespace'),
+  ofCondition('Ready', 'Ready', 'status', 'True if Lumigo works in this namespace'),
   column(
     'Instrumented',
     'integer',
     '.status.instrumentedResourcesCount',
     'Number of instrumented workloads, or of injected pods in Pod mode',
   ),
-  column(
-    'Rollout',
-    'string',
-    pathInCondition('RolledOut', 'reason'),
-    'Progress of the instrumentation of existing workloads',
-  ),
-  column('Token', 'string', pathInCondition('TokenAccepted', 'reason'), 'Whether Lumigo accepts the token'),
-  column('Reason', 'string', pathInCondition('Ready', 'reason'), 'Reason of the condition Ready'),
+  ofCondition('Rollout', 'RolledOut', 'reason', 'Progress of the instrumentation of existing workloads'),
+  ofCondition('Token', 'TokenAccepted', 'reason', 'Whether Lumigo accepts the token'),
+  ofCondition('Reason', 'Ready', 'reason', 'Reason of the condition Ready'),
   {
     ...column('Mode', 'string', '.spec.tracing.injection.mode', 'Objects that the operator injects into'),
     priority: 1,

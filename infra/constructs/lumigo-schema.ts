@@ -23,8 +23,7 @@ const section = (description: string, properties: Readonly<Record<string, Schema
 
 /** A CEL rule has a clearer message than `minLength` for an empty or blank name. */
 const reference = (description: string, blank: string): Schema => ({
-  type: 'string',
-  description,
+  ...text(description),
   minLength: 1,
   maxLength: 253,
   'x-kubernetes-validations': [{ rule: "self.matches('\\\\S')", message: blank }],
@@ -98,14 +97,10 @@ const conditions: Schema = {
     type: 'object',
     required: ['type', 'status'],
     properties: {
-      type: { type: 'string', description: 'The type of the condition.', maxLength: 316 },
-      status: { type: 'string', description: 'True, False, or Unknown.', enum: ['True', 'False', 'Unknown'] },
-      reason: { type: 'string', description: 'The reason for the status, in one word for programs.', maxLength: 1024 },
-      message: {
-        type: 'string',
-        description: 'The reason for the status, in a sentence for people.',
-        maxLength: 32768,
-      },
+      type: { ...text('The type of the condition.'), maxLength: 316 },
+      status: { ...text('True, False, or Unknown.'), enum: ['True', 'False', 'Unknown'] },
+      reason: { ...text('The reason for the status, in one word for programs.'), maxLength: 1024 },
+      message: { ...text('The reason for the status, in a sentence for people.'), maxLength: 32768 },
       lastTransitionTime: time('The time of the last change of the status.'),
       observedGeneration: count('The generation of the Lumigo resource that the condition describes.'),
     },

@@ -22,7 +22,9 @@ const queries = [
 function errorsIn(expr: string): string[] {
   const errors: string[] = [];
   parser.parse(expr).iterate({
-    enter: ({ type, from }) => void (type.isError && errors.push(`${expr.slice(0, from)} ⚠ ${expr.slice(from)}`)),
+    enter: ({ type, from }) => {
+      if (type.isError) errors.push(`${expr.slice(0, from)} ⚠ ${expr.slice(from)}`);
+    },
   });
   return errors;
 }
@@ -82,9 +84,8 @@ describe('an alert', () => {
 
   it.each(alerts.map(({ name }) => name))('%s has meaning, impact, diagnosis and mitigation on its page', (name) => {
     const page = readFileSync(`docs/${alertPage(name)}`, 'utf8');
-    expect([...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading)).toEqual([
-      ...[name, 'Meaning', 'Impact', 'Diagnosis', 'Mitigation'],
-    ]);
+    const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([name, 'Meaning', 'Impact', 'Diagnosis', 'Mitigation']);
     expect(page).toMatch(/## Diagnosis\n```sh\n/);
   });
 

@@ -1,4 +1,4 @@
-import { ApiObject } from 'cdk8s';
+import { ApiObject, type ApiObjectProps } from 'cdk8s';
 import { Construct } from 'constructs';
 import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -8,47 +8,39 @@ import { labels, scrapedLabels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
-const component = 'metrics';
 
 export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
 
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { serviceMonitor, prometheusRule, silentWorkloadsRule, dashboard: wanted } = props.metrics;
-    const metadata = (more: Readonly<Record<string, string>>, suffix: string = suffixes.manager) => ({
-      name: `${props.name}${suffix}`,
-      namespace: props.namespace,
-      labels: { ...more, ...labels(props, component) },
+    const { serviceMonitor, prometheusRule, silentWorkloadsRule, dashboard: grafana } = props.metrics;
+    const add = (id: string, wanted: Settings['metrics']['dashboard'], suffix: string, object: ApiObjectProps) => {
+      if (!wanted.enabled) return;
+      const common = { ...wanted.labels, ...labels(props, 'metrics') };
+      const metadata = { name: `${props.name}${suffix}`, namespace: props.namespace, labels: common };
+      new ApiObject(this, id, { ...object, metadata });
+    };
+    add('service-monitor', serviceMonitor, suffixes.manager, {
+      apiVersion,
+      kind: 'ServiceMonitor',
+      spec: { selector: { matchLabels: scrapedLabels(props) }, endpoints: getEndpoints(props) },
     });
-    if (serviceMonitor.enabled)
-      new ApiObject(this, 'service-monitor', {
-        apiVersion,
-        kind: 'ServiceMonitor',
-        metadata: metadata(serviceMonitor.labels),
-        spec: { selector: { matchLabels: scrapedLabels(props) }, endpoints: getEndpoints(props) },
-      });
-    if (prometheusRule.enabled)
-      new ApiObject(this, 'prometheus-rule', {
-        apiVersion,
-        kind: 'PrometheusRule',
-        metadata: metadata(prometheusRule.labels),
-        spec: toGroup('lumigo-operator', (each) => !each.isOptional),
-      });
-    if (silentWorkloadsRule.enabled)
-      new ApiObject(this, 'silent-workloads-rule', {
-        apiVersion,
-        kind: 'PrometheusRule',
-        metadata: metadata(silentWorkloadsRule.labels, suffixes.silentWorkloads),
-        spec: toGroup('lumigo-operator-telemetry', ({ isOptional }) => isOptional === true),
-      });
-    if (wanted.enabled)
-      new ApiObject(this, 'dashboard', {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: metadata(wanted.labels, suffixes.dashboard),
-        data: { 'lumigo-operator.json': JSON.stringify(dashboard(), undefined, 2) },
-      });
+    add('prometheus-rule', prometheusRule, suffixes.manager, {
+      apiVersion,
+      kind: 'PrometheusRule',
+      spec: toGroup('lumigo-operator', (each) => !each.isOptional),
+    });
+    add('silent-workloads-rule', silentWorkloadsRule, suffixes.silentWorkloads, {
+      apiVersion,
+      kind: 'PrometheusRule',
+      spec: toGroup('lumigo-operator-telemetry', ({ isOptional }) => isOptional === true),
+    });
+    add('dashboard', grafana, suffixes.dashboard, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      data: { 'lumigo-operator.json': JSON.stringify(dashboard(), undefined, 2) },
+    });
   }
 }
 

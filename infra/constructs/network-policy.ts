@@ -4,6 +4,7 @@ import { suffixes } from '../../runtime/contract.ts';
 import { portNames, reachedPorts, type Reach } from '../settings/ports.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, selectorLabels, type Installation } from './labels.ts';
+import type { Manifest } from './manifest.ts';
 
 const open = ['webhook', 'otlp', 'metrics'] as const satisfies readonly Reach[];
 
@@ -15,22 +16,39 @@ export class NetworkPolicy extends Construct {
     super(scope, id);
     const { name, namespace, networkPolicy, metrics, ports } = props;
     const reached = portNames.filter((each) => !(metrics.secure && each === 'telemetryMetrics'));
-    // The typed construct drops unknown fields of a peer. Settings must pass unchanged.
-    new ApiObject(this, 'policy', {
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'NetworkPolicy',
+    addNetworkPolicy(this, {
       metadata: { name: `${name}${suffixes.manager}`, namespace, labels: labels(props, 'network-policy') },
-      spec: {
-        podSelector: { matchLabels: selectorLabels(props) },
-        policyTypes: ['Ingress'],
-        ingress: open.map((by) => ({
-          // An empty list means the same as none. The API server does not store it, so each apply would be a change.
-          ...(networkPolicy[by].from.length === 0 ? {} : { from: networkPolicy[by].from }),
-          ports: reached
-            .filter((each) => reachedPorts[each].by === by)
-            .map((each) => ({ port: ports[each], protocol: 'TCP' })),
-        })),
-      },
+      pods: selectorLabels(props),
+      ingress: open.map((by) => ({
+        from: networkPolicy[by].from,
+        ports: reached.filter((each) => reachedPorts[each].by === by).map((each) => ports[each]),
+      })),
     });
   }
+}
+
+interface Policy {
+  readonly metadata: Manifest['metadata'];
+  /** The labels of the pods that are reached. */
+  readonly pods: Readonly<Record<string, string>>;
+  /** Without a peer in `from`, every address reaches the ports. */
+  readonly ingress: readonly { readonly from: readonly object[]; readonly ports: readonly number[] }[];
+}
+
+/** Adds a policy of ingress. The typed construct drops unknown fields of a peer. Settings must pass unchanged. */
+export function addNetworkPolicy(scope: Construct, { metadata, pods, ingress }: Policy): void {
+  new ApiObject(scope, `policy-${metadata.name}`, {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata,
+    spec: {
+      podSelector: { matchLabels: pods },
+      policyTypes: ['Ingress'],
+      ingress: ingress.map(({ from, ports }) => ({
+        // The API server does not store an empty list, so each apply would be a change.
+        ...(from.length === 0 ? {} : { from }),
+        ports: ports.map((port) => ({ port, protocol: 'TCP' })),
+      })),
+    },
+  });
 }

@@ -4,8 +4,17 @@ import { NODE_EXPORTER_ADDRESS } from '../../runtime/node-collector/render-scrap
 import { linuxNodes, type Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { configured, environmentWith } from './configuration.ts';
-import { imageReference } from './image.ts';
-import { accountMount, accountVolume, containerSecurity, operatorPod, probes, type JsonObject } from './pod.ts';
+import type { Image } from './image.ts';
+import {
+  accountMount,
+  accountVolume,
+  containerOf,
+  containerPort,
+  containerSecurity,
+  operatorPod,
+  probes,
+  type JsonObject,
+} from './pod.ts';
 import { collectorMemory } from './telemetry-proxy.ts';
 
 const configuration = 'configuration';
@@ -28,11 +37,13 @@ export function nodeCollectorPod(settings: Settings, account: string): JsonObjec
   };
 }
 
+/** If the node has SELinux, no other type can read log files. */
+const ofLogs = { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seLinuxOptions: { type: 'spc_t' } };
+
 /** Log files belong to the node's root user. Without them, no part needs that user or a directory of the node. */
-const security = ({ clusterCollection: { logs } }: Settings): JsonObject => ({
-  ...containerSecurity,
-  // If the node has SELinux, no other type can read log files.
-  ...(logs.enabled ? { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seLinuxOptions: { type: 'spc_t' } } : {}),
+const collectorOf = (settings: Settings, image: Image): JsonObject => ({
+  ...containerOf(settings, { image, resources: settings.logFileCollector.resources }),
+  securityContext: { ...containerSecurity, ...(settings.clusterCollection.logs.enabled ? ofLogs : {}) },
 });
 
 const fromNode = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -47,34 +58,26 @@ function initContainer(settings: Settings): JsonObject {
   });
   return {
     name: 'configuration',
-    image: imageReference(settings.controllerManager.manager.image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
+    ...collectorOf(settings, settings.controllerManager.manager.image),
     args: ['prepare-node-collector'],
     env: [
       ...environmentWith(document),
       fromNode(nodeVariables.name, 'spec.nodeName'),
       fromNode(nodeVariables.address, 'status.hostIP'),
     ],
-    resources: settings.logFileCollector.resources,
-    securityContext: security(settings),
     volumeMounts: [{ name: configuration, mountPath: mounts.nodeCollectorConfiguration }],
   };
 }
 
 function collector(settings: Settings): JsonObject {
-  const { logFileCollector, clusterCollection } = settings;
-  const { logs, metrics } = clusterCollection;
-  const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  const { logs, metrics } = settings.clusterCollection;
   return {
     name: 'collector',
-    image: imageReference(settings.controllerManager.telemetryProxy.image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
+    ...collectorOf(settings, settings.controllerManager.telemetryProxy.image),
     args: [`--config=${mounts.nodeCollectorConfiguration}/${nodeCollectorFiles.configuration}`],
     env: collectorMemory('collector'),
-    ports: [port('health', ports.telemetryHealth), port('metrics', ports.telemetryMetrics)],
+    ports: [containerPort('health', ports.telemetryHealth), containerPort('metrics', ports.telemetryMetrics)],
     ...probes('health', '/', '/'),
-    resources: logFileCollector.resources,
-    securityContext: security(settings),
     volumeMounts: [
       { name: configuration, mountPath: mounts.nodeCollectorConfiguration, readOnly: true },
       { name: key, mountPath: mounts.nodeCollectorKey, readOnly: true },
@@ -87,15 +90,11 @@ function collector(settings: Settings): JsonObject {
 
 /** The kernel shows CPU and memory of the whole node in each container. Other metrics need folders of the node. */
 function nodeExporter(settings: Settings): JsonObject {
-  const { image, resources } = settings.prometheusNodeExporter;
   const { essentialOnly } = settings.clusterCollection.metrics;
   return {
     name: 'node-exporter',
-    image: imageReference(image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
+    ...containerOf(settings, settings.prometheusNodeExporter),
     args: [`--web.listen-address=${NODE_EXPORTER_ADDRESS}`, ...(essentialOnly ? essentialCollectors : allCollectors)],
-    resources,
-    securityContext: containerSecurity,
     ...(essentialOnly
       ? {}
       : { volumeMounts: hostFolders.map((name) => ({ name, mountPath: `/host/${name}`, readOnly: true })) }),

@@ -104,15 +104,19 @@ async function compare(compared: readonly TracedNamespace[], numRuns: number): P
       fc.constantFrom(...traced),
       async (given, { namespace, tracing, platform, selector }) => {
         const stored = await on.dryRun(given, plain).catch(() => undefined);
-        if (stored === undefined) return void (counts.invalid += 1);
+        if (stored === undefined) {
+          counts.invalid += 1;
+          return;
+        }
         const decision = decidePod({
           pod: stored,
-          policy: { ...podsPolicy(tracing), ...(selector && { selector }) },
+          policy: { ...podsPolicy(tracing), ...(selector === undefined ? {} : { selector }) },
           injector: { ...on.injector, platform },
         });
-        const wanted = decision.kind === 'inject' ? decision.workload : stored;
-        expect(content(await on.dryRun(given, namespace))).toEqual(content(wanted));
-        counts[decision.kind === 'inject' ? 'injected' : 'skipped'] += 1;
+        const isInjected = decision.kind === 'inject';
+        expect(content(await on.dryRun(given, namespace))).toEqual(content(isInjected ? decision.workload : stored));
+        if (isInjected) counts.injected += 1;
+        else counts.skipped += 1;
       },
     ),
     { ...fuzz, numRuns, endOnFailure: true },

@@ -3,7 +3,7 @@ import { withoutEmpty } from '../../runtime/json/values.ts';
 import type { PodOfInstallation } from '../settings/placement.ts';
 import type { Settings } from '../settings/schema.ts';
 import { environmentWith } from './configuration.ts';
-import { imageReference } from './image.ts';
+import { imageReference, type Image } from './image.ts';
 import { runtimeConfig, type Delivery } from './runtime-environment.ts';
 
 /** The API server checks the fields, and tests apply everything with strict validation. */
@@ -70,16 +70,23 @@ export const accountVolume = {
   },
 };
 
-export function operatorContainer(settings: Settings, delivery: Delivery): JsonObject {
-  const { image, resources } = settings.controllerManager.manager;
-  return {
-    image: imageReference(image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
-    env: environmentWith(runtimeConfig(settings, delivery)),
-    resources,
-    securityContext: containerSecurity,
-  };
-}
+/** Returns the fields of any container: what it runs, what it may use, and no privileges. */
+export const containerOf = (
+  { imagePrefix }: Settings,
+  { image, resources }: { readonly image: Image; readonly resources: JsonObject },
+): JsonObject => ({
+  image: imageReference(image, imagePrefix),
+  imagePullPolicy: 'IfNotPresent',
+  resources,
+  securityContext: containerSecurity,
+});
+
+export const operatorContainer = (settings: Settings, delivery: Delivery): JsonObject => ({
+  ...containerOf(settings, settings.controllerManager.manager),
+  env: environmentWith(runtimeConfig(settings, delivery)),
+});
+
+export const containerPort = (name: string, port: number) => ({ name, containerPort: port, protocol: 'TCP' });
 
 /** A container has one minute to start. It is out of service after 15 s without an answer, and restarted after one minute. */
 export function probes(port: string, live: string, ready: string) {

@@ -2,9 +2,8 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, accountMount, operatorContainer, probes, type JsonObject } from './pod.ts';
+import { accountMount, containerOf, containerPort, operatorContainer, probes, type JsonObject } from './pod.ts';
 import { drainSeconds, telemetryProxyUrl, type Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
@@ -64,13 +63,10 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): JsonObject 
 }
 
 function container(settings: Settings): JsonObject {
-  const { image, resources } = settings.controllerManager.telemetryProxy;
   const { otlpHttp, otlpGrpc, telemetryHealth, telemetryMetrics } = settings.ports;
-  const port = (portName: string, containerPort: number) => ({ name: portName, containerPort, protocol: 'TCP' });
   return {
     name: 'telemetry-proxy',
-    image: imageReference(image, settings.imagePrefix),
-    imagePullPolicy: 'IfNotPresent',
+    ...containerOf(settings, settings.controllerManager.telemetryProxy),
     args: [
       `--config=${mounts.telemetryProxyConfiguration}/${telemetryProxyFiles.configuration}`,
       // The queue on disk stores each batch with its token.
@@ -78,16 +74,14 @@ function container(settings: Settings): JsonObject {
     ],
     env: collectorMemory('telemetry-proxy'),
     ports: [
-      port('otlp-http', otlpHttp),
-      port('otlp-grpc', otlpGrpc),
-      port('otlp-health', telemetryHealth),
-      ...(settings.metrics.secure ? [] : [port('otlp-metrics', telemetryMetrics)]),
+      containerPort('otlp-http', otlpHttp),
+      containerPort('otlp-grpc', otlpGrpc),
+      containerPort('otlp-health', telemetryHealth),
+      ...(settings.metrics.secure ? [] : [containerPort('otlp-metrics', telemetryMetrics)]),
     ],
     ...probes('otlp-health', '/', '/'),
     // The collector serves until each node knows that the pod is out of service, but ends before the manager, which supervises it.
     lifecycle: { preStop: { sleep: { seconds: drainSeconds - 1 } } },
-    resources,
-    securityContext: containerSecurity,
     volumeMounts: [
       { name: configuration, mountPath: mounts.telemetryProxyConfiguration, readOnly: true },
       { name: account, mountPath: mounts.serviceAccount, readOnly: true },

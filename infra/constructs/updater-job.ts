@@ -5,17 +5,13 @@ import type { Settings } from '../settings/schema.ts';
 import { whySuspended } from '../settings/updater-state.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { configured, environmentWith } from './configuration.ts';
-import { imageReference } from './image.ts';
 import { optOut } from './labels.ts';
-import { containerSecurity, operatorPod, podMetadata } from './pod.ts';
+import type { Manifest } from './manifest.ts';
+import { containerOf, operatorPod, podMetadata } from './pod.ts';
 
 export interface UpdaterJobProps {
   readonly settings: Settings;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly labels: Readonly<Record<string, string>>;
-  };
+  readonly metadata: Manifest['metadata'];
 }
 
 /** Upgrade and rollback wait for a day at most each. A pod that cannot start must not prevent later runs for good. */
@@ -54,8 +50,7 @@ export class UpdaterJob extends Construct {
 const keyringMount = { name: 'keyring', mountPath: '/etc/lumigo/keyring', readOnly: true } as const;
 
 function podSpec(settings: Settings, serviceAccountName: string) {
-  const { image, resources, verify } = settings.updater;
-  const keyring = verify.keyringSecret;
+  const keyring = settings.updater.verify.keyringSecret;
   return {
     ...operatorPod(settings, 'updater'),
     serviceAccountName,
@@ -65,12 +60,9 @@ function podSpec(settings: Settings, serviceAccountName: string) {
     containers: [
       {
         name: 'updater',
-        image: imageReference(image, settings.imagePrefix),
-        imagePullPolicy: 'IfNotPresent',
+        ...containerOf(settings, settings.updater),
         args: ['update'],
         env: environment(settings),
-        resources,
-        securityContext: containerSecurity,
         volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...(keyring === '' ? [] : [keyringMount])],
       },
     ],
@@ -83,15 +75,14 @@ function podSpec(settings: Settings, serviceAccountName: string) {
 }
 
 function environment(settings: Settings) {
-  const { updater, debug } = settings;
-  const { mode, repository, verify } = updater;
+  const { mode, repository, verify } = settings.updater;
   return environmentWith(
     configured(updaterKinds, settings, {
       version: operatorVersion(),
       mode: mode === 'upgrade' ? 'upgrade' : 'check',
-      repository: whySuspended(updater) === undefined ? repository : '',
+      repository: whySuspended(settings.updater) === undefined ? repository : '',
       keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
-      logLevel: debug.enabled ? 'debug' : 'info',
+      logLevel: settings.debug.enabled ? 'debug' : 'info',
     }),
   );
 }

@@ -1,15 +1,10 @@
-import type { PolicyRule } from '../../runtime/access/permissions.ts';
+import { rule, type PolicyRule } from '../../runtime/access/permissions.ts';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
 import type { Manifest } from './manifest.ts';
 import { getGroupVersion, toPlural } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
   readonly why: string;
-}
-
-export interface UpdaterRules {
-  readonly own: readonly UpdaterRule[];
-  readonly cluster: readonly UpdaterRule[];
 }
 
 /** Each value is a row of the table in docs/security/README.md. */
@@ -29,33 +24,31 @@ const why = {
 
 /** Returns the rights to check and report. An updater that cannot upgrade has no others. */
 export const checkRules = (name: string): readonly UpdaterRule[] => [
-  { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
-  rule('', ['events'], ['create'], why.report),
+  because(why.about, 'apps', 'deployments', 'get', `${name}${suffixes.manager}`),
+  because(why.report, '', 'events', 'create'),
 ];
 
-const change = ['get', 'patch', 'update', 'delete'];
+const changing = 'get patch update delete';
 
 /** Returns the rights by which Helm upgrades and rolls back these objects. New objects are allowed in the operator's namespace only. */
-export function updaterRules(manifests: readonly Manifest[], namespace: string): UpdaterRules {
+export function updaterRules(manifests: readonly Manifest[], namespace: string) {
   const own = manifests.filter(({ metadata }) => metadata.namespace === namespace);
   const cluster = manifests.filter(({ metadata }) => metadata.namespace === undefined);
   return {
     own: [
-      ...byGroup(own).map(({ group, plurals }) =>
-        rule(group, plurals, ['list', 'watch', 'create', ...change], why.objects),
-      ),
-      rule('', ['secrets'], ['list', 'create', ...change], why.release),
-      rule('', ['pods'], ['get', 'list', 'watch'], why.progress),
-      rule('apps', ['replicasets'], ['get', 'list', 'watch'], why.progress),
-      rule('', ['events'], ['create'], why.report),
+      ...byGroup(why.objects, own, `list watch create ${changing}`),
+      because(why.release, '', 'secrets', `list create ${changing}`),
+      because(why.progress, '', 'pods', 'get list watch'),
+      because(why.progress, 'apps', 'replicasets', 'get list watch'),
+      because(why.report, '', 'events', 'create'),
       ...grants(own),
     ],
     cluster: [
-      ...byGroup(cluster).map(({ group, plurals }) => rule(group, plurals, ['create'], why.missing)),
-      ...cluster.map((manifest) => named(manifest, change, why.changed)),
+      ...byGroup(why.missing, cluster, 'create'),
+      ...cluster.map((manifest) => named(why.changed, manifest, changing)),
       ...grants(cluster),
-      rule(lumigo.group, [lumigo.plural], ['list'], why.notes),
-      rule(lumigo.group, [lumigo.plural], ['get'], why.parameters),
+      because(why.notes, lumigo.group, lumigo.plural, 'list'),
+      because(why.parameters, lumigo.group, lumigo.plural, 'get'),
     ],
   };
 }
@@ -64,25 +57,22 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
 const grants = (manifests: readonly Manifest[]): UpdaterRule[] =>
   manifests
     .filter(({ kind }) => kind.endsWith('Role'))
-    .map((manifest) => named(manifest, ['escalate', 'bind'], why.granting));
+    .map((manifest) => named(why.granting, manifest, 'escalate bind'));
 
-function byGroup(manifests: readonly Manifest[]): { readonly group: string; readonly plurals: readonly string[] }[] {
+/** Returns a rule for the kinds of each group. */
+function byGroup(reason: string, manifests: readonly Manifest[], verbs: string): UpdaterRule[] {
   const groups = new Map<string, Set<string>>();
   for (const { apiVersion, kind } of manifests) {
     const { group } = getGroupVersion(apiVersion);
     groups.set(group, (groups.get(group) ?? new Set<string>()).add(toPlural(kind)));
   }
-  return [...groups].map(([group, plurals]) => ({ group, plurals: [...plurals] }));
+  return [...groups].map(([group, plurals]) => because(reason, group, [...plurals].join(' '), verbs));
 }
 
-const rule = (group: string, resources: readonly string[], verbs: readonly string[], reason: string): UpdaterRule => ({
-  apiGroups: [group],
-  resources,
-  verbs,
-  why: reason,
-});
+const named = (reason: string, { apiVersion, kind, metadata }: Manifest, verbs: string): UpdaterRule =>
+  because(reason, getGroupVersion(apiVersion).group, toPlural(kind), verbs, metadata.name);
 
-const named = ({ apiVersion, kind, metadata }: Manifest, verbs: readonly string[], reason: string): UpdaterRule => ({
-  ...rule(getGroupVersion(apiVersion).group, [toPlural(kind)], verbs, reason),
-  resourceNames: [metadata.name],
+const because = (reason: string, ...granted: Parameters<typeof rule>): UpdaterRule => ({
+  ...rule(...granted),
+  why: reason,
 });

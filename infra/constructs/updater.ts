@@ -5,7 +5,7 @@ import type { Manifest } from './manifest.ts';
 import type { Settings } from '../settings/schema.ts';
 import { mayUpgrade } from '../settings/updater-state.ts';
 import { labels } from './labels.ts';
-import { policyRules } from './policy-rules.ts';
+import { grant } from './rights.ts';
 import { UpdaterJob } from './updater-job.ts';
 import { checkRules, updaterRules } from './updater-rules.ts';
 
@@ -15,37 +15,24 @@ export interface UpdaterProps {
   readonly release: () => readonly Manifest[];
 }
 
-const rbac = 'rbac.authorization.k8s.io';
+const rbac = 'rbac.authorization.k8s.io/v1';
 
 /** The CronJob that reports newer versions, and upgrades the Helm release if the settings allow it. */
 export class Updater extends Construct {
   constructor(scope: Construct, id: string, { settings, release }: UpdaterProps) {
     super(scope, id);
-    const { namespace } = settings;
     const name = `${settings.name}${suffixes.updater}`;
     const metadata = { name, labels: labels(settings, 'updater') };
-    const inNamespace = { ...metadata, namespace };
-    const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+    const inNamespace = { ...metadata, namespace: settings.namespace };
     const upgrading = mayUpgrade(settings.updater) ? rulesOfUpgrade(settings, release()) : undefined;
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
-    new k8s.KubeRole(this, 'role', {
+    grant(this, settings, {
       metadata: inNamespace,
-      rules: policyRules(upgrading?.own ?? checkRules(settings.name)),
+      granted: upgrading?.own ?? checkRules(settings.name),
+      account: name,
     });
-    new k8s.KubeRoleBinding(this, 'role-binding', {
-      metadata: inNamespace,
-      roleRef: { apiGroup: rbac, kind: 'Role', name },
-      subjects,
-    });
-    if (upgrading !== undefined) {
-      new k8s.KubeClusterRole(this, 'cluster-role', { metadata, rules: policyRules(upgrading.cluster) });
-      new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', {
-        metadata,
-        roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
-        subjects,
-      });
-    }
+    if (upgrading !== undefined) grant(this, settings, { metadata, granted: upgrading.cluster, account: name });
     new UpdaterJob(this, 'job', { settings, metadata: inNamespace });
   }
 }
@@ -57,8 +44,8 @@ export const rulesOfUpgrade = ({ name, namespace }: Settings, release: readonly 
 const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
   { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name, namespace } },
-  { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name, namespace } },
-  { apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata: { name, namespace } },
-  { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name } },
-  { apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata: { name } },
+  { apiVersion: rbac, kind: 'Role', metadata: { name, namespace } },
+  { apiVersion: rbac, kind: 'RoleBinding', metadata: { name, namespace } },
+  { apiVersion: rbac, kind: 'ClusterRole', metadata: { name } },
+  { apiVersion: rbac, kind: 'ClusterRoleBinding', metadata: { name } },
 ];

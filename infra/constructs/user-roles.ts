@@ -1,9 +1,9 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
-import type { PolicyRule } from '../../runtime/access/permissions.ts';
+import { rule, type PolicyRule } from '../../runtime/access/permissions.ts';
 import { labels, type Installation } from './labels.ts';
-import { policyRules } from './policy-rules.ts';
+import { policyRules } from './rights.ts';
 
 interface UserRole {
   readonly suffix: string;
@@ -11,27 +11,20 @@ interface UserRole {
   readonly rules: readonly PolicyRule[];
 }
 
-const rule = (resource: string, verbs: readonly string[]): PolicyRule => ({
-  apiGroups: [lumigo.group],
-  resources: [resource],
-  verbs,
-});
-const reading = ['get', 'list', 'watch'];
+const reading = 'get list watch';
+const status = rule(lumigo.group, `${lumigo.plural}/status`, 'get');
 
 /** The rights of users on `Lumigo` resources. Only the operator writes the status. No role includes Secrets. */
 export const userRoles: readonly UserRole[] = [
   {
     suffix: suffixes.editorRole,
     aggregatedTo: ['admin', 'edit'],
-    rules: [
-      rule(lumigo.plural, [...reading, 'create', 'update', 'patch', 'delete', 'deletecollection']),
-      rule(`${lumigo.plural}/status`, ['get']),
-    ],
+    rules: [rule(lumigo.group, lumigo.plural, `${reading} create update patch delete deletecollection`), status],
   },
   {
     suffix: suffixes.viewerRole,
     aggregatedTo: ['view'],
-    rules: [rule(lumigo.plural, reading), rule(`${lumigo.plural}/status`, ['get'])],
+    rules: [rule(lumigo.group, lumigo.plural, reading), status],
   },
 ];
 
@@ -45,7 +38,7 @@ export class UserRoles extends Construct {
       );
       new k8s.KubeClusterRole(this, aggregatedTo.join('-'), {
         metadata: { name: `${props.name}${suffix}`, labels: { ...labels(props, 'rbac'), ...aggregation } },
-        rules: policyRules(rules),
+        rules: policyRules(rules, props),
       });
     }
   }

@@ -15,21 +15,18 @@ export interface WebhookCertificateProps extends Installation {
 
 /** The operator adds the authority to the webhook before it serves the certificate, and still trusts the previous authority. */
 export class WebhookCertificate extends Construct {
-  readonly secretName: string;
-
   constructor(scope: Construct, id: string, props: WebhookCertificateProps) {
     super(scope, id);
-    const { certificate, key, authority } = props.delivered;
-    this.secretName = `${props.name}${suffixes.certificates}`;
+    const { name, namespace, delivered } = props;
     new ApiObject(this, 'secret', {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: this.secretName, namespace: props.namespace, labels: labels(props, 'webhook') },
+      metadata: { name: `${name}${suffixes.certificates}`, namespace, labels: labels(props, 'webhook') },
       type: 'kubernetes.io/tls',
       data: {
-        [certificateFiles.certificate]: certificate,
-        [certificateFiles.key]: key,
-        [certificateFiles.authority]: authority,
+        [certificateFiles.certificate]: delivered.certificate,
+        [certificateFiles.key]: delivered.key,
+        [certificateFiles.authority]: delivered.authority,
       },
     });
   }

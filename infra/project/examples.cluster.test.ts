@@ -9,6 +9,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { apply, applyDefinition } from '../../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
+import { recordResources } from '../../sandbox/testing/pulumi.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -31,6 +32,7 @@ const definitions = () => [
   ...getDefinitions('flux', ['ocirepositories']),
 ];
 
+const registered = recordResources();
 let cluster: ControlPlane;
 let tools: Readonly<Record<string, string>>;
 const work = createTemporaryFolder();
@@ -164,20 +166,12 @@ describe('an example', () => {
   });
 
   it('pulumi/index.ts registers the operator and a traced namespace', async () => {
-    const registered: { readonly type: string; readonly inputs: object }[] = [];
-    await runtime.setMocks({
-      newResource: ({ type, name, inputs }) => {
-        registered.push({ type, inputs });
-        return { id: name, state: inputs as Record<string, unknown> };
-      },
-      call: () => ({}),
-    });
     runtime.setAllConfig({ 'project:lumigoToken': validToken });
     await import('../../examples/pulumi/index.ts');
     await runtime.disconnect();
     const types = registered.map(({ type }) => type);
     expect(types).toEqual(expect.arrayContaining(['lumigo:kubernetes:LumigoOperator', 'kubernetes:core/v1:Secret']));
-    const lumigo = registered.find(({ type }) => type.endsWith(':Lumigo'))?.inputs;
-    dryRun([lumigo as Manifest]);
+    const lumigo = registered.find(({ type }) => type.endsWith(':Lumigo'));
+    dryRun([lumigo?.inputs ?? {}]);
   });
 });

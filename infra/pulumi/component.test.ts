@@ -84,8 +84,9 @@ describe('the Pulumi component', () => {
 
   it('renews its certificate in the last 30 days, and with each version', async () => {
     const triggers: unknown[] = [];
-    const transformation = ({ type, opts }: { type: string; opts: { replacementTrigger?: unknown } }) =>
-      void (type.startsWith('tls:') && triggers.push(opts.replacementTrigger));
+    const transformation = ({ type, opts }: { type: string; opts: { replacementTrigger?: unknown } }) => {
+      if (type.startsWith('tls:')) triggers.push(opts.replacementTrigger);
+    };
     await register({ settings: {} }, { transformations: [transformation as never] });
     expect(triggers).toEqual([operatorVersion(), operatorVersion()]);
     const certificate = registered.find(({ type }) => type.endsWith(':SelfSignedCert'));

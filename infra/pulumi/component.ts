@@ -71,14 +71,13 @@ export class LumigoOperator extends ComponentResource {
         dependsOn.push(...registerTokens(name, manifests, args.lumigoToken ?? settings.lumigoToken.value, after()));
       dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs, resourcePrefix: name }, after()));
     }
-    const { version, namespace, deployment, telemetryProxyUrl: url, monitoredNamespaces, certificateExpires } = this;
     this.registerOutputs({
-      version,
-      namespace,
-      deployment,
-      telemetryProxyUrl: url,
-      monitoredNamespaces,
-      certificateExpires,
+      version: this.version,
+      namespace: this.namespace,
+      deployment: this.deployment,
+      telemetryProxyUrl: this.telemetryProxyUrl,
+      monitoredNamespaces: this.monitoredNamespaces,
+      certificateExpires: this.certificateExpires,
     });
   }
 }

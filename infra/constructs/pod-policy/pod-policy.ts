@@ -1,7 +1,7 @@
 import { Construct } from 'constructs';
 import { annotations, labels as contract, lumigo, pods, suffixes } from '../../../runtime/contract.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { addPolicy, includedNamespaces } from '../admission.ts';
+import { addPolicy, includedNamespaces, namespacedRule } from '../admission.ts';
 import { all, entryOr, fieldOr, text, type Cel } from '../cel.ts';
 import { labels } from '../labels.ts';
 import { containerVariables } from './containers.ts';
@@ -58,15 +58,7 @@ export class PodPolicy extends Construct {
         reinvocationPolicy: 'Never',
         matchConstraints: {
           matchPolicy: 'Equivalent',
-          resourceRules: [
-            {
-              apiGroups: [pods.group],
-              apiVersions: [pods.version],
-              resources: [pods.plural],
-              operations: ['CREATE'],
-              scope: 'Namespaced',
-            },
-          ],
+          resourceRules: [namespacedRule(pods, ['CREATE'])],
           namespaceSelector: includedNamespaces(settings),
         },
         mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],

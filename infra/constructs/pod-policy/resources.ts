@@ -4,25 +4,18 @@ import { text, type Cel } from '../cel.ts';
 import { Maybe } from './json.ts';
 import type { Variables } from './variables.ts';
 
-interface Row {
-  readonly resource: keyof typeof largestRequests;
-  readonly as: string;
-  readonly perUnit: string;
-  readonly suffix: string;
-}
-
-const rows: readonly Row[] = [
+const rows = [
   { resource: 'cpu', as: 'cpu', perUnit: '* 1000.0', suffix: 'm' },
   { resource: 'memory', as: 'memory', perUnit: '/ 1048576.0', suffix: 'Mi' },
   { resource: 'ephemeral-storage', as: 'storage', perUnit: '/ 1048576.0', suffix: 'Mi' },
-];
+] as const;
 
 const amount = (quantity: Cel): Cel => `quantity(${quantity}).asApproximateFloat()`;
 const ofContainer = (container: Cel, list: 'requests' | 'limits', resource: string): Cel =>
   `${container}.?resources.${list}[?${text(resource)}]`;
 
 /** Returns the largest request and limit of a resource among the app containers, scaled down as by `initResources`. */
-function getVariables({ resource, as, perUnit, suffix }: Row): Variables {
+function getVariables({ resource, as, perUnit, suffix }: (typeof rows)[number]): Variables {
   const largest = largestRequests[resource];
   const most = parseQuantity(largest) ?? 0;
   const at = (name: string): Cel => `variables.${as}${name}`;
