@@ -76,8 +76,7 @@ export class Operator extends Chart {
     issue(this, settings, delivered);
     new Monitoring(this, 'monitoring', settings);
     new LumigoToken(this, 'token', settings);
-    if (settings.updater.mode !== 'off')
-      new Updater(this, 'updater', { settings, release: () => getRelease(settings) });
+    if (settings.updater.mode !== 'off') new Updater(this, 'updater', settings, () => getRelease(settings));
     this.telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     this.controllerManager = new ControllerManager(this, 'controller-manager', {
       settings,
@@ -104,7 +103,7 @@ function complete({ settings = parseSettings({}), delivery = 'Manifests', certif
 }
 
 function issue(scope: Construct, settings: Settings, delivered: DeliveredCertificate | undefined): void {
-  if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', { ...settings, delivered });
+  if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', settings, delivered);
   if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);
 }
 

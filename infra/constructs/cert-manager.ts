@@ -13,13 +13,11 @@ export const injectedFrom = ({ name, namespace }: Installation) => ({
   'cert-manager.io/inject-ca-from': `${namespace}/${name}${suffixes.certificates}`,
 });
 
-export type CertManagerCertificateProps = Installation & Pick<Settings, 'certificates'>;
-
 /** Without a user's issuer, the certificate's own authority signs it, so a renewed one is trusted before it is served. */
 export class CertManagerCertificate extends Construct {
-  constructor(scope: Construct, id: string, props: CertManagerCertificateProps) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const { name, namespace, certificates } = props;
+    const { name, namespace, certificates } = settings;
     const secretName = `${name}${suffixes.certificates}`;
     const authority = `${name}${suffixes.certificateAuthority}`;
     const selfSigned = `${authority}-self-signed`;
@@ -28,7 +26,7 @@ export class CertManagerCertificate extends Construct {
       new ApiObject(this, `${kind}-${name}`, {
         apiVersion: 'cert-manager.io/v1',
         kind,
-        metadata: { name, namespace, labels: labels(props, 'webhook') },
+        metadata: { name, namespace, labels: labels(settings, 'webhook') },
         spec,
       });
     if (isOwn) {
@@ -45,7 +43,7 @@ export class CertManagerCertificate extends Construct {
     }
     object('Certificate', secretName, {
       secretName,
-      dnsNames: [webhookHost(props)],
+      dnsNames: [webhookHost(settings)],
       usages: ['digital signature', 'server auth'],
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
       issuerRef: isOwn ? { kind: 'Issuer', name: authority } : certificates.issuerRef,

@@ -9,16 +9,11 @@ import { optOut } from './labels.ts';
 import type { Manifest } from './manifest.ts';
 import { containerOf, operatorPod, podMetadata } from './pod.ts';
 
-export interface UpdaterJobProps {
-  readonly settings: Settings;
-  readonly metadata: Manifest['metadata'];
-}
-
 /** Upgrade and rollback wait for a day at most each. A pod that cannot start must not prevent later runs for good. */
 const TWO_DAYS = 48 * 3_600 + 1_800;
 
 export class UpdaterJob extends Construct {
-  constructor(scope: Construct, id: string, { settings, metadata }: UpdaterJobProps) {
+  constructor(scope: Construct, id: string, settings: Settings, metadata: Manifest['metadata']) {
     super(scope, id);
     const own = { ...metadata.labels, ...optOut };
     new ApiObject(this, 'cron-job', {

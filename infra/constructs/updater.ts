@@ -9,17 +9,12 @@ import { grant } from './rights.ts';
 import { UpdaterJob } from './updater-job.ts';
 import { checkRules, updaterRules } from './updater-rules.ts';
 
-export interface UpdaterProps {
-  readonly settings: Settings;
-  /** The other objects of the release. The rights of an upgrade depend on them. */
-  readonly release: () => readonly Manifest[];
-}
-
 const rbac = 'rbac.authorization.k8s.io/v1';
 
 /** The CronJob that reports newer versions, and upgrades the Helm release if the settings allow it. */
 export class Updater extends Construct {
-  constructor(scope: Construct, id: string, { settings, release }: UpdaterProps) {
+  /** @param release the other objects of the release, on which the rights of an upgrade depend */
+  constructor(scope: Construct, id: string, settings: Settings, release: () => readonly Manifest[]) {
     super(scope, id);
     const name = `${settings.name}${suffixes.updater}`;
     const metadata = { name, labels: labels(settings, 'updater') };
@@ -33,7 +28,7 @@ export class Updater extends Construct {
       account: name,
     });
     if (upgrading !== undefined) grant(this, settings, { metadata, granted: upgrading.cluster, account: name });
-    new UpdaterJob(this, 'job', { settings, metadata: inNamespace });
+    new UpdaterJob(this, 'job', settings, inNamespace);
   }
 }
 

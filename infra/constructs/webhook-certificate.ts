@@ -9,19 +9,15 @@ export interface DeliveredCertificate {
   readonly authority: string;
 }
 
-export interface WebhookCertificateProps extends Installation {
-  readonly delivered: DeliveredCertificate;
-}
-
 /** The operator adds the authority to the webhook before it serves the certificate, and still trusts the previous authority. */
 export class WebhookCertificate extends Construct {
-  constructor(scope: Construct, id: string, props: WebhookCertificateProps) {
+  constructor(scope: Construct, id: string, installation: Installation, delivered: DeliveredCertificate) {
     super(scope, id);
-    const { name, namespace, delivered } = props;
+    const { name, namespace } = installation;
     new ApiObject(this, 'secret', {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: `${name}${suffixes.certificates}`, namespace, labels: labels(props, 'webhook') },
+      metadata: { name: `${name}${suffixes.certificates}`, namespace, labels: labels(installation, 'webhook') },
       type: 'kubernetes.io/tls',
       data: {
         [certificateFiles.certificate]: delivered.certificate,

@@ -6,7 +6,6 @@ const execute = promisify(execFile);
 export interface ProgramOptions {
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly input?: string;
   readonly both?: boolean;
 }
 
@@ -17,8 +16,8 @@ export async function program(name: string, args: readonly string[], options: Pr
   const step = [name, ...own.slice(0, 2).filter((arg) => !isFlag(arg))].join(' ');
   const env = { ...process.env, ...options.environment };
   const running = execute(name, args, { cwd: options.cwd, env, maxBuffer: Infinity });
-  // If a program exits without reading its input, its exit code reports the problem.
-  running.child.stdin?.on('error', () => undefined).end(options.input);
+  // A program that reads its input must not wait for any.
+  running.child.stdin?.end();
   const result = await running.catch((error: ExecFileException) => error);
   const { stdout = '', stderr = '' } = result;
   if (!('code' in result)) return options.both === true ? stdout + stderr : stdout;

@@ -79,24 +79,24 @@ function part<T extends z.ZodType>(schema: T, value: unknown): z.output<T> | und
   return schema.safeParse(value).data;
 }
 
-function* monitoredTwice({ monitoredNamespaces }: Given) {
-  const names = (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).map(({ namespace }) => namespace);
+const getMonitored = ({ monitoredNamespaces }: Given) => part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
+
+function* monitoredTwice(given: Given) {
+  const names = getMonitored(given).map(({ namespace }) => namespace);
   for (const [index, name] of names.entries())
     if (name !== undefined && names.indexOf(name) < index) yield sentences.monitoredTwice(index, name);
 }
 
-function* monitoredByWhat({ monitoredNamespaces }: Given) {
-  const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
-  for (const [index, { namespace, selector }] of monitored.entries())
+function* monitoredByWhat(given: Given) {
+  for (const [index, { namespace, selector }] of getMonitored(given).entries())
     if ((namespace === undefined) === (selector === undefined)) yield sentences.monitoredByWhat(index);
 }
 
-function* monitoredButExcluded({ monitoredNamespaces, webhook, namespace: own }: Given) {
-  const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
-  const excluded = part(shape.webhook, webhook)?.excludedNamespaces ?? [];
-  for (const [index, { namespace }] of monitored.entries()) {
+function* monitoredButExcluded(given: Given) {
+  const excluded = part(shape.webhook, given['webhook'])?.excludedNamespaces ?? [];
+  for (const [index, { namespace }] of getMonitored(given).entries()) {
     if (namespace === undefined) continue;
-    if (namespace === part(shape.namespace, own)) yield sentences.monitoredOwn(index, namespace);
+    if (namespace === part(shape.namespace, given['namespace'])) yield sentences.monitoredOwn(index, namespace);
     else if (excluded.includes(namespace)) yield sentences.monitoredButExcluded(index, namespace);
   }
 }
