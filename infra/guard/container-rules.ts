@@ -9,24 +9,24 @@ import { hasShape, Optional, type Shape } from './shape.ts';
 const isOurVolume = (mount: Cel): Cel => `${mount}.name == ${text(injector.volume)}`;
 const isOurMount = (mount: Cel): Cel => any(isOurVolume(mount), isOnOurPath(mount));
 
-/** Returns the conditions that two lists have the same containers in the same order, which differ in these fields only. */
-export const sameContainers = (list: Cel, former: Cel, changed: readonly string[]): readonly Cel[] => [
+/** Returns the conditions that two lists have the same containers in the same order, which differ in environment and mounts only. */
+export const sameContainers = (list: Cel, former: Cel): readonly Cel[] => [
   `${list}.map(container, container.name) == ${former}.map(container, container.name)`,
-  eachPair(list, former, sameExcept('container', 'before', changed)),
+  eachPair(list, former, sameExcept('container', 'before', ['env', 'volumeMounts'])),
 ];
 
 export const eachPair = (list: Cel, former: Cel, condition: Cel): Cel =>
   `${list}.all(container, ${former}.exists(before, ${all('before.name == container.name', condition)}))`;
 
-/** Returns the conditions that mounts of the operator are added or removed, and that a mount which one replaced is restored. */
-export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
-  sameItemsBut(getMounts(container), getMounts(before), isOurMount),
-  `${getMounts(container)}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
-    `mount in ${getMounts(before)}`,
+/** The condition that mounts of the operator are added or removed, and that a mount which one replaced is restored. */
+export const appMounts: Cel = all(
+  sameItemsBut(getMounts('container'), getMounts('before'), isOurMount),
+  `${getMounts('container')}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
+    `mount in ${getMounts('before')}`,
     hasShape('mount', { ...injectorMount } as Shape),
     `variables.replacedMountsBefore.exists(json, ${isMount('json', 'mount')})`,
   )})`,
-];
+);
 
 /** Returns the form of the injector's init container. OpenShift sets some fields of the security context itself. */
 export function injectorShape(): Shape {

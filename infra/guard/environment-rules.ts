@@ -7,7 +7,7 @@ import { anything, hasShape, type Shape } from './shape.ts';
 const rows = getVariables(currentFormat);
 const names = rows.map(({ name }) => name);
 /** Lists, to which users may add entries. */
-const joined = rows.filter((row) => 'joined' in row);
+export const joinedVariables = rows.filter((row) => 'joined' in row);
 const others = rows.flatMap((row) => ('joined' in row ? [] : [row]));
 
 const CONTAINER = '{container}';
@@ -16,8 +16,6 @@ const ANY = '{any}';
 const recorded: InjectedSettings = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
 export const injectedNames: Cel = `${texts(names)} + variables.originalStateVariablesBefore`;
-
-export const joinedNames = joined.map(({ name }) => name);
 
 const isSettingName = (variable: Cel): Cel => `${variable}.name.matches(${text(tracerSettings.name)})`;
 
@@ -41,27 +39,12 @@ const isSetting = (variable: Cel): Cel =>
 
 export const getEnvironment = (container: Cel): Cel => fieldOr(container, 'env', '[]');
 
-/** Returns the conditions that only injected variables of a container differ, and that each has an allowed value. */
-export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
-  const env = getEnvironment(container);
-  const former = getEnvironment(before);
-  return [
-    sameItemsBut(env, former, isInjected),
-    `${env}.filter(variable, ${isInjected('variable')} && !(variable.name in ${texts(joinedNames)})).all(variable, ${any(
-      `variable in ${former}`,
-      isSetting('variable'),
-      ...others.flatMap((row) => isWritten('variable', row, `${container}.name`)),
-      `variables.replacedBefore.exists(json, ${isVariable('json', 'variable')})`,
-    )})`,
-    ...joined.map(({ name, joined: entry }) => sameEntries(env, former, name, entry)),
-  ];
-};
-
-function isWritten(variable: Cel, row: (typeof others)[number], container: Cel): readonly Cel[] {
+/** Returns the forms of a variable that the injection writes. */
+function getWritten(row: (typeof others)[number]): readonly Shape[] {
   const flags = [true, false];
   const written = flags.flatMap((traces) => flags.map((logs) => row.write({ ...recorded, traces, logs }, CONTAINER)));
   const forms = new Map(written.map((form) => [JSON.stringify(form), form]));
-  return [...forms.values()].map((form) => hasShape(variable, toShape({ name: row.name, ...form }, container)));
+  return [...forms.values()].map((form) => toShape({ name: row.name, ...form }));
 }
 
 /** Patterns of the written references, as JSON. A removal may restore them, because it grants no more than the injection. */
@@ -72,13 +55,13 @@ export const writtenReferences: readonly string[] = others.flatMap((row) => {
   return [`^${json.replaceAll(String.raw`"\{any\}"`, STRING)}$`];
 });
 
-function toShape(value: unknown, container: Cel): Shape {
+function toShape(value: unknown): Shape {
   if (value === ANY) return anything;
-  if (value === CONTAINER) return (path) => `${path} == ${container}`;
+  if (value === CONTAINER) return (path) => `${path} == container.name`;
   if (typeof value === 'string' && value.startsWith(ENDPOINT))
     return (path) => `${path} == variables.endpoint + ${text(value.slice(ENDPOINT.length))}`;
   if (typeof value !== 'object' || value === null) return value as Shape;
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, toShape(child, container)]));
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, toShape(child)]));
 }
 
 /** An entry of a list, by the separators of runtime/injection/joined-list.ts. */
@@ -87,10 +70,25 @@ const ENTRY = String.raw`[^:,\s\x0b\pZ\x{feff}]+`;
 export const otherEntries = (list: Cel, ours: string): Cel =>
   `${list}.findAll(${text(ENTRY)}).filter(entry, entry != ${text(ours)})`;
 
-function sameEntries(env: Cel, former: Cel, name: string, ours: string): Cel {
+const env = getEnvironment('container');
+const former = getEnvironment('before');
+
+function sameEntries(name: string, ours: string): Cel {
   const entries = (list: Cel): Cel =>
     `${list}.filter(variable, variable.name == ${text(name)} && has(variable.value)).map(variable, ${otherEntries('variable.value', ours)}).filter(entries, entries.size() > 0)`;
   const references = (list: Cel): Cel =>
     `${list}.filter(variable, variable.name == ${text(name)} && has(variable.valueFrom))`;
   return all(`${entries(env)} == ${entries(former)}`, `${references(env)} == ${references(former)}`);
 }
+
+/** The condition that only injected variables of a `container` and its `before` differ, and that each has an allowed value. */
+export const sameEnvironment: Cel = all(
+  sameItemsBut(env, former, isInjected),
+  `${env}.filter(variable, ${isInjected('variable')} && !(variable.name in ${texts(joinedVariables.map(({ name }) => name))})).all(variable, ${any(
+    `variable in ${former}`,
+    isSetting('variable'),
+    ...others.flatMap(getWritten).map((form) => hasShape('variable', form)),
+    `variables.replacedBefore.exists(json, ${isVariable('json', 'variable')})`,
+  )})`,
+  ...joinedVariables.map(({ name, joined: entry }) => sameEntries(name, entry)),
+);

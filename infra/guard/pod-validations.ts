@@ -28,15 +28,15 @@ export const podValidations: readonly Validation[] = [
   },
   {
     may: 'change only environment and mounts of a container',
-    expression: all(...lists.flatMap((list) => sameContainers(...list, ['env', 'volumeMounts']))),
+    expression: all(...lists.flatMap((list) => sameContainers(...list))),
   },
   {
     may: 'change only the injected variables of a container',
-    expression: all(...lists.map((list) => eachPair(...list, all(...sameEnvironment('container', 'before'))))),
+    expression: all(...lists.map((list) => eachPair(...list, sameEnvironment))),
   },
   {
     may: 'change only its own mount of a container',
-    expression: all(...lists.map((list) => eachPair(...list, all(...appMounts('container', 'before'))))),
+    expression: all(...lists.map((list) => eachPair(...list, appMounts))),
   },
   {
     may: "give its init container only the injector's image of the settings, and no command",

@@ -1,6 +1,6 @@
 import { any, all, text, type Cel } from '../constructs/cel.ts';
 import { isOnOurPath, getMounts } from '../constructs/injected.ts';
-import { getEnvironment, isInjected, joinedNames, writtenReferences } from './environment-rules.ts';
+import { getEnvironment, isInjected, joinedVariables, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';
 
@@ -8,7 +8,7 @@ const inContainersBefore = (condition: Cel): Cel =>
   `(variables.containersBefore + variables.usersInitContainersBefore).exists(before, ${condition})`;
 
 /** The removal of a joined variable does not use the record. */
-const isJoined = joinedNames.map((name) => `json.startsWith(${text(`{"name":"${name}"`)})`);
+const isJoined = joinedVariables.map(({ name }) => `json.startsWith(${text(`{"name":"${name}"`)})`);
 
 const replaced: Cel = `variables.replaced.all(json, ${any(
   ...isJoined,
