@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided as decide, injector } from '../../sandbox/testing/injection.ts';
+import { decided as decide, injector, withContainers, withMetadata, withPod } from '../../sandbox/testing/injection.ts';
 import { annotations, environment } from '../contract.ts';
 import { knownSidecars } from './chosen-containers.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
-import { toTemplate, withTemplate } from './workload.ts';
+import { toTemplate } from './workload.ts';
 
 const { injectContainers: only, excludeContainers: not } = annotations;
 
@@ -67,13 +67,8 @@ describe('the containers that are injected', () => {
     const before = injected(workload({}, {}), { sidecars: [] });
     expect(tracedIn(before)).toEqual(['app', 'worker', 'istio-proxy']);
     expect(decided(before).code).toBe('up-to-date');
-    const annotate = (own: Record<string, string>): Workload => {
-      const { annotations: withInjectionStatus } = before.metadata;
-      return {
-        ...withTemplate(before, toTemplate(before) as PodTemplate),
-        metadata: { ...before.metadata, annotations: { ...withInjectionStatus, ...own } },
-      };
-    };
+    const annotate = (own: Record<string, string>) =>
+      withMetadata(before, { annotations: { ...before.metadata.annotations, ...own } });
     expect(tracedIn(injected(annotate({ [not]: 'istio-proxy' })))).toEqual(['app', 'worker']);
     expect(tracedIn(injected(annotate({ [only]: 'app' })))).toEqual(['app']);
   });
@@ -85,7 +80,7 @@ describe('the containers that are injected', () => {
     const before = injected(workload(own, {}));
     expect(tracedIn(before)).toEqual(['app']);
     const { [only]: _only, [not]: _not, ...left } = before.metadata.annotations ?? {};
-    const after = { ...before, metadata: { ...before.metadata, annotations: left } };
+    const after = withMetadata(before, { annotations: left });
     for (const old of [undefined, before]) {
       const changed = injected(after, {}, old);
       expect(tracedIn(changed)).toEqual(['app', 'worker']);
@@ -95,12 +90,10 @@ describe('the containers that are injected', () => {
 
   it('cause no change if another tracer instruments those that are no longer excluded', () => {
     const plain = workload({ [not]: 'worker' }, {});
-    const { spec, ...rest } = toTemplate(plain) as PodTemplate;
     const env = [{ name: 'NODE_OPTIONS', value: '--require /datadog-lib/index.js' }];
-    const containers = spec.containers.map((each) => (each.name === 'worker' ? { ...each, env } : each));
-    const before = injected(withTemplate(plain, { ...rest, spec: { ...spec, containers } }));
+    const before = injected(withContainers(plain, ({ name }) => (name === 'worker' ? { env } : {})));
     const { [not]: _not, ...left } = before.metadata.annotations ?? {};
-    expect(decided({ ...before, metadata: { ...before.metadata, annotations: left } }).code).toBe('up-to-date');
+    expect(decided(withMetadata(before, { annotations: left })).code).toBe('up-to-date');
   });
 
   it.each([
@@ -108,11 +101,7 @@ describe('the containers that are injected', () => {
     ['a native sidecar', { restartPolicy: 'Always' }],
   ])('include %s only by name, and then the injector runs first', (_what, fields) => {
     const inits = [{ name: 'wait' }, { name: 'migrate', ...fields }].map((each) => ({ image: 'init:1', ...each }));
-    const withInits = (own: Record<string, string>): Workload => {
-      const plain = workload(own, {});
-      const { spec, ...rest } = toTemplate(plain) as PodTemplate;
-      return withTemplate(plain, { ...rest, spec: { ...spec, initContainers: inits } });
-    };
+    const withInits = (own: Record<string, string>) => withPod(workload(own, {}), () => ({ initContainers: inits }));
     const getInits = (seen: Workload) => toTemplate(seen)?.spec.initContainers ?? [];
     const order = (seen: Workload) => getInits(seen).map(({ name }) => name);
     expect(order(injected(withInits({})))).toEqual(['wait', 'migrate', 'lumigo-injector']);
@@ -124,7 +113,7 @@ describe('the containers that are injected', () => {
     expect(decided(traced).code).toBe('up-to-date');
     expect(remove(toTemplate(traced) as PodTemplate)).toEqual(toTemplate(named));
     const { annotations: found } = traced.metadata;
-    const excluded = { ...traced, metadata: { ...traced.metadata, annotations: { ...found, [only]: 'app' } } };
+    const excluded = withMetadata(traced, { annotations: { ...found, [only]: 'app' } });
     expect(order(injected(excluded))).toEqual(['wait', 'migrate', 'lumigo-injector']);
   });
 });

@@ -1,15 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { active, changed, decided, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import {
+  active,
+  changed,
+  decided,
+  instrumented,
+  made,
+  withMetadata,
+  withPod,
+} from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads, type WorkloadKind } from '../contract.ts';
+import { labels, workloads } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { withRevert } from './revert.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { NamespacePolicy } from './types.ts';
-import type { PodTemplate, Workload } from '../api/objects.ts';
-import { toTemplate, withTemplate } from './workload.ts';
+import type { Workload } from '../api/objects.ts';
+import { withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];
 
@@ -140,19 +148,13 @@ describe('pods on Windows [D5]', () => {
     );
   });
 
-  const movedTo = (pod: PodTemplate['spec'], kind: WorkloadKind): Workload => {
-    const injected = instrumented(made({}, kind));
-    const template = toTemplate(injected) as PodTemplate;
-    return withTemplate(injected, { ...template, spec: { ...template.spec, ...pod } });
-  };
-
   it.each(everyKind)('lose the injection if a %s moves there, or to another processor', (name, kind) => {
     for (const pod of [{ os: { name: 'windows' } }, { nodeSelector: { 'kubernetes.io/arch': 's390x' } }]) {
-      const moved = movedTo(pod as unknown as PodTemplate['spec'], kind);
+      const moved = withPod(instrumented(made({}, kind)), () => pod);
       for (const state of states.filter((each) => each !== 'excluded')) {
-        const [update, reconcile] = (['UPDATE', 'RECONCILE'] as const).map((operation) =>
-          decided(moved, { operation, policy: policies[state], old: instrumented(made({}, kind)) }),
-        ) as [Decision, Decision];
+        const more = { policy: policies[state], old: instrumented(made({}, kind)) };
+        const update = decided(moved, { operation: 'UPDATE', ...more });
+        const reconcile = decided(moved, { operation: 'RECONCILE', ...more });
         const removed = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
         expect([said(update), said(reconcile)]).toEqual([name === 'Job' ? 'none job-update' : removed, removed]);
         if (reconcile.kind !== 'none') expect(reconcile.workload).toEqual(made({ pod }, kind));

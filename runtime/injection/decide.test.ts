@@ -9,7 +9,9 @@ import {
   older,
   podsPolicy,
   tracing,
+  withContainers,
   withMetadata,
+  withPod,
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
@@ -33,12 +35,6 @@ const instrumented = (workload = made(), by = injector) => byNew(workload, { inj
 
 const none: NamespacePolicy = { kind: 'none' };
 const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
-
-const withImage = (workload: Workload, image: string): Workload => {
-  const template = toTemplate(workload) as PodTemplate;
-  const containers = template.spec.containers.map((container) => ({ ...container, image }));
-  return withTemplate(workload, { ...template, spec: { ...template.spec, containers } });
-};
 
 const labelled = (value: string) => ({ labels: { [labels.autoTrace]: value } });
 const owned = (own: WorkloadKind, kind: string, apiVersion = 'apps/v1'): Workload => {
@@ -185,7 +181,10 @@ describe('no surprise rollouts [D17]', () => {
 
   it('a template change that keeps the injection keeps the injection status, so no event is repeated [D24]', () => {
     const current = instrumented();
-    const decision = judge(withImage(current, 'app:2'), { operation: 'UPDATE', old: current });
+    const decision = judge(
+      withContainers(current, () => ({ image: 'app:2' })),
+      { operation: 'UPDATE', old: current },
+    );
     expect(decision.tried).toBe('nothing');
     expect(getInjectionStatus((decision.kind === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
   });
@@ -201,10 +200,7 @@ describe('no surprise rollouts [D17]', () => {
 
   it('a workload that can no longer be injected loses its injection, with the reason', () => {
     const before = instrumented();
-    const template = toTemplate(before) as PodTemplate;
-    const resources = { limits: { 'ephemeral-storage': '50Mi' } };
-    const containers = template.spec.containers.map((container) => ({ ...container, resources }));
-    const after = withTemplate(before, { ...template, spec: { ...template.spec, containers } });
+    const after = withContainers(before, () => ({ resources: { limits: { 'ephemeral-storage': '50Mi' } } }));
     const decision = judge(after, { operation: 'UPDATE', old: before });
     expect(decision).toMatchObject({ kind: 'remove', code: 'removed' });
     expect(decision.message).toMatch(/too low for the injector/);
@@ -220,16 +216,13 @@ describe('reconciling', () => {
 
   it('fixes damaged injections, and removes them despite additions [D10]', () => {
     const workload = instrumented();
-    const template = toTemplate(workload) as PodTemplate;
-    const damaged = withTemplate(workload, { ...template, spec: { ...template.spec, volumes: [] } });
+    const damaged = withPod(workload, () => ({ volumes: [] }));
     expect(decided(damaged)).toMatchObject({ kind: 'inject', tried: 'update' });
-    const initContainers = (template.spec.initContainers ?? []).map((own) => ({
-      ...own,
-      env: [...(own.env ?? []), { name: 'X', value: '1' }],
+    const meddled = withPod(workload, ({ initContainers = [] }) => ({
+      initContainers: initContainers.map((own) => ({ ...own, env: [...(own.env ?? []), { name: 'X', value: '1' }] })),
     }));
-    const meddled = { ...template, spec: { ...template.spec, initContainers } };
-    expect(decided(withTemplate(workload, meddled))).toMatchObject({ kind: 'none', code: 'up-to-date' });
-    expect(remove(meddled)).toEqual(toTemplate(made()));
+    expect(decided(meddled)).toMatchObject({ kind: 'none', code: 'up-to-date' });
+    expect(remove(toTemplate(meddled) as PodTemplate)).toEqual(toTemplate(made()));
   });
 
   it.each([

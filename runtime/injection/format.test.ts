@@ -7,6 +7,7 @@ import {
   made,
   settings,
   tracing,
+  withContainers,
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
@@ -153,9 +154,7 @@ describe.each(formats)('a workload that format %d instrumented [F13, F23]', (for
   });
 
   it('is renewed if the tool sends another template', () => {
-    const template = toTemplate(clean) as PodTemplate;
-    const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
-    const next = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
+    const next = withContainers(clean, () => ({ image: 'app:2' }));
     const decision = judge(next, { operation: 'UPDATE', old, by: 'webhook' });
     expect(decision).toMatchObject({ kind: 'inject', tried: 'update' });
     const after = toTemplate(changed(decision));

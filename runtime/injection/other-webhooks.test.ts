@@ -1,30 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, injector, instrumented, made, older } from '../../sandbox/testing/injection.ts';
-import type { Container, Workload } from '../api/objects.ts';
+import { decided, injector, instrumented, made, older, withPod } from '../../sandbox/testing/injection.ts';
+import type { Workload } from '../api/objects.ts';
 import type { DecisionInput } from './decide.ts';
 import { findInjector } from './init-container.ts';
 import { uninstrument } from './remove.ts';
-import { toTemplate, withTemplate } from './workload.ts';
-
-const withSpec = (
-  workload: Workload,
-  change: (containers: readonly Container[], inits: readonly Container[]) => object,
-) => {
-  const template = toTemplate(workload);
-  if (template === undefined) throw new Error('no template');
-  const { containers, initContainers = [] } = template.spec;
-  return withTemplate(workload, { ...template, spec: { ...template.spec, ...change(containers, initContainers) } });
-};
+import { toTemplate } from './workload.ts';
 
 /** Changes the injector's container as another mutating webhook does. */
 const withInjector = (workload: Workload, change: object): Workload =>
-  withSpec(workload, (_, inits) => ({
-    initContainers: inits.map((each) => (each.name === 'lumigo-injector' ? { ...each, ...change } : each)),
+  withPod(workload, ({ initContainers = [] }) => ({
+    initContainers: initContainers.map((each) => (each.name === 'lumigo-injector' ? { ...each, ...change } : each)),
   }));
 
 const mirrored = (workload: Workload): Workload => withInjector(workload, { image: 'mirror/autotrace:2' });
 const withApp = (workload: Workload, change: object): Workload =>
-  withSpec(workload, ([app, ...more]) => ({ containers: [{ ...(app as Container), ...change }, ...more] }));
+  withPod(workload, ({ containers: [app, ...more] }) => ({ containers: [{ ...app, ...change }, ...more] }));
 
 const getImage = (workload: Workload) => findInjector(toTemplate(workload)?.spec)?.['image'];
 
@@ -65,7 +55,7 @@ describe('the change of another webhook to the injector', () => {
 
   it('stays when it also adds a container, which is injected', () => {
     const first = call(made(), create);
-    const more = withSpec(mirrored(first.workload), (containers) => ({
+    const more = withPod(mirrored(first.workload), ({ containers }) => ({
       containers: [...containers, { name: 'more' }],
     }));
     const second = call(more, create);

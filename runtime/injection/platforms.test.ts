@@ -41,10 +41,11 @@ describe('pods that run where the injector cannot [F24]', () => {
 
   it('a processor limit that makes the copy take minutes prevents the injection [F24]', () => {
     const limited = (cpu: string): PodSpec => ({ containers: [{ name: 'app', resources: { limits: { cpu } } }] });
-    expect(reasonToRefuse(limited('10m'), new Map())).toContain('25m');
-    expect(reasonToRefuse(limited('25m'), new Map())).toBeUndefined();
+    const refusal = (spec: PodSpec) => reasonToRefuse(spec, new Map(), spec.containers);
+    expect(refusal(limited('10m'))).toContain('25m');
+    expect(refusal(limited('25m'))).toBeUndefined();
     const two = { containers: [...limited('10m').containers, { name: 'other', resources: { limits: { cpu: '1' } } }] };
-    expect(reasonToRefuse(two, new Map())).toBeUndefined();
+    expect(refusal(two)).toBeUndefined();
   });
 
   it('finds each place from which an LD_PRELOAD may come that would be hidden [F24]', () => {

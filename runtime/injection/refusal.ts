@@ -28,16 +28,14 @@ export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, strin
   return getReasons(spec, (container) => findProblem(container, readOnly) ?? findLostMount(container, volumes));
 }
 
-export const getReasons = (
-  { containers }: PodSpec,
-  why: (container: Container) => string | undefined,
-): ReadonlyMap<Container, string> =>
-  new Map(
-    containers.flatMap((container) => {
-      const reason = why(container);
-      return reason === undefined ? [] : [[container, `container '${container.name}' is skipped: ${reason}`]];
-    }),
-  );
+export function getReasons({ containers }: PodSpec, why: (container: Container) => string | undefined) {
+  const reasons = new Map<Container, string>();
+  for (const container of containers) {
+    const reason = why(container);
+    if (reason !== undefined) reasons.set(container, `container '${container.name}' is skipped: ${reason}`);
+  }
+  return reasons;
+}
 
 function findProblem({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
   if (lastNamed(env, environment.preload)?.valueFrom !== undefined)
@@ -65,7 +63,7 @@ const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.star
 export function reasonToRefuse(
   spec: PodSpec,
   skipped: ReadonlyMap<Container, string>,
-  candidates: readonly Container[] = spec.containers,
+  candidates: readonly Container[],
 ): string | undefined {
   if (spec.volumes?.some(({ name }) => name === injector.volume))
     return `the pod already has a volume named '${injector.volume}'`;

@@ -10,8 +10,8 @@ import type {
   NamespacePolicy,
   TracingSettings,
 } from '../../runtime/injection/types.ts';
-import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
-import { toTemplate } from '../../runtime/injection/workload.ts';
+import type { Container, PodSpec, PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
 import { createWorkload, type WorkloadOptions } from './workloads.ts';
 
 export const injector: InjectorSettings = {
@@ -80,3 +80,12 @@ export const withMetadata = (workload: Workload, metadata: Workload['metadata'])
   ...workload,
   metadata: { ...workload.metadata, ...metadata },
 });
+
+/** Returns the workload with other fields in its pod. */
+export function withPod(workload: Workload, change: (pod: PodSpec) => object): Workload {
+  const template = toTemplate(workload) as PodTemplate;
+  return withTemplate(workload, { ...template, spec: { ...template.spec, ...change(template.spec) } });
+}
+
+export const withContainers = (workload: Workload, change: (container: Container) => object): Workload =>
+  withPod(workload, ({ containers }) => ({ containers: containers.map((each) => ({ ...each, ...change(each) })) }));
