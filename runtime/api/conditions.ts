@@ -12,16 +12,11 @@ interface ReasonEntry {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly means: string;
   /** The remedy. Missing: none is needed. */
-  readonly action?: string;
+  readonly action?: string | undefined;
 }
 
-const yes = (means: string): ReasonEntry => ({ status: 'True', means });
-const no = (means: string, action?: string): ReasonEntry => ({
-  status: 'False',
-  means,
-  ...(action === undefined ? {} : { action }),
-});
-const error = (means: string, action: string): ReasonEntry => ({ status: 'True', means, action });
+const yes = (means: string, action?: string): ReasonEntry => ({ status: 'True', means, action });
+const no = (means: string, action?: string): ReasonEntry => ({ status: 'False', means, action });
 
 const newToken = 'Put a valid token into the Secret, then restart the workloads.';
 
@@ -56,28 +51,28 @@ export const conditionTypes = {
     means: 'Something prevents the operator from acting. `Active` is then False with the same reason.',
     reasons: {
       NoError: no('Nothing prevents it.'),
-      SecretReferenceMissing: error(
+      SecretReferenceMissing: yes(
         'The `Lumigo` resource names no Secret or no key.',
         'Set `spec.lumigoToken.secretRef`.',
       ),
-      SecretNotFound: error('The Secret does not exist.', 'Create it in the same namespace.'),
-      SecretKeyNotFound: error('The Secret does not have the key.', 'Add the key, or name another one.'),
-      SecretForbidden: error('The operator may not read the Secret.', 'Apply the manifests of the operator again.'),
-      SecretUnreadable: error('The API server did not answer the read.', 'Wait: the operator reads it again.'),
-      TokenMalformed: error(
+      SecretNotFound: yes('The Secret does not exist.', 'Create it in the same namespace.'),
+      SecretKeyNotFound: yes('The Secret does not have the key.', 'Add the key, or name another one.'),
+      SecretForbidden: yes('The operator may not read the Secret.', 'Apply the manifests of the operator again.'),
+      SecretUnreadable: yes('The API server did not answer the read.', 'Wait: the operator reads it again.'),
+      TokenMalformed: yes(
         'The value is not a token, or has white space around it.',
         'Write the token again, without a line break.',
       ),
-      DuplicateLumigo: error('An older `Lumigo` resource is in effect in the namespace.', 'Delete one of the two.'),
-      NamespaceExcluded: error(
+      DuplicateLumigo: yes('An older `Lumigo` resource is in effect in the namespace.', 'Delete one of the two.'),
+      NamespaceExcluded: yes(
         'The operator never instruments workloads in this namespace.',
         'Create the `Lumigo` resource in the namespace of your workloads.',
       ),
-      TracerSettingRefused: error(
+      TracerSettingRefused: yes(
         'A setting in `spec.tracing.env` has a name or value that is not permitted.',
         'Follow the message.',
       ),
-      PodModeOff: error('The installation does not offer Pod mode.', 'Follow the message, or use the mode `Workload`.'),
+      PodModeOff: yes('The installation does not offer Pod mode.', 'Follow the message, or use the mode `Workload`.'),
     },
   },
   WebhookReachable: {

@@ -25,8 +25,6 @@ export type Resources = NonNullable<Container['resources']>;
 export type PodSpec = Frozen<api.V1PodSpec>;
 export type Volume = NonNullable<PodSpec['volumes']>[number];
 export type Metadata = Frozen<api.V1ObjectMeta>;
-
-export type JobStatus = Frozen<api.V1JobStatus>;
 export type PodTemplate = Frozen<api.V1PodTemplateSpec> & { readonly spec: PodSpec };
 
 export interface Workload {

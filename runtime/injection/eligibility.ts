@@ -1,12 +1,11 @@
 import type * as api from '@kubernetes/client-node';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
-import type { JobStatus, Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
+import type { Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 import { findKind } from './workload.ts';
 
-export function ineligible(input: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
-  const { workload, operation } = input;
+export function ineligible({ workload, operation }: DecisionInput): Decision | undefined {
   const { apiVersion, kind, metadata } = workload;
   if (findKind(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
   if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);
@@ -42,7 +41,7 @@ const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolea
   ourLabel(metadata) === undefined;
 
 function isFinished(job: Workload): boolean {
-  const { completionTime, conditions = [] } = (job['status'] ?? {}) as JobStatus;
+  const { completionTime, conditions = [] } = (job['status'] ?? {}) as Frozen<api.V1JobStatus>;
   const over = conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
   return completionTime !== undefined || over;
 }
