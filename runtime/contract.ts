@@ -5,7 +5,6 @@ export const lumigo = {
   version: 'v1alpha1',
   apiVersion: 'operator.lumigo.io/v1alpha1',
   kind: 'Lumigo',
-  listKind: 'LumigoList',
   plural: 'lumigoes',
   singular: 'lumigo',
   shortName: 'lum',
@@ -85,12 +84,12 @@ export interface WorkloadKind {
    * How spec and status count the pods that a change replaces (rollout/completion.ts). `replicas` keep old pods until
    * new ones serve, `nodes` have one each, `ordinals` go one by one.
    */
-  readonly pods: 'replicas' | 'nodes' | 'ordinals' | undefined;
+  readonly pods?: 'replicas' | 'nodes' | 'ordinals';
   /** The product with its definition, which may be installed or removed later; undefined for Kubernetes. */
-  readonly addOn: string | undefined;
+  readonly addOn?: string;
 }
 
-const workload = <const Kind extends string>(group: string, kind: Kind, more: Partial<WorkloadKind> = {}) => ({
+const workload = (group: string, kind: string, more: Partial<WorkloadKind> = {}): WorkloadKind => ({
   group,
   version: 'v1',
   apiVersion: `${group}/${more.version ?? 'v1'}`,
@@ -98,8 +97,6 @@ const workload = <const Kind extends string>(group: string, kind: Kind, more: Pa
   plural: `${kind.toLowerCase()}s`,
   template: ['spec', 'template'],
   mutable: true,
-  pods: undefined,
-  addOn: undefined,
   ...more,
 });
 
@@ -111,7 +108,7 @@ export const workloadKinds = {
   cronJob: workload('batch', 'CronJob', { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
   job: workload('batch', 'Job', { mutable: false }),
   rollout: workload('argoproj.io', 'Rollout', { version: 'v1alpha1', pods: 'replicas', addOn: 'Argo Rollouts' }),
-} as const satisfies Readonly<Record<string, WorkloadKind>>;
+} as const;
 
 export const workloads = Object.values(workloadKinds);
 

@@ -37,7 +37,7 @@ export const printerColumns = [
 export class LumigoCrd extends Construct {
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    const { group, kind, listKind, plural, singular, shortName, version } = lumigo;
+    const { group, kind, plural, singular, shortName, version } = lumigo;
     new ApiObject(this, 'definition', {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -49,7 +49,7 @@ export class LumigoCrd extends Construct {
       spec: {
         group,
         scope: 'Namespaced',
-        names: { kind, listKind, plural, singular, shortNames: [shortName] },
+        names: { kind, listKind: `${kind}List`, plural, singular, shortNames: [shortName] },
         versions: [
           {
             name: version,
