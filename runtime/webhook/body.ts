@@ -79,7 +79,6 @@ function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
 class HeldBytes {
   private bytes = Buffer.alloc(0);
   private length = 0;
-  private held = 0;
 
   constructor(private readonly room: { free: number }) {}
 
@@ -88,23 +87,17 @@ class HeldBytes {
     this.length += chunk.length;
     if (this.length > limits.read) return endless;
     if (before > limits.largest) return undefined;
-    const isLarge = this.length > limits.largest;
-    if (!this.grow(isLarge ? limits.head : this.length)) return busy;
-    chunk.copy(this.bytes, before);
-    if (!isLarge) return undefined;
-    this.bytes = Buffer.from(this.bytes.subarray(0, limits.head));
-    this.release();
+    if (this.length > limits.largest) this.keep(Buffer.concat([this.bytes.subarray(0, before), chunk], limits.head));
+    else if (this.grow()) chunk.copy(this.bytes, before);
+    else return busy;
     return undefined;
   }
 
-  private grow(length: number): boolean {
-    if (length <= this.bytes.length) return true;
-    const size = Math.min(limits.largest, Math.max(length, 2 * this.bytes.length));
-    const more = size <= limits.small ? 0 : size - this.held;
-    if (more > this.room.free) return false;
-    this.room.free -= more;
-    this.held += more;
-    this.bytes = Buffer.concat([this.bytes], size);
+  private grow(): boolean {
+    if (this.length <= this.bytes.length) return true;
+    const size = Math.min(limits.largest, Math.max(this.length, 2 * this.bytes.length));
+    if (counted(size) - counted(this.bytes.length) > this.room.free) return false;
+    this.keep(Buffer.concat([this.bytes], size));
     return true;
   }
 
@@ -113,7 +106,13 @@ class HeldBytes {
   }
 
   release(): void {
-    this.room.free += this.held;
-    this.held = 0;
+    this.keep(Buffer.alloc(0));
+  }
+
+  private keep(bytes: Buffer<ArrayBuffer>): void {
+    this.room.free += counted(this.bytes.length) - counted(bytes.length);
+    this.bytes = bytes;
   }
 }
+
+const counted = (length: number): number => (length <= limits.small ? 0 : length);
