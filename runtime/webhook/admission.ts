@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
 import { toInjector, type RuntimeConfig } from '../config/config.ts';
+import { paths } from '../contract.ts';
 import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
-import { createApp, type Review } from './app.ts';
+import { createApp } from './app.ts';
 import { followCertificate, type CertificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
@@ -68,21 +69,19 @@ export class AdmissionServer {
     const context = {
       injector: toInjector(config),
       ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
-      policy: (namespace: string) => lumigoes.policy(namespace),
-      report: (namespace: string) => lumigoes.effective(namespace)?.status?.injector,
-      now: () => new Date().toISOString(),
+      lumigoes,
     };
     /** A standby does not answer the probe either, which asks about the active installation's webhook. */
-    const unlessStandby =
-      (review: Review): Review =>
-      (request) => {
-        const reason = standsBy();
-        return reason === undefined ? review(request) : allowed(`No mutation: ${reason}`);
-      };
+    const unlessStandby = (review: () => Answer): Answer => {
+      const reason = standsBy();
+      return reason === undefined ? review() : allowed(`No mutation: ${reason}`);
+    };
     return createApp({
-      injector: unlessStandby((request) => reviewWorkload(request, context)),
-      lumigoes: unlessStandby((request) => reviewLumigo(request, lumigoes)),
-      current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
+      reviews: {
+        [paths.inject]: (request) => unlessStandby(() => reviewWorkload(request, context)),
+        [paths.lumigoes]: (request) => unlessStandby(() => reviewLumigo(request, lumigoes)),
+      },
+      current: () => lumigoesRead.catchUp(CATCH_UP_MS),
       logger,
       onAnswer: (webhook, answer, seconds) => {
         metrics.reviews.inc({ webhook, outcome: getOutcome(answer) });
@@ -92,8 +91,8 @@ export class AdmissionServer {
   }
 }
 
-function getOutcome({ allowed, code, patch }: Answer): ReviewOutcome {
+function getOutcome({ code, patch }: Answer): ReviewOutcome {
   if (code === 500) return 'failed';
-  if (!allowed) return 'refused';
+  if (code === 409) return 'refused';
   return patch !== undefined && patch.length > 0 ? 'patched' : 'unchanged';
 }

@@ -13,7 +13,7 @@ import type { Answer } from './review.ts';
 const review = (request: object) => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
 const created = (uid: string, object?: unknown) => JSON.stringify(review({ uid, operation: 'CREATE', object }));
 const log: Record<string, unknown>[] = [];
-let answer: () => Answer = () => ({ allowed: true, code: 200, message: 'fine' });
+let answer: () => Answer = () => ({ code: 200, message: 'fine' });
 let server: Server;
 let port: number;
 
@@ -25,9 +25,9 @@ beforeAll(async () => {
   const policy = () => {
     throw new Error('it was reviewed');
   };
-  const context = { injector: settings, ownUser: 'us', policy, report: () => undefined, now: () => '' };
+  const context = { injector: settings, ownUser: 'us', lumigoes: { policy, effective: () => undefined } };
   const injector: Review = (request) => (request.unread === undefined ? answer() : reviewWorkload(request, context));
-  server = createServer(createApp({ injector, lumigoes: () => answer(), logger }));
+  server = createServer(createApp({ reviews: { [paths.inject]: injector, [paths.lumigoes]: () => answer() }, logger }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });
@@ -51,7 +51,7 @@ function begin(length: number): Socket {
 describe('the webhook application', () => {
   it('answers a review under its uid, with the patch encoded', async () => {
     const patch = [{ op: 'add', path: '/x', value: 1 } as const];
-    answer = () => ({ allowed: true, code: 200, message: 'injected', patch, warnings: ['note'] });
+    answer = () => ({ code: 200, message: 'injected', patch, warnings: ['note'] });
     expect(await post(created('u1'))).toEqual({
       status: 200,
       body: {
@@ -70,7 +70,7 @@ describe('the webhook application', () => {
   });
 
   it('refuses a second Lumigo too large to parse, and allows a workload of that size [F66]', async () => {
-    answer = () => ({ allowed: false, code: 409, message: 'there is one' });
+    answer = () => ({ code: 409, message: 'there is one' });
     const object = { metadata: { labels: { long: 'x'.repeat(1_200_000) } } };
     const body = JSON.stringify(review({ uid: 'u2', namespace: 'shop', operation: 'CREATE', object }));
     const verdict = { response: { uid: 'u2', allowed: false, status: { code: 409, message: 'there is one' } } };
@@ -85,7 +85,7 @@ describe('the webhook application', () => {
     'logs an answer with the documented names, about a notable workload (%s) at level %d [F53]',
     async (notable, level) => {
       log.length = 0;
-      answer = () => ({ allowed: true, code: 200, message: 'because', ...(notable && { notable }) });
+      answer = () => ({ code: 200, message: 'because', ...(notable && { notable }) });
       await post(created('u3'));
       const fields = { webhook: '/v1alpha1/inject', code: 200, reason: 'because', UID: 'u3', allowed: true };
       expect(log).toMatchObject([{ level, msg: 'wrote response', ...fields, ...(notable && { workload: notable }) }]);
@@ -95,7 +95,7 @@ describe('the webhook application', () => {
   it('logs at most 100 notable answers a minute at level info, and of each text 1,000 characters', async () => {
     log.length = 0;
     const long = 'x'.repeat(50_000);
-    answer = () => ({ allowed: true, code: 200, message: long, notable: `Deployment kube-system/${long}` });
+    answer = () => ({ code: 200, message: long, notable: `Deployment kube-system/${long}` });
     for (let sent = 0; sent < 110; sent += 1) await post(created(long));
     const levels = log.map(({ level }) => level);
     // The test before logged one.
@@ -135,7 +135,7 @@ describe('the webhook application', () => {
   const large = (object: unknown) => created('u-1', object);
 
   it('accepts a review of a megabyte', async () => {
-    answer = () => ({ allowed: true, code: 200, message: 'large' });
+    answer = () => ({ code: 200, message: 'large' });
     expect((await post(large({ x: 'y'.repeat(1_000_000) }))).body).toMatchObject({
       response: { uid: 'u-1', allowed: true, status: { message: 'large' } },
     });
@@ -154,7 +154,7 @@ describe('the webhook application', () => {
   });
 
   it('has room for a limited number of large bodies, and always for small ones [F21]', async () => {
-    answer = () => ({ allowed: true, code: 200, message: 'fine' });
+    answer = () => ({ code: 200, message: 'fine' });
     const held = Array.from({ length: 8 }, () => begin(1024 * 1024));
     const refused = await eventually(async () => {
       const answered = await post(large({ x: 'y'.repeat(500_000) }));
@@ -172,7 +172,7 @@ describe('the webhook application', () => {
     await once(socket, 'connect');
     socket.destroy();
     await once(socket, 'close');
-    answer = () => ({ allowed: true, code: 200, message: 'alive' });
+    answer = () => ({ code: 200, message: 'alive' });
     expect((await post(created('after'))).body).toMatchObject({
       response: { status: { message: 'alive' } },
     });

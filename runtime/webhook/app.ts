@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Express, type Response } from 'express';
 import type { Logger } from 'pino';
-import { paths } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { BodyReader, limits, type Body, type Refusal } from './body.ts';
 import { readReview } from './read-review.ts';
@@ -10,9 +9,9 @@ import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
 export type Review = (request: AdmissionRequest) => Answer;
 
 interface AppOptions {
-  readonly injector: Review;
-  readonly lumigoes: Review;
-  readonly current?: () => Promise<void> | undefined;
+  /** By path. */
+  readonly reviews: Readonly<Record<string, Review>>;
+  readonly current?: () => Promise<void>;
   readonly logger: Logger;
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
@@ -22,9 +21,8 @@ export function createApp(options: AppOptions): Express {
   app.disable('x-powered-by').disable('etag');
   const bodies = new BodyReader();
   const enqueue = createQueue();
-  for (const name of ['injector', 'lumigoes'] as const) {
-    const path = { injector: paths.inject, lumigoes: paths.lumigoes }[name];
-    const answer = answering(path, options[name], options);
+  for (const [path, review] of Object.entries(options.reviews)) {
+    const answer = answering(path, review, options);
     app.post(path, (request, response) =>
       bodies.read(request, async (body) => {
         await options.current?.();
@@ -44,32 +42,38 @@ export function createApp(options: AppOptions): Express {
 const MAX_NOTABLE = 100;
 const MAX_TEXT = 1_000;
 
-const answering =
-  (path: string, review: Review, { logger, onAnswer }: AppOptions, logged = { since: 0, count: 0 }) =>
-  (body: Body, response: Response) => {
+function answering(path: string, review: Review, { logger, onAnswer }: AppOptions) {
+  let minute = { began: 0, notables: 0 };
+  return (body: Body, response: Response): void => {
     const request = readReview(body);
     if ('status' in request) return refuse(response, request);
     const started = performance.now();
     const answer = failOpen(() => review(request), logger, request.uid);
-    const { code, allowed, notable } = answer;
-    if (started - logged.since > 60_000) [logged.since, logged.count] = [started, 0];
-    const [reason, UID, workload] = [answer.message, request.uid, notable].map((text) => text?.slice(0, MAX_TEXT));
-    const level = notable !== undefined && (logged.count += 1) <= MAX_NOTABLE ? 'info' : 'debug';
-    logger[level]({ webhook: path, code, reason, UID, allowed, workload }, 'wrote response');
+    const { code, notable } = answer;
+    if (started - minute.began > 60_000) minute = { began: started, notables: 0 };
+    if (notable !== undefined) minute.notables += 1;
+    const level = notable !== undefined && minute.notables <= MAX_NOTABLE ? 'info' : 'debug';
+    const reason = cut(answer.message);
+    const UID = cut(request.uid);
+    const workload = cut(notable);
+    logger[level]({ webhook: path, code, reason, UID, allowed: code !== 409, workload }, 'wrote response');
     onAnswer?.(path, answer, (performance.now() - started) / 1000);
     response.setHeader('content-type', 'application/json');
     // Sends headers and text in one piece. Express would send a buffer separately, a fourth of the cost.
     response.end(writeReview(request.uid, answer));
   };
+}
 
-/** Allows the object if the review fails: `allowed: false` is a decision, whatever the failurePolicy. */
+const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
+
+/** Allows the object if the review fails: a refusal is a decision, whatever the failurePolicy. */
 function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
   try {
     return review();
   } catch (error) {
     logger.error({ err: error, UID: uid }, 'cannot review an object, allowing it unchanged');
     const message = `Lumigo could not review this resource and did not change it: ${describeError(error)}`;
-    return { allowed: true, code: 500, message, warnings: [message] };
+    return { code: 500, message, warnings: [message] };
   }
 }
 

@@ -1,24 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { active, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
-import type { InjectorReport } from '../api/lumigo.ts';
-import type { PodTemplate } from '../api/objects.ts';
+import { active, injector, instrumented, made, withContainers, withMetadata } from '../../sandbox/testing/injection.ts';
+import type { InjectorReport, LumigoResource } from '../api/lumigo.ts';
 import { labels } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { reviewWorkload } from './injector.ts';
 
+const reporting = (injector?: InjectorReport) => ({ status: { injector } }) as LumigoResource;
 const review = (operation: string, more: object = {}, report?: InjectorReport, policy: NamespacePolicy = active) =>
   reviewWorkload(
     { uid: 'u', namespace: 'shop', operation, ...more },
-    { injector, ownUser: 'us', policy: () => policy, report: () => report, now: () => '2026-06-01T00:00:00.000Z' },
+    { injector, ownUser: 'us', lumigoes: { policy: () => policy, effective: () => reporting(report) } },
   );
 
 describe('the review of a workload', () => {
   it('injects a new workload, except while the leader reports a failing injector [F67]', () => {
     expect(review('CREATE', { object: made() }).patch).toBeDefined();
     const answer = review('CREATE', { object: made() }, { health: 'failing', why: 'it crashed' });
-    expect(answer).toMatchObject({ allowed: true, message: expect.stringContaining('the injector fails: it crashed') });
+    expect(answer).toMatchObject({ code: 200, message: expect.stringContaining('the injector fails: it crashed') });
     expect(answer.patch).toBeUndefined();
   });
 
@@ -43,9 +42,7 @@ describe('the review of a workload', () => {
 
   it('warns that an update removes the injection because the new pod template refuses it', () => {
     const oldObject = instrumented();
-    const { spec, ...rest } = toTemplate(oldObject) as PodTemplate;
-    const containers = spec.containers.map((each) => ({ ...each, resources: { limits: { cpu: '20m' } } }));
-    const object = withTemplate(oldObject, { ...rest, spec: { ...spec, containers } });
+    const object = withContainers(oldObject, () => ({ resources: { limits: { cpu: '20m' } } }));
     const answer = review('UPDATE', { object, oldObject });
     expect(answer.patch).toBeDefined();
     expect(answer.warnings).toEqual([expect.stringMatching(/^Lumigo: The injection is removed: .*cpu limit \(20m\)/)]);
@@ -56,15 +53,15 @@ describe('the review of a workload', () => {
   it('warns about an object of another form, in a namespace that is traced', () => {
     const message = expect.stringContaining('is not of the form that Kubernetes defines');
     const warnings = [expect.stringMatching(/^Lumigo: the object is not of the form/)];
-    expect(review('UPDATE', { oldObject: made() })).toMatchObject({ allowed: true, code: 200, message, warnings });
+    expect(review('UPDATE', { oldObject: made() })).toMatchObject({ code: 200, message, warnings });
     expect(review('UPDATE', { oldObject: made() }, undefined, { kind: 'none' }).warnings).toEqual([]);
     // The operator's probe cannot read its label there.
     const own = { oldObject: made(), userInfo: { username: 'us' }, dryRun: true };
-    expect(review('UPDATE', own, undefined, { kind: 'none' })).toMatchObject({ allowed: true, warnings });
+    expect(review('UPDATE', own, undefined, { kind: 'none' })).toMatchObject({ code: 200, warnings });
   });
 
   it('says that a request deletes the resource', () => {
     const message = 'The request deletes the resource; resource will not be mutated';
-    expect(review('DELETE', { oldObject: made() })).toEqual({ allowed: true, code: 200, message, warnings: [] });
+    expect(review('DELETE', { oldObject: made() })).toEqual({ code: 200, message, warnings: [] });
   });
 });

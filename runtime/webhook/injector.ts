@@ -1,18 +1,16 @@
 import { decide, type Decision } from '../injection/decide.ts';
 import { isBlocked } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import type { InjectorReport } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
-import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import type { InjectorSettings } from '../injection/types.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { allowed, otherForm, probeEcho, tooLarge, type AdmissionRequest, type Answer } from './review.ts';
 
-export interface InjectorContext {
+interface InjectorContext {
   readonly injector: InjectorSettings;
   /** The operator's user. Its writes pass, because the reconciler has decided about them. */
   readonly ownUser: string;
-  readonly policy: (namespace: string) => NamespacePolicy;
-  readonly report: (namespace: string) => InjectorReport | undefined;
-  readonly now: () => string;
+  readonly lumigoes: Pick<LumigoStore, 'policy' | 'effective'>;
 }
 
 /** Returns the answer to a review. It always allows, because failurePolicy Ignore does not cover a refusal. */
@@ -21,7 +19,7 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   if (userInfo?.username === context.ownUser) return probeEcho(request) ?? ownAnswer(request);
   if (operation === 'DELETE') return allowed('The request deletes the resource; resource will not be mutated');
   if (unread !== undefined) return tooLarge(unread);
-  if (workload === undefined) return otherForm(context.policy(request.namespace ?? '').kind === 'active');
+  if (workload === undefined) return otherForm(context.lumigoes.policy(request.namespace ?? '').kind === 'active');
   const decision = decideAbout(workload, request, context);
   const answer = answerTo(decision, workload);
   return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
@@ -33,23 +31,24 @@ const ownAnswer = ({ object }: AdmissionRequest): Answer =>
 function decideAbout(
   workload: Workload,
   { namespace = workload.metadata.namespace ?? '', operation, oldObject }: AdmissionRequest,
-  { injector, policy, report, now }: InjectorContext,
+  { injector, lumigoes }: InjectorContext,
 ): Decision {
   return decide({
     workload,
     injector,
-    now: now(),
+    now: new Date().toISOString(),
     by: 'webhook',
     ...(oldObject && { old: oldObject }),
     operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE',
-    policy: policy(namespace),
-    report: report(namespace),
+    policy: lumigoes.policy(namespace),
+    report: lumigoes.effective(namespace)?.status?.injector,
   });
 }
 
 function answerTo(decision: Decision, workload: Workload): Answer {
   const isRefused = isBlocked(decision) || (decision.kind === 'remove' && decision.cause === 'refused');
-  const reasons = decision.kind === 'inject' ? decision.skipped : isRefused ? [decision.message] : [];
+  const problems = isRefused ? [decision.message] : [];
+  const reasons = decision.kind === 'inject' ? decision.skipped : problems;
   const warnings = reasons.map((reason) => `Lumigo: ${reason}`);
   const answer = allowed(decision.message, warnings);
   return decision.kind === 'none' ? answer : { ...answer, patch: workloadPatch(workload, decision.workload) };

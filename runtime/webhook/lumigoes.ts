@@ -11,22 +11,19 @@ export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Ans
   if (echo !== undefined) return echo;
   if (operation !== 'CREATE') return unread === undefined ? allowed('Nothing to check') : tooLarge(unread);
   const { name, namespace = '' } = object?.metadata ?? {};
-  const there = lumigoes.in(request.namespace ?? namespace);
-  // The API server itself answers AlreadyExists, on which clients rely.
-  if (there.some(({ metadata }) => metadata.name === name)) return allowed('Its name exists already');
-  return reviewCreation(request.namespace ?? namespace, lumigoes);
+  return reviewCreation(name, request.namespace ?? namespace, lumigoes);
 }
 
-function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
+function reviewCreation(name: string | undefined, namespace: string, lumigoes: Lumigoes): Answer {
+  const there = lumigoes.in(namespace);
+  // The API server itself answers AlreadyExists, on which clients rely.
+  if (there.some(({ metadata }) => metadata.name === name)) return allowed('Its name exists already');
   const hint = `Lumigo: the operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`;
   if (lumigoes.isExcluded(namespace)) return allowed('The namespace is excluded', [hint]);
-  const [going, first] = [true, false].map((isGoing) =>
-    lumigoes.in(namespace).find(({ metadata }) => (metadata.deletionTimestamp !== undefined) === isGoing),
-  );
+  const first = there.find(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (first === undefined)
-    return allowed('No other Lumigo resource stays in its namespace', going && [getSuccessor(going)]);
+    return allowed('No other Lumigo resource stays in its namespace', there.slice(0, 1).map(getSuccessor));
   return {
-    allowed: false,
     code: 409,
     message: `There is already a Lumigo resource in the '${namespace}' namespace: '${first.metadata.name}'. Change that one, or delete it first`,
   };

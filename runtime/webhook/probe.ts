@@ -65,7 +65,7 @@ async function ask(
   const probe = randomBytes(8).toString('hex');
   const annotated = { metadata: { annotations: { [probeLabel]: probe } } };
   const change = template.reduceRight<object>((inner, key) => ({ [key]: inner }), annotated);
-  const body = { ...(template.length > 0 && change), metadata: { labels: { [probeLabel]: probe } } };
+  const body = { ...change, metadata: { labels: { [probeLabel]: probe } } };
   const started = performance.now();
   const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };
   try {
@@ -84,13 +84,11 @@ async function ask(
 export const isOwnRefusal = (message: string): boolean =>
   [webhooks.injector, webhooks.lumigoes].some((name) => message.includes(`webhook "${name}"`));
 
-const TIMED_OUT = 0.9;
-
 const consequence =
   'Until it does, the operator instruments new workloads after they are created, which restarts their pods.';
 
 export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
-  if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
+  if (tookMs > 0.9 * timeoutSeconds * 1_000)
     return {
       reason: 'ProbeTimedOut',
       message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes are (1) a firewall before the nodes, (2) a NetworkPolicy, and (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port from the control plane`,

@@ -14,9 +14,10 @@ export function readReview(body: Body): AdmissionRequest | Refusal {
   const review = parse(bytes);
   if (!isReview(review))
     return { status: 400, message: `this webhook reads only ${reviewType.apiVersion} AdmissionReview, with a uid` };
-  const { uid, namespace, operation, userInfo, dryRun, object, oldObject } = review.request;
-  const [now, before] = [object, oldObject].map((each) => (isWorkload(each) ? each : undefined));
-  return { uid, namespace, operation, userInfo, dryRun, object: now, oldObject: before };
+  const { uid, namespace, operation, userInfo, dryRun, ...sent } = review.request;
+  const object = isWorkload(sent.object) ? sent.object : undefined;
+  const oldObject = isWorkload(sent.oldObject) ? sent.oldObject : undefined;
+  return { uid, namespace, operation, userInfo, dryRun, object, oldObject };
 }
 
 function parse(bytes: Buffer): unknown {

@@ -17,9 +17,7 @@ import { reviewType, writeReview } from './review.ts';
 const context = (policy: NamespacePolicy) => ({
   injector: settings,
   ownUser: 'us',
-  policy: () => policy,
-  report: () => undefined,
-  now: () => '',
+  lumigoes: { policy: () => policy, effective: () => undefined },
 });
 const policies = fc.constantFrom(active, { kind: 'none' } as const);
 
@@ -64,8 +62,8 @@ describe('fuzz: a review', () => {
     'is answered or refused with a sentence, for any bytes and any JSON',
     fc.property(fc.oneof(fc.uint8Array(), anyJson, damaged(requests).map(getReview)), (bytes) => {
       const reviewed = answered(bytes);
-      const { allowed = true, message } = 'status' in reviewed ? { message: reviewed.message } : reviewed.answer;
-      expect(allowed).toBe(true);
+      const { code, message } = 'status' in reviewed ? { code: 200, ...reviewed } : reviewed.answer;
+      expect(code).toBe(200);
       expect(message).toMatch(/\w+ \w+/);
     }),
   );
@@ -76,7 +74,7 @@ describe('fuzz: a review', () => {
       const reviewed = answered(getReview(request), policy);
       if (!('answer' in reviewed)) throw new Error('it was not reviewed');
       const { answer, uid } = reviewed;
-      expect(answer.allowed).toBe(true);
+      expect(answer.code).toBe(200);
       expect(JSON.parse(writeReview(uid, answer))).toMatchObject({ response: { uid: 'u' } });
       if (answer.patch !== undefined) applyStrictly(request.object, answer.patch);
     }),
@@ -98,7 +96,7 @@ describe('fuzz: a review', () => {
         const object = `{"apiVersion":"apps/v1","kind":"Deployment",${place}${shape}${place.includes('spec') ? '}}}' : '}'}}`;
         const request = `{"uid":"u","kind":{"group":"apps","version":"v1","kind":"Deployment"},"operation":"UPDATE","object":${object},"oldObject":${object}}`;
         const body = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":${request}}`;
-        expect(answered(body)).toMatchObject({ answer: { allowed: true } });
+        expect(answered(body)).toMatchObject({ answer: { code: 200 } });
       }
     }
   });

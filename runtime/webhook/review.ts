@@ -17,9 +17,8 @@ export interface AdmissionRequest {
 }
 
 export interface Answer {
-  readonly allowed: boolean;
   readonly message: string;
-  /** Like HTTP: 409 for a refusal, 500 for an error of the operator. */
+  /** Like HTTP: 409 refuses the object. 500, an error of the operator, allows it as 200 does. */
   readonly code: 200 | 409 | 500;
   readonly patch?: readonly PatchOperation[];
   readonly warnings?: readonly string[];
@@ -27,7 +26,6 @@ export interface Answer {
 }
 
 export const allowed = (message: string, warnings: readonly string[] = []): Answer => ({
-  allowed: true,
   code: 200,
   message,
   warnings,
@@ -37,8 +35,10 @@ export const allowed = (message: string, warnings: readonly string[] = []): Answ
 export const tooLargeNote = 'Lumigo: the resource is too large to be reviewed';
 export const otherFormNote = 'Lumigo: the object is not of the form that Kubernetes defines';
 
-export const tooLarge = (size: string, message = `${tooLargeNote} (${size}) and is not changed`): Answer =>
-  allowed(message, [message]);
+export function tooLarge(size: string): Answer {
+  const message = `${tooLargeNote} (${size}) and is not changed`;
+  return allowed(message, [message]);
+}
 
 const otherFormMessage = `${otherFormNote}, such as a volume that is null; nothing will be mutated`;
 export const otherForm = (isShown: boolean): Answer => allowed(otherFormMessage, isShown ? [otherFormMessage] : []);
@@ -49,11 +49,10 @@ export function probeEcho({ dryRun, object }: AdmissionRequest): Answer | undefi
   return probe === undefined ? undefined : allowed('probe', [probeEchoPrefix + probe]);
 }
 
-export function writeReview(uid: string, { allowed, code, message, patch = [], warnings = [] }: Answer): string {
+export function writeReview(uid: string, { code, message, patch = [], warnings = [] }: Answer): string {
   const shown = warnings.length > 0 ? { warnings: warnings.map(printable) } : {};
-  const text = JSON.stringify({ ...reviewType, response: { uid, allowed, status: { code, message }, ...shown } });
-  if (patch.length === 0) return text;
-  // Inserted as text, because `stringify` would search base64 for characters to escape.
   const inBase64 = Buffer.from(JSON.stringify(patch)).toString('base64');
-  return `${text.slice(0, -2)},"patchType":"JSONPatch","patch":"${inBase64}"}}`;
+  const change = patch.length > 0 ? { patchType: 'JSONPatch', patch: inBase64 } : {};
+  const response = { uid, allowed: code !== 409, status: { code, message }, ...shown, ...change };
+  return JSON.stringify({ ...reviewType, response });
 }
