@@ -6,7 +6,13 @@ import { digest } from '../wording/digest.ts';
 const OTHERS = 'others';
 
 const metadataFields = [
-  ...['namespace', 'name', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
+  'namespace',
+  'name',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
 ] as const;
 
 const MAX_CONDITIONS = 32;

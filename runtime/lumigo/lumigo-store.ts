@@ -10,14 +10,11 @@ export class LumigoStore {
   private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
   private readonly listeners = new Set<(namespace: string) => void>();
   private readonly policies = new Map<string, NamespacePolicy>();
-  private readonly excluded: ReadonlySet<string>;
 
   constructor(
-    excludedNamespaces: Iterable<string>,
+    private readonly excluded: readonly string[],
     private readonly noPodMode?: string,
-  ) {
-    this.excluded = new Set(excludedNamespaces);
-  }
+  ) {}
 
   /** Returns whether it is news. A list may have lower versions, because a restored backup does. */
   upsert(lumigo: LumigoResource, isListed = false): boolean {
@@ -59,7 +56,7 @@ export class LumigoStore {
   }
 
   isExcluded(namespace: string): boolean {
-    return this.excluded.has(namespace);
+    return this.excluded.includes(namespace);
   }
 
   /** Returns the same object until it changes, so that a plan can compare policies. */
