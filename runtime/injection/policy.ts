@@ -1,19 +1,16 @@
-import type { ConditionReason } from '../api/conditions.ts';
-import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api/lumigo.ts';
+import type { Condition, LumigoResource, LumigoSpec, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { getTracerVariables, whyRefused } from './tracer-settings.ts';
 import type { NamespacePolicy, TracingSettings } from './types.ts';
 
 /** Returns the effective `Lumigo`: the oldest that is not being deleted, otherwise the oldest, then by uid. */
 export function effectiveLumigo(lumigoes: readonly LumigoResource[]): LumigoResource | undefined {
-  const byAge = lumigoes.toSorted(
-    (a, b) =>
-      compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
-      compare(a.metadata.uid, b.metadata.uid),
-  );
+  const byAge = lumigoes.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : 1));
   return byAge.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? byAge[0];
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** All times have the same length, so the order of these texts is that of the times. */
+const getRank = ({ metadata: { creationTimestamp = '', uid } }: LumigoResource): string =>
+  `${creationTimestamp} ${uid}`;
 
 const POD_MODE_OFF = 'This installation does not offer Pod mode (spec.tracing.injection.mode: Pod)';
 
@@ -22,48 +19,48 @@ export function getPolicy(lumigoes: readonly LumigoResource[], noPodMode?: strin
   const effective = effectiveLumigo(lumigoes);
   if (effective === undefined) return { kind: 'none' };
   const { metadata, spec = {} } = effective;
-  const { enabled, remove, pods } = readSpec(spec);
-  const ended = { lumigo: metadata.name, remove };
-  if (metadata.deletionTimestamp !== undefined) return { kind: 'deleting', ...ended };
-  if (!enabled) return { kind: 'disabled', ...ended };
+  const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
+  const { enabled, remove, injectExisting, selector, pods, tracing } = readSpec(spec);
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'deleting', lumigo, remove };
+  if (!enabled) return { kind: 'disabled', lumigo, remove };
+  const problem = findProblem(effective, noPodMode);
+  if (problem !== undefined) return { kind: 'inactive', lumigo, ...problem };
+  const active = { lumigo, tracing, ...(selector && { selector }) };
+  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, createdAt, injectExisting, remove };
+}
+
+function findProblem(
+  { spec = {}, status }: LumigoResource,
+  noPodMode: string | undefined,
+): Problem | { readonly reason: string } | undefined {
+  const { pods, tracing } = readSpec(spec);
   if (pods && noPodMode !== undefined)
-    return inactive(effective, 'PodModeOff', `${POD_MODE_OFF}. ${noPodMode}, or use the mode Workload`);
+    return { reason: 'PodModeOff', message: `${POD_MODE_OFF}. ${noPodMode}, or use the mode Workload` };
   const refused = whyRefused(spec.tracing?.env);
-  if (refused !== undefined) return inactive(effective, 'TracerSettingRefused', refused);
-  return enabledPolicy(effective);
+  if (refused !== undefined) return { reason: 'TracerSettingRefused', message: refused };
+  // The schema requires both, but an older CRD may be installed.
+  if (tracing.secretName === '' || tracing.secretKey === '') return { reason: 'SecretReferenceMissing' };
+  return holds(status, 'Active') ? undefined : { reason: whyInactive(status) };
+}
+
+function whyInactive(status: LumigoStatus | undefined): string {
+  const error: Partial<Condition> | undefined = status?.conditions?.find(isTrue('Error'));
+  return error?.reason ?? error?.message ?? 'NotReconciled';
 }
 
 /** The installation may exclude a namespace that has injections. They are removed when its `Lumigo` is deleted. */
 export const whenExcluded = (policy: NamespacePolicy): NamespacePolicy =>
   policy.kind === 'deleting' ? { ...policy, isExcluded: true } : { kind: 'excluded' };
 
-const inactive = ({ metadata }: LumigoResource, reason: ConditionReason, message: string): NamespacePolicy => ({
-  kind: 'inactive',
-  lumigo: metadata.name,
-  reason,
-  message,
-});
-
-function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
-  const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
-  const { remove, injectExisting, tracing, pods } = readSpec(spec);
-  const { selector } = spec.tracing?.injection ?? {};
-  // The schema requires both, but an older CRD may be installed.
-  const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
-  const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
-  if (problem !== undefined) return { kind: 'inactive', lumigo, reason: problem };
-  const active = { lumigo, tracing, ...(selector && { selector }) };
-  return pods ? { kind: 'pods', ...active } : { kind: 'active', ...active, createdAt, injectExisting, remove };
-}
-
 function readSpec(spec: LumigoSpec) {
   const {
     enabled = true,
     mode,
+    selector,
     injectLumigoIntoExistingResourcesOnCreation: injectExisting = true,
     removeLumigoFromResourcesOnDeletion: remove = true,
   } = spec.tracing?.injection ?? {};
-  return { enabled, remove, injectExisting, tracing: readTracing(spec), pods: mode === 'Pod' };
+  return { enabled, remove, injectExisting, selector, tracing: readTracing(spec), pods: mode === 'Pod' };
 }
 
 function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSettings {
@@ -71,11 +68,6 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
   const { enabled: traces = true, env } = tracing ?? {};
   const variables = env === undefined ? {} : { env: getTracerVariables(env) };
   return { secretName, secretKey, traces, logs: logging?.enabled ?? false, ...variables };
-}
-
-function whyInactive(status: LumigoStatus | undefined): string | undefined {
-  const error: Partial<Condition> | undefined = status?.conditions?.find(isTrue('Error'));
-  return holds(status, 'Active') ? undefined : (error?.reason ?? error?.message ?? 'NotReconciled');
 }
 
 const isTrue = (type: string) => (condition: Condition) => condition.type === type && condition.status === 'True';
