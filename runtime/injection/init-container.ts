@@ -8,14 +8,20 @@ export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeL
 
 export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };
 
+const copying = {
+  name: injector.container,
+  env: [{ name: injector.targetVariable, value: injector.targetDirectory }],
+  volumeMounts: [{ name: injector.volume, mountPath: injector.targetDirectory }],
+};
+
 /** Returns the init container, with the API server's defaults, so that a second injection changes nothing. */
 export function initContainer(settings: InjectorSettings, spec: PodSpec): Container {
   return {
-    name: injector.container,
+    name: copying.name,
     image: settings.image,
     imagePullPolicy: settings.imagePullPolicy,
-    env: [{ name: injector.targetVariable, value: injector.targetDirectory }],
-    volumeMounts: [{ name: injector.volume, mountPath: injector.targetDirectory }],
+    env: copying.env,
+    volumeMounts: copying.volumeMounts,
     resources: initResources(spec),
     securityContext: securityContext(settings, spec),
     terminationMessagePath: '/dev/termination-log',
@@ -27,8 +33,7 @@ export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Co
   initContainers.find(({ name }) => name === injector.container);
 
 /** Compares only the copying. The other fields follow the pod, the operator's version then, and other webhooks. */
-export const copiesFiles = (there?: Container, { name, env, volumeMounts }: Partial<Container> = {}): boolean =>
-  covers(there, { name, env, volumeMounts });
+export const copiesFiles = (there: Container | undefined): boolean => covers(there, copying);
 
 /**
  * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per

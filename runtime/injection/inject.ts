@@ -9,8 +9,8 @@ import { formatOriginalState, getOriginalState, type Kept } from './original-sta
 import { whyTraced } from './other-tracers.ts';
 import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, Metadata, PodSpec, PodTemplate } from '../api/objects.ts';
-import type { ContainerChoice, InjectionSettings } from './types.ts';
+import type { Container, EnvVar, PodSpec, PodTemplate } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 import { currentFormat, getTracerRows, getVariables, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
@@ -26,12 +26,13 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const clean = remove(template);
   const { metadata = {}, spec } = clean;
   const choice = choiceIn(metadata, settings.choice);
-  const candidates = [...spec.containers, ...getNamedInits(spec, choice)];
+  const namedInits = getNamedInits(spec, choice);
+  const candidates = [...spec.containers, ...namedInits];
   const sidecars = new Set(settings.sidecars);
   const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, sidecars));
   const chosen = { ...spec, containers: candidates.filter((each) => !unchosen.has(each)) };
   const problems = new Map([
-    ...getReasons(chosen, (each) => whyLeft(each, metadata, choice, settings)),
+    ...getReasons(chosen, (each) => whyTraced(each, metadata, choice, settings)),
     ...reasonsToLeaveAlone(chosen),
   ]);
   const reasons = new Map([...unchosen, ...problems]);
@@ -42,7 +43,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const { imagePullSecrets: own = [], volumes = [] } = spec;
   const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((each) => !own.some(({ name }) => name === each));
   const safeToEvict = metadata.annotations?.[annotations.safeToEvict];
-  const inits = getNames(spec.initContainers, injectable);
+  const inits = namedInits.filter((each) => injectable.has(each)).map(({ name }) => name);
   const wanted = initContainer(settings, spec);
   const copier = withOthersChanges(template, wanted);
   const record = formatOriginalState(settings, format, {
@@ -57,7 +58,8 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     injector: fingerprint(wanted),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
-  const added = {
+  const withAdditions = {
+    ...spec,
     containers,
     // An injected init container needs the injector's files.
     initContainers: inits.length > 0 ? [copier, ...initContainers] : [...initContainers, copier],
@@ -75,7 +77,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
         [annotations.safeToEvict]: join(safeToEvict, injector.volume, ','),
       },
     },
-    spec: withoutEmpty({ ...spec, ...added }, ['imagePullSecrets']),
+    spec: withoutEmpty(withAdditions, ['imagePullSecrets']),
   };
   // A user who excluded a container needs no event about it.
   return { template: injected, skipped: [...problems.values()] };
@@ -99,23 +101,8 @@ function injectContainers(spec: PodSpec, targets: ReadonlySet<Container>, settin
 function withOthersChanges(template: PodTemplate, own: Container): Container {
   const there = findInjector(template.spec);
   const isSame = getOriginalState(template)?.injector === fingerprint(own);
-  return isSame && there !== undefined && copiesFiles(there, own) ? there : own;
+  return isSame && there !== undefined && copiesFiles(there) ? there : own;
 }
-
-const getNames = (containers: readonly Container[] = [], among: ReadonlySet<Container>): readonly string[] =>
-  containers.filter((each) => among.has(each)).map(({ name }) => name);
-
-const wins = (own: EnvVar | undefined, variable: EnvVar, row: InjectedVariable): boolean =>
-  'yields' in row && own !== undefined && !covers(own, variable);
-
-/** Returns why a container is left to another tracer; undefined if it is not. */
-export const whyLeft = (
-  container: Container,
-  metadata: Metadata | undefined,
-  { include }: ContainerChoice,
-  { otherTracers }: InjectionSettings,
-): string | undefined =>
-  otherTracers === 'Inject' || include?.has(container.name) === true ? undefined : whyTraced(container, metadata);
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];
@@ -125,14 +112,15 @@ function injectContainer(container: Container, settings: InjectionSettings, rows
     const index = env.findLastIndex(({ name }) => name === row.name);
     const own = env[index];
     const variable = writtenVariable(row, settings, container.name, own);
-    if (wins(own, variable, row)) continue;
-    env[own === undefined ? env.length : index] = variable;
-    if (own !== undefined) keptEnv.push(equal(own, variable) ? variable : own);
+    if ('yields' in row && own !== undefined && !covers(own, variable)) continue;
+    if (own === undefined) env.push(variable);
+    else {
+      env[index] = variable;
+      keptEnv.push(equal(own, variable) ? variable : own);
+    }
   }
   const mount = container.volumeMounts?.find(isOurMountPath);
-  const kept: Kept = { ...(keptEnv.length > 0 ? { env: keptEnv } : {}), ...(mount === undefined ? {} : { mount }) };
-  return {
-    container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isOurMountPath) },
-    kept,
-  };
+  const volumeMounts = upsert(container.volumeMounts, injectorMount, isOurMountPath);
+  const kept: Kept = withoutEmpty({ env: keptEnv, mount }, ['env', 'mount']);
+  return { container: { ...container, env, volumeMounts }, kept };
 }

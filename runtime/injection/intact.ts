@@ -1,11 +1,12 @@
 import { annotations, injector } from '../contract.ts';
 import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
-import { inject, whyLeft } from './inject.ts';
+import { inject } from './inject.ts';
 import { copiesFiles, findInjector } from './init-container.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal, lastNamed } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
+import { whyTraced } from './other-tracers.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
@@ -42,7 +43,8 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   const excluded = new Set(originalState.excluded);
   const asked = choiceIn(template.metadata, current.choice);
   const isLeftAlone = (each: Container): boolean =>
-    current.sidecars?.includes(each.name) === true || whyLeft(each, template.metadata, asked, current) !== undefined;
+    current.sidecars?.includes(each.name) === true ||
+    whyTraced(each, template.metadata ?? {}, asked, current) !== undefined;
   const sidecars = [
     ...(originalState.skipped?.filter((name) => !excluded.has(name)) ?? []),
     ...template.spec.containers.filter((each) => excluded.has(each.name) && isLeftAlone(each)).map(({ name }) => name),
@@ -52,7 +54,7 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
     { ...current, env: {}, ...originalState, sidecars, otherTracers: 'Inject' },
     getFormat(originalState),
   );
-  if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
+  if (again.refused !== undefined || !hasInjector(template)) return false;
   if (isExcludedNow(template, asked, originalState)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);
   const there = getContainers(template);
@@ -76,10 +78,10 @@ function isExcludedNow({ spec }: PodTemplate, asked: ContainerChoice, originalSt
   );
 }
 
-const hasInjector = (there: PodTemplate, wanted: PodTemplate): boolean =>
-  copiesFiles(findInjector(there.spec), findInjector(wanted.spec)) &&
-  there.spec.volumes?.some((volume) => volume.name === injector.volume) === true &&
-  includes(there.metadata?.annotations?.[annotations.safeToEvict], injector.volume);
+const hasInjector = ({ metadata, spec }: PodTemplate): boolean =>
+  copiesFiles(findInjector(spec)) &&
+  spec.volumes?.some(({ name }) => name === injector.volume) === true &&
+  includes(metadata?.annotations?.[annotations.safeToEvict], injector.volume);
 
 function isWhole(actual: Container | undefined, wanted: Container, rows: readonly InjectedVariable[]): boolean {
   const mount = wanted.volumeMounts?.find(({ name }) => name === injector.volume);

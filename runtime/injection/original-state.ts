@@ -14,7 +14,7 @@ import {
 
 export interface Kept {
   readonly env?: readonly EnvVar[];
-  readonly mount?: VolumeMount;
+  readonly mount?: VolumeMount | undefined;
 }
 
 /** The annotation for `remove`. It has no version and no time, because a change of it would roll out the workload. */
@@ -45,10 +45,8 @@ export const getFormat = (originalState: OriginalState | undefined): number => o
 /** Returns the variables that an injection wrote; undefined rows for those of a later version, before a rollback. */
 export function writtenVariables(originalState?: OriginalState): ReadonlyMap<string, InjectedVariable | undefined> {
   const format = getFormat(originalState);
-  const settings = originalState === undefined ? [] : getTracerRows(originalState);
-  const rows = new Map<string, InjectedVariable | undefined>(
-    [...settings, ...getVariables(format)].map((row) => [row.name, row]),
-  );
+  const all = [...getTracerRows(originalState ?? {}), ...getVariables(format)];
+  const rows = new Map<string, InjectedVariable | undefined>(all.map((row) => [row.name, row]));
   if (format > currentFormat) for (const name of originalState?.variables ?? []) rows.set(name, undefined);
   return rows;
 }

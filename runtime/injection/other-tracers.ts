@@ -1,5 +1,6 @@
 import { annotations } from '../contract.ts';
 import type { Container, Metadata } from '../api/objects.ts';
+import type { ContainerChoice, InjectorSettings } from './types.ts';
 
 interface Mark {
   readonly tracer: 'Datadog' | 'New Relic' | 'OpenTelemetry' | 'Dynatrace' | 'dash0';
@@ -10,7 +11,7 @@ const of = (tracer: Mark['tracer'], ...marks: readonly string[]): readonly Mark[
   marks.map((mark) => ({ tracer, mark }));
 
 /** The variables by which a runtime loads an agent. */
-export const loaders = ['LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'JAVA_TOOL_OPTIONS'] as const;
+export const loaders: readonly string[] = ['LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'JAVA_TOOL_OPTIONS'];
 
 /** Parts of the values of `loaders`, which the injections of other tracers write into containers. */
 export const agentPaths: readonly Mark[] = [
@@ -46,21 +47,23 @@ export const agentAnnotations: readonly Mark[] = [
 
 export const agentLabels: readonly Mark[] = of('dash0', 'dash0.com/instrumented');
 
-/** Returns why a container is skipped: another tracer already instruments it. */
-export function whyTraced(container: Container, metadata: Metadata = {}): string | undefined {
+/** Returns why a container is left to another tracer; undefined if it is not. */
+export function whyTraced(
+  container: Container,
+  metadata: Metadata,
+  { include }: ContainerChoice,
+  { otherTracers }: InjectorSettings,
+): string | undefined {
+  if (otherTracers === 'Inject' || include?.has(container.name) === true) return undefined;
   const found = inContainer(container) ?? inPod(metadata);
-  return (
-    found &&
-    `${found.tracer} already instruments it (${found.mark}); to instrument it anyway, name it in the annotation ${annotations.injectContainers}`
-  );
+  if (found === undefined) return undefined;
+  return `${found.tracer} already instruments it (${found.mark}); to instrument it anyway, name it in the annotation ${annotations.injectContainers}`;
 }
 
 function inContainer({ env = [], volumeMounts = [] }: Container): Mark | undefined {
-  const values = env.flatMap(({ name, value }) =>
-    (loaders as readonly string[]).includes(name) && value !== undefined ? [value] : [],
-  );
+  const loading = env.filter(({ name }) => loaders.includes(name));
   return (
-    agentPaths.find(({ mark }) => values.some((value) => value.includes(mark))) ??
+    agentPaths.find(({ mark }) => loading.some(({ value }) => value?.includes(mark))) ??
     agentVolumes.find(({ mark }) => volumeMounts.some(({ name }) => name.startsWith(mark)))
   );
 }
