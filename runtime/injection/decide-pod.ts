@@ -21,8 +21,10 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const template = toTemplate(pod);
   if (template === undefined) return none('no-template', pod);
   if (isInjected(template)) return none('up-to-date', pod);
-  const skip = findSkip(pod, template);
-  if (skip !== undefined) return skip;
+  // A mirror pod of a static pod cannot refer to a Secret.
+  if (pod.metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);
+  const never = optedOut(pod.metadata) ? 'opted-out' : otherNodes(template.spec);
+  if (never !== undefined) return none(never, pod);
   if (policy.kind !== 'pods') return none('no-pod-mode', pod);
   if (policy.selector !== undefined && !selects(policy.selector, pod.metadata.labels)) return none('not-selected', pod);
   return injectInto(pod, template, { ...injector, ...policy.tracing });
@@ -36,15 +38,6 @@ function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSet
   if (problem !== undefined) return blocked('add', 'refused', pod, problem);
   const message = sentence('injected', pod);
   return { kind: 'inject', tried: 'add', workload, code: 'injected', message, skipped: result.skipped };
-}
-
-function findSkip(pod: Workload, { spec }: PodTemplate): Decision | undefined {
-  const { metadata } = pod;
-  // A mirror pod of a static pod cannot refer to a Secret.
-  if (metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);
-  if (optedOut(metadata)) return none('opted-out', pod);
-  const other = otherNodes(spec);
-  return other === undefined ? undefined : none(other, pod);
 }
 
 /** Keeps the user's label: a controller whose selector does not find its pods creates more of them without end. */

@@ -12,18 +12,18 @@ import { currentFormat } from './variables.ts';
 import { toTemplate } from './workload.ts';
 
 /** Returns a fingerprint of the injector's image and the programs. It stays the same after an operator upgrade. */
-export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
+export function revertKey({ metadata }: Workload, template: PodTemplate, injectorImage: string): string {
   const { containers, initContainers = [] } = remove(template).spec;
-  const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
+  const programs = [...initContainers, ...containers].map(({ name, image, command, args }) => ({
     name,
-    image: own,
+    image,
     command,
     args,
   }));
   const { include = [], exclude = [] } = choiceIn(template.metadata, getChoice(metadata));
   const choice = { include: [...include], exclude: [...exclude] };
   const retry = metadata.annotations?.[annotations.retry];
-  return fingerprint({ image, format: currentFormat, programs, choice, retry });
+  return fingerprint({ image: injectorImage, format: currentFormat, programs, choice, retry });
 }
 
 export function skippedAfterRevert({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate) {
@@ -50,7 +50,7 @@ export function takeBack(workload: Workload, { code, message }: Decision): Decis
   const clean = uninstrument(workload);
   const revert = findRevert(workload.metadata);
   const metadata = revert === undefined ? clean.metadata : withRevert(clean.metadata, revert);
-  return { ...corrected({ ...clean, metadata }, code), message: `${sentence('removed', workload)}: ${message}` };
+  return corrected({ ...clean, metadata }, code, `${sentence('removed', workload)}: ${message}`);
 }
 
 export function decideRevert({ workload, injector, now, failed }: DecisionInput): Decision | undefined {

@@ -86,18 +86,18 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const { workload, operation } = input;
   const alone = optIn(input, template);
   if (alone !== undefined) return alone;
-  const found = operation === 'RECONCILE' ? getInjectionStatus(workload.metadata) : undefined;
+  if (operation !== 'RECONCILE') return none('no-lumigo', workload);
+  const found = getInjectionStatus(workload.metadata);
   // An event reported the Job's injection when its `Lumigo` was deleted.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
-  if (!stays) return removeFrom(input, template, 'left-behind');
-  return operation === 'RECONCILE' ? forget(workload, none('no-lumigo', workload)) : none('no-lumigo', workload);
+  return stays ? forget(workload, none('no-lumigo', workload)) : removeFrom(input, template, 'left-behind');
 }
 
 /** Removes the record of a revert, for the decision's reason. */
 function forget(workload: Workload, decision: Decision): Decision {
   if (findRevert(workload.metadata) === undefined) return decision;
-  const forgotten = corrected({ ...workload, metadata: removeInjectionStatus(workload.metadata) }, decision.code);
-  return { ...forgotten, message: decision.message };
+  const metadata = removeInjectionStatus(workload.metadata);
+  return corrected({ ...workload, metadata }, decision.code, decision.message);
 }
 
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
@@ -134,18 +134,21 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const injected = isInjected(template);
   const skip = input.operation === 'RECONCILE' ? skippedByReconciler(input, injected) : undefined;
   if (skip !== undefined) return skip;
-  if (getSize(workload, old) > LARGEST) return tooLargeToInject(workload, injected);
+  if (getSize(workload) > LARGEST || getSize(old) > LARGEST) return tooLargeToInject(workload, injected);
   const waiting = notYet(input, template, injected);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
-  if (typeof decision !== 'string') return ifNotGrown(input, injected, decision);
-  return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
+  if (typeof decision === 'string')
+    return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
+  // An injected workload must stay small enough for the removal.
+  const isGrown = decision.kind === 'inject' && getSize(decision.workload) > LARGEST;
+  return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
 function notYet(input: DecisionInput, template: PodTemplate, injected: boolean): Decision | undefined {
-  const wasInjected = input.old && hasInjection(input.old);
-  if (injected && wasInjected !== false) return undefined;
-  return (wasInjected === true ? undefined : blockedByReport(input)) ?? skippedAfterRevert(input, template);
+  const wasInjected = input.old === undefined ? injected : hasInjection(input.old);
+  if (injected && wasInjected) return undefined;
+  return (wasInjected ? undefined : blockedByReport(input)) ?? skippedAfterRevert(input, template);
 }
 
 function blockedByReport({ workload, policy, report }: DecisionInput): Decision | undefined {
@@ -177,12 +180,6 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
   return { kind: 'inject', tried, workload: changed, code, message, skipped: result.skipped };
-}
-
-/** An injected workload must stay small enough for the removal. */
-function ifNotGrown({ workload }: DecisionInput, injected: boolean, decision: Decision): Decision {
-  const isGrown = decision.kind === 'inject' && getSize(decision.workload) > LARGEST;
-  return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
 function getAttempt({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {

@@ -38,7 +38,7 @@ interface Outcome {
   readonly elsewhere?: string;
 }
 
-export type Attempt = 'add' | 'update' | 'remove';
+type Attempt = 'add' | 'update' | 'remove';
 
 interface Untouched extends Outcome {
   readonly kind: 'none';
@@ -70,55 +70,52 @@ export const changeFor = { add: 'added', update: 'updated', remove: 'removed', n
 
 const messages = {
   deleting: () => 'The resource is being deleted; it will not be mutated',
-  'other-kind': (_namespace: string, kind: string) =>
-    `Resources of type ${kind} are not instrumented; resource will not be mutated`,
+  'other-kind': (_namespace, kind) => `Resources of type ${kind} are not instrumented; resource will not be mutated`,
   'no-template': () => 'The resource has no pod template of the form that Kubernetes defines; it will not be mutated',
   'job-update': () => "A Job's pod template cannot change once the Job exists; resource will not be mutated",
   'opted-out': () => `the resource has the '${labels.autoTrace}' label set to 'false'; resource will not be mutated`,
-  'left-to-owner': (_namespace: string, owner: string) =>
+  'left-to-owner': (_namespace, owner) =>
     `The resource belongs to ${owner}, which sets its pod template; resource will not be mutated`,
-  excluded: (namespace: string) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
+  excluded: (namespace) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
   windows: () => 'Pods on Windows are not instrumented; resource will not be mutated',
   architecture: () =>
     'The injector supports only amd64 and arm64, and the pods require another architecture; resource will not be mutated',
-  'no-lumigo': (namespace: string) =>
-    `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
-  disabled: (namespace: string) =>
+  'no-lumigo': (namespace) => `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
+  disabled: (namespace) =>
     `Tracing injection is disabled in the '${namespace}' namespace; resource will not be mutated`,
-  inactive: (namespace: string, reason: string) =>
+  inactive: (namespace, reason) =>
     `The Lumigo resource in the '${namespace}' namespace is not active (${reason}); resource will not be mutated`,
-  'lumigo-deleting': (namespace: string) =>
+  'lumigo-deleting': (namespace) =>
     `The Lumigo resource in the '${namespace}' namespace is being deleted; resource will not be mutated`,
-  'pod-mode': (namespace: string) =>
+  'pod-mode': (namespace) =>
     `The Lumigo resource in the '${namespace}' namespace injects pods when they are created; workloads are not changed`,
   'mirror-pod': () => 'The pod mirrors a static pod, which a file on its node describes; it will not be mutated',
-  'no-pod-mode': (namespace: string) =>
+  'no-pod-mode': (namespace) =>
     `No Lumigo resource in the '${namespace}' namespace injects pods; the pod will not be mutated`,
-  'not-selected': (namespace: string) =>
+  'not-selected': (namespace) =>
     `The selector of the Lumigo resource in the '${namespace}' namespace does not select the resource; resource will not be mutated`,
   'existing-left': () => 'The resource is older than the Lumigo resource, which does not change existing resources',
   'up-to-date': () => 'The injection is in place and up to date',
-  'too-large': (_namespace: string, why: string) => `The resource exceeds the size limit and is not changed: ${why}`,
-  reverted: (_namespace: string, evidence: string) =>
+  'too-large': (_namespace, why) => `The resource exceeds the size limit and is not changed: ${why}`,
+  reverted: (_namespace, evidence) =>
     `The injection was removed because pods failed with it (${evidence}). The operator tries again later, or when the images, the commands, the injector or the annotation '${annotations.retry}' change`,
-  'injector-failing': (_namespace: string, why: string) =>
-    `The resource is not injected for now because the injector fails: ${why}`,
+  'injector-failing': (_namespace, why) => `The resource is not injected for now because the injector fails: ${why}`,
   'injector-unverified': () => 'The resource is not injected before another workload has shown that the injector runs',
-  refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
+  refused: (_namespace, reason) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
     "A Job's pod template cannot change once the Job exists; create it again to have it instrumented",
-  'job-immutable-removal': (_namespace: string, evidence: string) =>
+  'job-immutable-removal': (_namespace, evidence) =>
     `A Job's pod template cannot change once the Job exists; the injection stays until the Job is deleted${evidence && `, although its pods fail: ${evidence}`}`,
   'job-finished': () => 'The Job is finished; resource will not be mutated',
-  injected: (namespace: string) => `Injected, as the Lumigo resource in the '${namespace}' namespace requests`,
+  injected: (namespace) => `Injected, as the Lumigo resource in the '${namespace}' namespace requests`,
   'opted-in': () => `Injected, as the resource's own labels request ('${labels.autoTrace}' is 'true')`,
-  'left-behind': (namespace: string) =>
+  'left-behind': (namespace) =>
     `There is no Lumigo resource in the '${namespace}' namespace any more, and the resource does not opt in by its labels`,
-  kept: (namespace: string) => `The injection stays, as the Lumigo resource in the '${namespace}' namespace requests`,
+  kept: (namespace) => `The injection stays, as the Lumigo resource in the '${namespace}' namespace requests`,
   restored: () => 'The pod template is unchanged; its injection stays',
   relabelled: () => 'The injection is in place; its label was restored',
   removed: () => 'The injection is removed',
-} as const satisfies Record<string, (namespace: string, detail: string) => string>;
+} satisfies Record<string, (namespace: string, detail: string) => string>;
 
 export type Code = keyof typeof messages;
 
@@ -138,11 +135,11 @@ export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?:
   tried,
 });
 
-export const corrected = (workload: Workload, code: Code): Injected => ({
+export const corrected = (workload: Workload, code: Code, message = sentence(code, workload)): Injected => ({
   kind: 'inject',
   tried: 'nothing',
   workload,
   code,
-  message: sentence(code, workload),
+  message,
   skipped: [],
 });

@@ -1,7 +1,7 @@
 import type { Code } from './decision.ts';
 
 /** The decisions that leave a workload without the injection, and the remedy of each. `lumigo explain` shows it. */
-export const remedies = {
+export const remedies: Readonly<Partial<Record<Code, string>>> = {
   'opted-out': 'Remove the label.',
   excluded: 'Move the workload, or remove the namespace from `webhook.excludedNamespaces` if it is there.',
   'no-lumigo': 'Create a `Lumigo` resource in the namespace, or opt the workload in.',
@@ -24,10 +24,7 @@ export const remedies = {
   'injector-unverified': 'Wait: another workload shows within minutes if the injector runs.',
   'job-immutable': 'Create the Job again.',
   'job-finished': 'None: its pods have ended.',
-} as const satisfies Partial<Record<Code, string>>;
-
-/** Returns the remedy for a decision; undefined if the workload is as it must be. */
-export const findRemedy = (code: Code): string | undefined => (remedies as Partial<Record<Code, string>>)[code];
+};
 
 /** Checks for a workload that has the injection and sends nothing, for its condition and `lumigo explain`. */
 export const silenceChecks =

@@ -1,4 +1,4 @@
-import type { JsonMap } from '../json/values.ts';
+import { isPlainObject } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from './workload.ts';
 
@@ -12,10 +12,8 @@ const CONTAINER = 25;
 
 export const tooLarge = `its labels, annotations and pod template count more than ${LARGEST} (2 per field, 1 per item, 1 per ${CHARACTERS} characters, ${CONTAINER} per container)`;
 
-export const getSize = (...objects: readonly (Workload | undefined)[]): number =>
-  objects.reduce((largest, each) => Math.max(largest, each === undefined ? 0 : sizeOfOne(each)), 0);
-
-function sizeOfOne(workload: Workload): number {
+export function getSize(workload: Workload | undefined): number {
+  if (workload === undefined) return 0;
   const { labels, annotations } = workload.metadata;
   const template = toTemplate(workload);
   return (template?.spec.containers.length ?? 0) * CONTAINER + weigh([labels, annotations, template]);
@@ -31,19 +29,13 @@ function weigh(root: readonly unknown[]): number {
     else if (Array.isArray(value)) {
       size += value.length;
       for (const item of value) open.push(item);
-    } else if (typeof value === 'object' && value !== null) size += weighMap(value as JsonMap, open);
-  }
-  return size;
-}
-
-function weighMap(map: JsonMap, open: unknown[]): number {
-  let size = 0;
-  // Makes no list of keys, because each review has many maps. Parsed JSON has no enumerable inherited keys.
-  for (const key in map) {
-    const value = map[key];
-    size += 2 + Math.floor(key.length / CHARACTERS);
-    if (typeof value === 'string') size += Math.floor(value.length / CHARACTERS);
-    else open.push(value);
+    } else if (isPlainObject(value)) {
+      // Makes no list of keys, because each review has many maps. Parsed JSON has no enumerable inherited keys.
+      for (const key in value) {
+        size += 2 + Math.floor(key.length / CHARACTERS);
+        open.push(value[key]);
+      }
+    }
   }
   return size;
 }
