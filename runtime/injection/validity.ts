@@ -1,5 +1,5 @@
 import { annotations, labels } from '../contract.ts';
-import { isPlainObject } from '../json/values.ts';
+import { isPlainObject, mapAt, type JsonMap } from '../json/values.ts';
 import { MAX_ORIGINAL_STATE_LENGTH } from './original-state.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import { findKind, toTemplate } from './workload.ts';
@@ -21,15 +21,14 @@ export function whyInvalid(injected: Workload): string | undefined {
 }
 
 function isSelectedByLabel(workload: Workload): boolean {
-  let node: unknown = workload;
+  let node: JsonMap = workload;
   for (const step of findKind(workload.apiVersion, workload.kind)?.template.slice(0, -1) ?? [])
-    node = isPlainObject(node) ? node[step] : undefined;
-  const selector = isPlainObject(node) ? node['selector'] : undefined;
-  if (!isPlainObject(selector)) return false;
-  const { matchLabels, matchExpressions } = selector;
+    node = mapAt(node, step);
+  const selector = mapAt(node, 'selector');
+  const { matchExpressions } = selector;
   const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
   return (
-    (isPlainObject(matchLabels) && Object.hasOwn(matchLabels, labels.autoTrace)) ||
+    Object.hasOwn(mapAt(selector, 'matchLabels'), labels.autoTrace) ||
     expressions.some((each) => isPlainObject(each) && each['key'] === labels.autoTrace)
   );
 }

@@ -1,17 +1,13 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { isPodTemplate } from '../api/pod-template.ts';
-
-const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.apiVersion}/${kind.kind}`, kind]));
+import type { JsonMap } from '../json/values.ts';
 
 export const findKind = (apiVersion: string, kind: string): WorkloadKind | undefined =>
-  byType.get(`${apiVersion}/${kind}`);
+  workloads.find((each) => each.kind === kind && each.apiVersion === apiVersion);
 
 /** Returns the path of the pod template in an object: empty for a pod, undefined for a kind without one. */
-export const templatePath = ({
-  apiVersion,
-  kind,
-}: Pick<Workload, 'apiVersion' | 'kind'>): readonly string[] | undefined =>
+export const templatePath = ({ apiVersion, kind }: Workload): readonly string[] | undefined =>
   apiVersion === 'v1' && kind === 'Pod' ? [] : findKind(apiVersion, kind)?.template;
 
 /** Returns whether a change of the pod template replaces pods, which then show if the injection works. */
@@ -19,8 +15,6 @@ export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
   const { replicas, updateStrategy } = (spec ?? {}) as { replicas?: unknown; updateStrategy?: { type?: unknown } };
   return findKind(apiVersion, kind)?.pods !== undefined && replicas !== 0 && updateStrategy?.type !== 'OnDelete';
 }
-
-type Tree = Readonly<Record<string, unknown>>;
 
 /** Returns the pod template of a workload or pod; undefined if it is missing or malformed. */
 export function toTemplate(workload: Workload): PodTemplate | undefined {
@@ -32,7 +26,7 @@ export function toTemplate(workload: Workload): PodTemplate | undefined {
 export function findTemplate(workload: Workload): PodTemplate | undefined {
   const path = templatePath(workload);
   let node: unknown = workload;
-  for (const step of path ?? []) node = (node as Tree | undefined)?.[step];
+  for (const step of path ?? []) node = (node as JsonMap | undefined)?.[step];
   const template = node as PodTemplate | undefined;
   return path !== undefined && Array.isArray(template?.spec?.containers) ? template : undefined;
 }
@@ -43,5 +37,5 @@ export function withTemplate(workload: Workload, template: PodTemplate): Workloa
 
 function replaceAt(node: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
   if (step === undefined) return value;
-  return { ...(node as Tree), [step]: replaceAt((node as Tree)[step], rest, value) };
+  return { ...(node as JsonMap), [step]: replaceAt((node as JsonMap)[step], rest, value) };
 }
