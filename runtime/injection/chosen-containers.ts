@@ -4,14 +4,21 @@ import type { ContainerChoice } from './types.ts';
 
 /** Containers of service meshes and secret agents, which run no program to trace. */
 export const knownSidecars = [
-  ...['istio-proxy', 'linkerd-proxy', 'consul-dataplane', 'envoy-sidecar', 'kuma-sidecar'],
-  ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
+  'istio-proxy',
+  'linkerd-proxy',
+  'consul-dataplane',
+  'envoy-sidecar',
+  'kuma-sidecar',
+  'vault-agent',
+  'cloud-sql-proxy',
+  'daprd',
 ] as const;
 
 /** Returns a set, because a client can send thousands of names and of containers. */
 function namesIn(text: string | undefined): ReadonlySet<string> | undefined {
-  const names = new Set(text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()])));
-  return names.size === 0 ? undefined : names;
+  const names = text?.split(',').map((name) => name.trim());
+  const given = new Set(names?.filter((name) => name !== ''));
+  return given.size === 0 ? undefined : given;
 }
 
 /** Returns the choice in the annotations. Each annotation of the pod template wins over the workload's own. */

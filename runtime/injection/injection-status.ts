@@ -25,16 +25,18 @@ export interface InjectionStatus {
 const FORM =
   /^(?<change>added|updated|adopted) (?<at>\S+) by (?<by>webhook|controller); secret=(?<secretName>[^/\s]+)\/(?<secretKey>\S+) traces=(?<traces>true|false) logs=(?<logs>true|false)(?<keep> keep)?(?: attempt=(?<attempt>\d{1,4}))?(?: label=(?<userLabel>(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?(?:: (?<skipped>.{1,500}))?$/s;
 
-type Groups = Pick<InjectionStatus, 'change' | 'at' | 'by' | 'userLabel' | 'skipped'> &
-  Readonly<
-    Record<'secretName' | 'secretKey' | 'traces' | 'logs', string> & Record<'keep' | 'attempt', string | undefined>
-  >;
+type Groups = Omit<InjectionStatus, 'tracing' | 'keep' | 'attempt'> &
+  Record<'secretName' | 'secretKey' | 'traces' | 'logs', string> &
+  Partial<Record<'keep' | 'attempt', string>>;
 
 /** Example: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
 function formatInjectionStatus({ change, at, by, tracing, keep, attempt, userLabel, skipped }: InjectionStatus) {
   const { secretName, secretKey, traces, logs } = tracing;
-  const more = `${keep === true ? ' keep' : ''}${attempt === undefined ? '' : ` attempt=${attempt}`}${userLabel === undefined ? '' : ` label=${userLabel}`}${skipped === undefined ? '' : `: ${skipped.slice(0, MAX_SKIPPED)}`}`;
-  return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
+  let text = `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}`;
+  if (keep === true) text += ' keep';
+  if (attempt !== undefined) text += ` attempt=${attempt}`;
+  if (userLabel !== undefined) text += ` label=${userLabel}`;
+  return skipped === undefined ? text : `${text}: ${skipped.slice(0, MAX_SKIPPED)}`;
 }
 
 /** Characters. A tenant can write the annotation, and an event shows this part of it. */

@@ -13,9 +13,11 @@ export function parseQuantity(quantity: string | number | undefined): number | u
 
 /** Returns a number of cores or bytes, rounded down, in the form that the API server stores. */
 export function writeQuantity(amount: number, unit: 'cores' | 'bytes'): string {
-  const [suffixes, base] = unit === 'cores' ? [['m', '', 'k'], 1000] : [['Mi', 'Gi', 'Ti', 'Pi'], 1024];
+  const isCores = unit === 'cores';
+  const base = isCores ? 1000 : 1024;
+  const suffixes = isCores ? ['m', '', 'k'] : ['Mi', 'Gi', 'Ti', 'Pi'];
   // A product of two quantities can be slightly below its exact value.
-  let rest = Math.floor(amount * (unit === 'cores' ? 1000 : 1024 ** -2) + 1e-6);
+  let rest = Math.floor(amount * (isCores ? 1000 : 1024 ** -2) + 1e-6);
   let power = 0;
   for (; rest > 0 && rest % base === 0 && power < suffixes.length - 1; power += 1) rest /= base;
   return `${rest}${suffixes[power]}`;

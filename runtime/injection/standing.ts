@@ -48,7 +48,8 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
  */
 export function withOwnText({ workload, old }: DecisionInput): Workload {
   const { metadata } = workload;
-  const [text, sent] = [old?.metadata, metadata].map((each) => each?.annotations?.[annotations.instrumentation]);
+  const text = old?.metadata.annotations?.[annotations.instrumentation];
+  const sent = metadata.annotations?.[annotations.instrumentation];
   if (text === undefined || text === sent || !isOwnText(text)) return workload;
   const own = [labels.autoTrace, labels.rollout];
   if (own.some((key) => metadata.labels?.[key] !== old?.metadata.labels?.[key])) return workload;

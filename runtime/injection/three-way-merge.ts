@@ -35,9 +35,10 @@ export function withOneSource(workload: Workload, template: PodTemplate): Worklo
   const fix = (container: Container): Container => {
     const fixOne = (variable: EnvVar): EnvVar => {
       const row = rows.get(variable.name);
-      const written = row && writtenVariable(row, originalState, container.name, variable);
-      const own = written && withoutWritten(variable, written);
-      return own === undefined || own === variable ? variable : (written ?? variable);
+      if (row === undefined) return variable;
+      const written = writtenVariable(row, originalState, container.name, variable);
+      const own = withoutWritten(variable, written);
+      return own === undefined || own === variable ? variable : written;
     };
     return container.env === undefined ? container : { ...container, env: container.env.map(fixOne) };
   };

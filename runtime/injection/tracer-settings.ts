@@ -1,4 +1,4 @@
-import type { LumigoSpec } from '../api/lumigo.ts';
+import type { TracerSetting } from '../api/lumigo.ts';
 import type { TracerVariables } from './types.ts';
 import { variables } from './variables.ts';
 
@@ -17,10 +17,8 @@ export const tracerSettings = {
 /** The variables that the injection itself sets in every container. */
 export const injectionsOwn: readonly string[] = [...new Set(variables.map(({ name }) => name))];
 
-type Settings = NonNullable<NonNullable<LumigoSpec['tracing']>['env']>;
-
 /** Returns the settings by the variable's name. A missing Secret or ConfigMap must not keep a pod from starting. */
-export const getTracerVariables = (settings: Settings = []): TracerVariables =>
+export const getTracerVariables = (settings: readonly TracerSetting[]): TracerVariables =>
   Object.fromEntries(
     settings.map(({ name, value = '', valueFrom }) => [
       name,
@@ -28,7 +26,7 @@ export const getTracerVariables = (settings: Settings = []): TracerVariables =>
     ]),
   );
 
-const optional = (valueFrom: NonNullable<Settings[number]['valueFrom']>) =>
+const optional = (valueFrom: NonNullable<TracerSetting['valueFrom']>) =>
   Object.fromEntries(
     Object.entries(valueFrom).map(([source, { name, key }]) => [source, { name, key, optional: true }]),
   );
@@ -36,7 +34,7 @@ const optional = (valueFrom: NonNullable<Settings[number]['valueFrom']>) =>
 const NAME = new RegExp(tracerSettings.name);
 
 /** Returns a sentence about the first name that the operator does not set. An older definition may accept any name. */
-export function whyRefused(settings: Settings = []): string | undefined {
+export function whyRefused(settings: readonly TracerSetting[] = []): string | undefined {
   for (const { name } of settings) {
     if (injectionsOwn.includes(name))
       return `spec.tracing.env sets ${name}, which the injection sets itself; remove it from the list`;

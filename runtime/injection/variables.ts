@@ -9,11 +9,8 @@ interface OwnVariable {
   readonly write: (recorded: InjectedSettings, container: string) => Pick<EnvVar, 'value' | 'valueFrom'>;
   /** The inverse of `write`, for the original operator, which left no record. */
   readonly read?: (there: EnvVar | undefined) => Partial<InjectedSettings>;
-}
-
-/** A setting of the namespace. A value of the container's own wins. */
-interface TracerVariable extends OwnVariable {
-  readonly yields: true;
+  /** A setting of the namespace: a value of the container's own wins. */
+  readonly yields?: true;
 }
 
 interface JoinedVariable {
@@ -21,9 +18,7 @@ interface JoinedVariable {
 }
 
 /** `since`: the first injection format with this row. A row with the same name and a later format replaces it. */
-export type InjectedVariable = { readonly name: string; readonly since: number } & (
-  OwnVariable | TracerVariable | JoinedVariable
-);
+export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
 
 /**
  * A release that adds or changes a row gives it the next format. Injections of earlier formats then stay as they are
