@@ -190,6 +190,14 @@ describe('the cost of a decision [F20]', () => {
     ]);
   });
 
+  it('counts 2 per field, 1 per item, 1 per 32 characters and 25 per container', () => {
+    const grownBy = (more: object, ...others: readonly object[]) =>
+      getSize(deployment({ containers: [app(more), ...others] })) - getSize(deployment({ containers: [app({})] }));
+    expect(grownBy({ env: [{ name: 'x' }] })).toBe(2 + 1 + 2);
+    expect(grownBy({ args: ['x'.repeat(70)] })).toBe(2 + 1 + 2);
+    expect(grownBy({}, { name: 'x' })).toBe(25 + 1 + 2);
+  });
+
   it('counts a large old object as well', () => {
     const small = { containers: [app({})] };
     const large = { containers: [app({ env: names(25_000) })] };

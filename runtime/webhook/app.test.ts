@@ -167,6 +167,14 @@ describe('the webhook application', () => {
     await eventually(async () => expect((await post(large({ x: 'y'.repeat(500_000) }))).status).toBe(200));
   });
 
+  it('keeps only the head of bodies that are too large to be parsed [F21]', async () => {
+    answer = () => ({ code: 200, message: 'fine' });
+    const held = Array.from({ length: 7 }, () => begin(2 * 1024 * 1024));
+    // Meanwhile, the server reads them.
+    for (let sent = 0; sent < 20; sent += 1) expect((await post(large({ x: 'y'.repeat(1_000_000) }))).status).toBe(200);
+    for (const socket of held) socket.destroy();
+  });
+
   it('continues after half a body', async () => {
     const socket = begin(100);
     await once(socket, 'connect');

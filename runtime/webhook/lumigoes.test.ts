@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import type { LumigoResource } from '../api/lumigo.ts';
+import { reviewLumigo } from './lumigoes.ts';
+
+const lumigo = (name: string, deletionTimestamp?: string) =>
+  ({ metadata: { name, deletionTimestamp } }) as LumigoResource;
+const going = lumigo('going', '2026-01-01T00:00:00Z');
+
+it.each([
+  ['allowed alone', [], { code: 200, warnings: [] }],
+  [
+    'allowed beside one in deletion, with a warning',
+    [going],
+    { code: 200, warnings: [expect.stringContaining("'going' is still being deleted")] },
+  ],
+  [
+    'refused beside another',
+    [going, lumigo('stays')],
+    { code: 409, message: expect.stringContaining("'shop' namespace: 'stays'") },
+  ],
+])('a new Lumigo is %s', (_how, there, answer) => {
+  const request = { uid: 'u', namespace: 'shop', operation: 'CREATE' };
+  expect(reviewLumigo(request, { in: () => there, isExcluded: () => false })).toMatchObject(answer);
+});
