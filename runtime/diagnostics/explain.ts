@@ -128,7 +128,7 @@ export function describePods(found: readonly DecidedPod[]): Pick<Explanation, 'n
   const rest = names.length === 0 ? '' : `. Without it: ${abridged(names, MAX_NAMES_SHOWN)}`;
   const now = `${found.length - names.length} of ${found.length} pods run with the injection${rest}`;
   const isOpen = without.some(({ kind }) => kind === 'inject');
-  return { now, remedy: remedies[isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date']) };
+  return { now, remedy: remedies[isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')] };
 }
 
 const noSuch = (kind: string, name: string, namespace: string): Error =>
