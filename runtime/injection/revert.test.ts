@@ -332,11 +332,8 @@ describe('the annotation of the operator', () => {
     instrumented(version('1', { [labels.autoTrace]: 'true' }), { policy: none }),
     takenBack(instrumented(version('1'))),
   );
-  const policies = fc.constantFrom<NamespacePolicy>(...[active, none, inactive], {
-    kind: 'disabled',
-    lumigo: 'l',
-    remove: true,
-  });
+  const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
+  const policies = fc.constantFrom<NamespacePolicy>(active, none, inactive, disabled);
 
   it('has no effect if an update changes it together with the pods', () => {
     fc.assert(

@@ -43,8 +43,8 @@ const fromSecret = { valueFrom: { secretKeyRef: { name: 'own', key: 'own' } } };
 const withOwn = (name: string, own: object, image = 'app:1') =>
   made({ pod: { containers: [{ name: 'app', image, env: [{ name, ...own }] }] } });
 const mergedInto = (live: Workload, manifest: Workload): Workload => {
-  const [before, sent] = [toTemplate(live), toTemplate(manifest)] as [PodTemplate, PodTemplate];
-  const merged = merge(before, sent);
+  const sent = toTemplate(manifest) as PodTemplate;
+  const merged = merge(toTemplate(live) as PodTemplate, sent);
   const containers = merged.spec.containers.map((each, index) => ({
     ...each,
     image: sent.spec.containers[index]?.image,
