@@ -40,7 +40,7 @@ export const eventsReference = (): string =>
         entry.type,
         entry.on,
         entry.means,
-        entry.action ?? '',
+        'action' in entry ? entry.action : '',
       ]),
     ),
   );

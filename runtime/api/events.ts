@@ -1,15 +1,8 @@
 type Subject = 'workload' | 'Lumigo' | "operator's Deployment";
 
-interface EventEntry {
-  readonly type: 'Normal' | 'Warning';
-  readonly on: Subject;
-  readonly means: string;
-  /** The remedy. Missing: none is needed. */
-  readonly action?: string;
-}
-
-const normal = (on: Subject, means: string): EventEntry => ({ type: 'Normal', on, means });
-const warning = (on: Subject, means: string, action: string): EventEntry => ({ type: 'Warning', on, means, action });
+const normal = (on: Subject, means: string) => ({ type: 'Normal' as const, on, means });
+/** `action`: the remedy. */
+const warning = (on: Subject, means: string, action: string) => ({ type: 'Warning' as const, on, means, action });
 
 const refused = 'Read the event. `lumigo preview` lists all such workloads.';
 

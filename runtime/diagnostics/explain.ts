@@ -3,7 +3,7 @@ import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
-import { remedies, silenceChecks } from '../injection/remedies.ts';
+import { findRemedy, silenceChecks } from '../injection/remedies.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
@@ -61,7 +61,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     namespace,
     name,
     now: describeNow(workload),
-    remedy: remedies[verdict.decision.code],
+    remedy: findRemedy(verdict.decision.code),
     ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
@@ -98,7 +98,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     policy: describePolicy(policy),
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
-    remedy: remedies[code],
+    remedy: findRemedy(code),
     notes: hiddenPreloadsOf(pod),
   };
 }
@@ -128,7 +128,7 @@ export function describePods(found: readonly DecidedPod[]): Pick<Explanation, 'n
   const rest = names.length === 0 ? '' : `. Without it: ${abridged(names, MAX_NAMES_SHOWN)}`;
   const now = `${found.length - names.length} of ${found.length} pods run with the injection${rest}`;
   const isOpen = without.some(({ kind }) => kind === 'inject');
-  return { now, remedy: remedies[isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')] };
+  return { now, remedy: findRemedy(isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')) };
 }
 
 const noSuch = (kind: string, name: string, namespace: string): Error =>
