@@ -53,15 +53,15 @@ async function measureRate(
   say: Progress,
 ): Promise<Figure[]> {
   say(`telemetry: ${rate} spans a second`);
-  const { url, pid, metricsPort } = collector();
-  const sentBefore = await sentBy(metricsPort);
+  const { url, pid, telemetryMetricsPort } = collector();
+  const sentBefore = await sentBy(telemetryMetricsPort);
   const before = getUsage(pid()).cpuSeconds;
   const started = performance.now();
   const flows = [startFlow(url, loud, rate, shape), startFlow(url, [quiet], QUIET_PER_SECOND)] as const;
   await sleep(DURATION_MS);
   await Promise.all(flows.map((flow) => flow.stop()));
   await sleep(ARRIVAL_MS);
-  const arrived = (await sentBy(metricsPort)) - sentBefore;
+  const arrived = (await sentBy(telemetryMetricsPort)) - sentBefore;
   const seconds = (performance.now() - ARRIVAL_MS - started) / 1_000;
   const [{ latencies }, beside] = flows;
   const spans = flows.reduce((sum, flow) => sum + flow.sent(), 0);

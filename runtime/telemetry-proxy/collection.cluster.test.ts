@@ -180,12 +180,12 @@ describe('the stored data', () => {
   it('has tokens only in files that no other user can read, and never in a log [D31, D34]', async () => {
     const { collector, activate, manager } = telemetry;
     await activate('secret', getToken(8));
-    const { folder, logFile, url } = collector();
+    const { telemetryProxyDirectory, logFile, url } = collector();
     const send = (id: string) =>
       post(`${url}/v1/traces`, countSpans({ 'service.name': 'looked-at' }, [id]), { token: getToken(8) });
     await eventually(async () => expect((await send(spanId(0x8000))).status).toBe(200));
     await eventually(() => expect(readFileSync(logFile, 'utf8')).toContain('looked-at'));
-    for (const file of [tokensFile(folder), configurationFile({ telemetryProxyDirectory: folder })])
+    for (const file of [tokensFile(telemetryProxyDirectory), configurationFile({ telemetryProxyDirectory })])
       expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     // At debug level the collector writes what its processors see.
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
@@ -194,7 +194,7 @@ describe('the stored data', () => {
   it('has no token for a new collector, which starts without delay [D34]', async () => {
     // The process changes during a reload.
     await eventually(() => {
-      const text = readFileSync(configurationFile({ telemetryProxyDirectory: telemetry.collector().folder }), 'utf8');
+      const text = readFileSync(configurationFile(telemetry.collector()), 'utf8');
       expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
     });
   });

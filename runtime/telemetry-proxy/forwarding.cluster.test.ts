@@ -72,17 +72,17 @@ describe('senders', () => {
   });
 
   it('with gRPC are accepted or refused by the same rules', async () => {
-    const { grpcPort } = telemetry.collector();
+    const { otlpGrpcPort } = telemetry.collector();
     const spans = ids(5);
     for (const token of [undefined, getToken(999)])
-      expect(await postByGrpc(grpcPort, countSpans({}, spans), token)).toMatchObject({ status: 16 });
-    expect(await postByGrpc(grpcPort, countSpans({}, spans), getToken(2))).toMatchObject({ status: 0 });
+      expect(await postByGrpc(otlpGrpcPort, countSpans({}, spans), token)).toMatchObject({ status: 16 });
+    expect(await postByGrpc(otlpGrpcPort, countSpans({}, spans), getToken(2))).toMatchObject({ status: 0 });
     await waitForAll(spans);
     expect(tokensOf(spans)).toEqual(only(getToken(2)));
   });
 
   it('fill no more than 64 MiB by a connection with gRPC, which checks a token after the message', async () => {
-    const session = connect(`http://127.0.0.1:${telemetry.collector().grpcPort}`);
+    const session = connect(`http://127.0.0.1:${telemetry.collector().otlpGrpcPort}`);
     const [{ maxConcurrentStreams = Infinity }] = (await once(session, 'remoteSettings')) as [Settings];
     session.destroy();
     expect(maxConcurrentStreams * 4).toBeLessThanOrEqual(64);
@@ -101,7 +101,7 @@ describe('senders', () => {
   it('can send metrics as well, by HTTP and by gRPC', async () => {
     const { sink, collector } = telemetry;
     const byGrpc = (token?: string) =>
-      postByGrpc(collector().grpcPort, toMetric({}, 'queue.length', 8), token, 'metrics');
+      postByGrpc(collector().otlpGrpcPort, toMetric({}, 'queue.length', 8), token, 'metrics');
     expect(await byGrpc()).toMatchObject({ status: 16 });
     expect(await byGrpc(getToken(2))).toMatchObject({ status: 0 });
     const sent = await sendTo(
@@ -149,8 +149,8 @@ describe('senders', () => {
 });
 
 function notOnDisk(spans: readonly string[]): readonly string[] {
-  const { queueFolder } = telemetry.collector();
-  const queues = readdirSync(queueFolder).map((name) => readFileSync(join(queueFolder, name)));
+  const { telemetryProxyQueueDirectory: folder } = telemetry.collector();
+  const queues = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   return spans.filter((span) => !queues.some((queue) => queue.includes(Buffer.from(span, 'hex'))));
 }
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 /** Sends a line as the collector of a node does. Returns 0 without a connection. */
 async function sendLine(text: string): Promise<number> {
-  const { folder, nodeDataPort } = telemetry.collector();
+  const { telemetryProxyDirectory: folder, nodeDataPort } = telemetry.collector();
   const headers = {
     'content-type': 'application/json',
     authorization: `Bearer ${readFileSync(join(folder, telemetryProxyFiles.nodeKeys), 'utf8').split('\n').at(-1)}`,

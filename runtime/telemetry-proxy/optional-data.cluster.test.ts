@@ -68,7 +68,7 @@ const getSent = () =>
 const putToken = (value: string) => telemetry.testCluster.secret(telemetry.installation.settings.namespace, value);
 
 const countScraped = async ({ collector }: Manager): Promise<number> => {
-  const exposition = await (await fetch(`http://127.0.0.1:${collector?.metricsPort}/metrics`)).text();
+  const exposition = await (await fetch(`http://127.0.0.1:${collector?.telemetryMetricsPort}/metrics`)).text();
   return sumMetric('otelcol_receiver_accepted_metric_points', 'kube-state-metrics', exposition);
 };
 

@@ -52,7 +52,7 @@ const sharedToken = getToken(1);
 const countsWithCart = (): Promise<string> =>
   eventually(async () => {
     await send('127.0.0.1');
-    const page = await (await fetch(`http://127.0.0.1:${telemetry.collector().countsPort}/metrics`)).text();
+    const page = await (await fetch(`http://127.0.0.1:${telemetry.collector().telemetryCountsPort}/metrics`)).text();
     expect(page).toContain(`${shop}/Deployment/cart`);
     return page;
   });

@@ -87,7 +87,7 @@ describe('a configuration that the collector refuses', () => {
     // The collector releases the port with the reload after the last namespace, which may have to rest first.
     const pending = () => leads.metric('lumigo_operator_telemetry_proxy_reload_pending');
     await eventually(async () => expect(await pending()).toBe(0), { timeoutMs: 120_000 });
-    squatter = await eventually(() => listen(collector.loopPort));
+    squatter = await eventually(() => listen(collector.telemetryLoopPort));
     const restarts = collector.restarts();
     await switchEvents(good, true);
     await eventually(

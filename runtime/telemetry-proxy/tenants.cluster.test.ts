@@ -56,7 +56,7 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
 }
 
 async function metricNames() {
-  const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().metricsPort}/metrics`)).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().telemetryMetricsPort}/metrics`)).text();
   const asked = JSON.stringify([alerts, panels]).match(/otelcol_[a-z_]+/g) ?? [];
   return {
     served: [...metrics.matchAll(/^(otelcol_[a-z_]+){/gm)].map(([, name]) => name),
@@ -115,8 +115,8 @@ describe('a sender that does not finish its request', () => {
     ['HTTP, silent', http, '', 25_000],
     ['HTTP, within the headers', http, head, 25_000],
     ['HTTP, within the body', http, `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`, 30_000],
-    ['gRPC, silent', ({ grpcPort }: Collector) => grpcPort, '', 45_000],
-    ['a connection of its own, silent', ({ loopPort }: Collector) => loopPort, '', 25_000],
+    ['gRPC, silent', ({ otlpGrpcPort }: Collector) => otlpGrpcPort, '', 45_000],
+    ['a connection of its own, silent', ({ telemetryLoopPort }: Collector) => telemetryLoopPort, '', 25_000],
   ])('does not prevent the proxy from taking data again after a reload: %s', async (_how, port, text, withinMs) => {
     const { collector, testCluster, waitForSettled } = telemetry;
     const before = await waitForSettled();

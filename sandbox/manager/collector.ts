@@ -15,38 +15,28 @@ import type { Cluster } from './service-account.ts';
 /** The telemetry proxy beside a manager. It restarts like its container in the operator's pod. */
 export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-export type TelemetrySetup = Awaited<ReturnType<typeof prepareTelemetry>>;
-
-export async function prepareTelemetry(folder: string) {
+/** Returns the values of the manager's configuration that the telemetry proxy beside it shares. */
+export async function configureTelemetry(folder: string) {
   const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0, counts = 0, nodes = 0] = await freePorts(7);
-  const configuration = join(folder, 'telemetry-proxy');
-  const accountFolder = join(folder, 'telemetry-proxy-account');
-  const queueFolder = join(folder, 'telemetry-queue');
   return {
-    folder: configuration,
-    accountFolder,
-    queueFolder,
-    ports: { http, grpc, health, metrics, loop, counts, nodes },
-    config: {
-      telemetryProxyDirectory: configuration,
-      telemetryProxyAccountDirectory: accountFolder,
-      telemetryProxyQueueDirectory: queueFolder,
-      otlpHttpPort: http,
-      otlpGrpcPort: grpc,
-      telemetryLoopPort: loop,
-      telemetryCountsPort: counts,
-      nodeDataPort: nodes,
-      telemetryHealthPort: health,
-      telemetryMetricsPort: metrics,
-      telemetryProxyCredentials: 'kubeConfig',
-    } satisfies Changes,
-  };
+    telemetryProxyDirectory: join(folder, 'telemetry-proxy'),
+    telemetryProxyAccountDirectory: join(folder, 'telemetry-proxy-account'),
+    telemetryProxyQueueDirectory: join(folder, 'telemetry-queue'),
+    otlpHttpPort: http,
+    otlpGrpcPort: grpc,
+    telemetryLoopPort: loop,
+    telemetryCountsPort: counts,
+    nodeDataPort: nodes,
+    telemetryHealthPort: health,
+    telemetryMetricsPort: metrics,
+    telemetryProxyCredentials: 'kubeConfig',
+  } satisfies Changes;
 }
 
-export interface CollectorOptions {
+interface CollectorOptions {
   readonly cluster: Omit<Cluster, 'client'>;
   readonly name: string;
-  readonly telemetry: TelemetrySetup;
+  readonly telemetry: Awaited<ReturnType<typeof configureTelemetry>>;
   readonly environment: NodeJS.ProcessEnv;
   readonly serviceAccount: string;
   readonly args: readonly string[];
@@ -60,8 +50,8 @@ export async function startCollector(options: CollectorOptions) {
   const { otelcol = '' } = await ensureBinaries(['otelcol']);
   const prepared = await runCommand(['prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
-  const kubeconfig = join(telemetry.folder, 'kubeconfig');
-  const tokenFile = join(telemetry.accountFolder, accountFiles.token);
+  const kubeconfig = join(telemetry.telemetryProxyDirectory, 'kubeconfig');
+  const tokenFile = join(telemetry.telemetryProxyAccountDirectory, accountFiles.token);
   writeFileSync(kubeconfig, toKubeconfig(cluster.server, cluster.ca, { tokenFile }), { mode: 0o600 });
   let stopping = false;
   let restarts = 0;
@@ -69,7 +59,7 @@ export async function startCollector(options: CollectorOptions) {
     const running = launch({
       name: `${name}-collector`,
       path: otelcol,
-      args: [`--config=${configurationFile({ telemetryProxyDirectory: telemetry.folder })}`, ...options.args],
+      args: [`--config=${configurationFile(telemetry)}`, ...options.args],
       folder: cluster.dir,
       reaper: cluster.reaper,
       environment: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig },
@@ -85,21 +75,14 @@ export async function startCollector(options: CollectorOptions) {
   };
   let current = start();
   const { logFile } = current;
-  const health = { listenAddress: '127.0.0.1', telemetryHealthPort: telemetry.ports.health };
   const isUp = async () => {
-    if ((await upSince(health)) === undefined) throw new Error(`see ${logFile}`);
+    if ((await upSince({ listenAddress: '127.0.0.1', ...telemetry })) === undefined) throw new Error(`see ${logFile}`);
   };
   await eventually(isUp, { complaint: 'the collector was not up', timeoutMs: UP_MS, processes: [current] });
   return {
-    url: `http://127.0.0.1:${telemetry.ports.http}`,
-    grpcPort: telemetry.ports.grpc,
-    metricsPort: telemetry.ports.metrics,
-    loopPort: telemetry.ports.loop,
-    countsPort: telemetry.ports.counts,
-    nodeDataPort: telemetry.ports.nodes,
+    ...telemetry,
+    url: `http://127.0.0.1:${telemetry.otlpHttpPort}`,
     logFile,
-    folder: telemetry.folder,
-    queueFolder: telemetry.queueFolder,
     token: (): string => readFileSync(tokenFile, 'utf8'),
     pid: (): number => current.pid,
     restarts: (): number => restarts,

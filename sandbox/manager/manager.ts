@@ -7,7 +7,7 @@ import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import { eventually } from '../testing/eventually.ts';
-import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
+import { configureTelemetry, startCollector, type Collector } from './collector.ts';
 import { getEnvironment, type Changes } from './configuration.ts';
 import { flagsFor } from './image-flags.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
@@ -52,13 +52,13 @@ export async function startManager(cluster: Cluster, installation: Installation,
   const serviceAccount = join(folder, 'service-account');
   await writeServiceAccount(cluster, installation, serviceAccount);
   const { hostname, port } = new URL(cluster.server);
-  const telemetry = await prepareTelemetry(folder);
+  const telemetry = await configureTelemetry(folder);
   const own = { ...besideATest, webhookPort, healthPort, metricsPort, certificatesDirectory: certificates };
   const environment = {
     PATH: process.env['PATH'],
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    ...getEnvironment({ ...installation.config, ...own, ...telemetry.config, ...options.config }, name),
+    ...getEnvironment({ ...installation.config, ...own, ...telemetry, ...options.config }, name),
     ...options.environment,
   };
   let collector: Collector | undefined;
