@@ -1,14 +1,9 @@
 import { createTransport, type Transport, type TransportOptions } from '../../runtime/kubernetes/http/transport.ts';
 
-interface Connection extends Partial<TransportOptions> {
-  /** The impersonated user. Default: the owner of the token. */
-  readonly as?: string;
-}
-
-/** Opens connections, which must be closed. Default: the administrator's token. */
+/** Opens connections, which must be closed. @param as the impersonated user. Default: the owner of the token */
 export function connectTo(
-  { server, ca, token }: { readonly server: string; readonly ca: string; readonly token: string },
-  { as, ...options }: Connection = {},
+  { server, ca, token }: Readonly<Record<'server' | 'ca' | 'token', string>>,
+  { as, ...options }: Partial<TransportOptions> & { readonly as?: string } = {},
 ): Transport {
   const authorization = () => Promise.resolve(`Bearer ${token}`);
   const headers = as === undefined ? {} : { headers: { 'Impersonate-User': as } };

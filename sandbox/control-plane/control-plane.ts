@@ -1,14 +1,14 @@
-import { mkdtempSync, existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
+import { createClient } from '../../runtime/kubernetes/http/client.ts';
 import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import type { Progress } from '../programs/progress.ts';
 import { eventually } from '../testing/eventually.ts';
 import { connectTo } from './connect.ts';
-import { writeFiles, type Credentials } from './files.ts';
+import { writeFiles } from './files.ts';
 import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
 import { startReaper, type Reaper } from './reaper.ts';
 import { loopback, type Host } from './host.ts';
@@ -28,66 +28,46 @@ export interface ControlPlaneOptions {
   readonly onProgress?: Progress;
   /** Default: loopback. */
   readonly host?: Host;
-  /** The reaper that removes processes and files. Default: a new one. */
-  readonly reaper?: Reaper;
+  /** Default: a new one in `dir`. */
+  readonly home?: Home;
 }
 
-export interface ControlPlane extends Credentials {
-  readonly dir: string;
-  readonly server: string;
-  readonly etcd: string;
-  readonly auditLog: string;
-  readonly client: Client;
+/** A folder for files, and the reaper that deletes it after its processes. */
+export interface Home {
+  readonly folder: string;
   readonly reaper: Reaper;
-  /** Keys: etcd, apiserver, controllerManager. */
-  pids(): Readonly<Record<string, number>>;
-  joinControllerManager(): Promise<void>;
-  restartApiServer(options?: {
-    downtimeMs?: number;
-    signal?: NodeJS.Signals;
-    flags?: readonly string[];
-  }): Promise<void>;
-  /** Ends all processes, calls the action with etcd's data folder, and starts them again. */
-  whileDown(action: (etcdData: string) => Promise<void> | void): Promise<void>;
-  stop(): Promise<void>;
 }
+
+export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
 const READY_MS = 100_000;
-const POLL_MS = 50;
 
 /** Starts a real control plane without root. It ends with this process, unless the reaper is released. */
-export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const { controllerManager = true, onProgress = () => undefined } = options;
+export async function startControlPlane(options: ControlPlaneOptions = {}) {
+  const { controllerManager = true, onProgress } = options;
   const first = ['etcd', 'kube-apiserver'];
-  const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  // If a reaper is given, its folder exists.
-  const { dir = '', reaper: given } = options;
-  const { folder, reaper } = given === undefined ? newHome(options.dir) : { folder: dir, reaper: given };
-  return stopOnError(reaper, () => start(folder, reaper, binaries, options));
+  // Without one of them, nothing is started.
+  await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
+  const home = options.home ?? createHome(options.dir);
+  return stopOnError(home.reaper, () => start(home, options));
 }
 
-function newHome(dir: string | undefined) {
+export function createHome(dir: string | undefined, cleanup?: string): Home {
   if (dir !== undefined && existsSync(dir))
     throw new Error(`the folder ${dir} exists already; choose another one, or take down what runs there`);
   const folder = dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
-  return { folder, reaper: startReaper(folder) };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return { folder, reaper: startReaper(folder, cleanup) };
 }
 
-async function start(
-  folder: string,
-  reaper: Reaper,
-  binaries: Readonly<Record<string, string>>,
-  options: ControlPlaneOptions,
-): Promise<ControlPlane> {
+async function start({ folder, reaper }: Home, options: ControlPlaneOptions) {
   const { audit = false, controllerManager = true, host = loopback } = options;
   const ports = await host.ports();
   const etcdPort = (await options.etcdThrough?.(ports.etcd)) ?? ports.etcd;
   const server = `https://${host.address}:${ports.api}`;
   const credentials = await writeFiles(folder, server, host, typeof audit === 'string' ? audit : auditPolicy);
   const transport = connectTo({ ...credentials, server }, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
-  const addresses: Addresses = { folder, ports, host, etcdPort };
-  const run: Run = (name, path = '', args) => host.launch({ name, path, args, folder, reaper });
-  const processes = createProcesses(run, transport, addresses, { ...options, binaries });
+  const processes = createProcesses({ folder, ports, host, etcdPort }, reaper, transport, options);
   const { running, joinControllerManager, startApiServer } = processes;
   await processes.startStore();
   if (controllerManager) await joinControllerManager();
@@ -99,9 +79,11 @@ async function start(
     auditLog: join(folder, 'audit.log'),
     client: createClient(transport),
     reaper,
-    pids: () => Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
+    /** Keys: etcd, apiserver, controllerManager. */
+    pids: (): Readonly<Record<string, number>> =>
+      Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
     joinControllerManager,
-    async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL', flags = [] } = {}) {
+    async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL' as NodeJS.Signals, flags = [] as string[] } = {}) {
       await running.get('apiserver')?.stop(signal);
       await sleep(downtimeMs);
       await startApiServer(flags);
@@ -109,14 +91,15 @@ async function start(
       await running.get('controllerManager')?.stop('SIGKILL');
       if (running.has('controllerManager')) await joinControllerManager();
     },
-    async whileDown(action) {
+    /** Ends all processes, calls the action with etcd's data folder, and starts them again. */
+    async whileDown(action: (etcdData: string) => Promise<void> | void): Promise<void> {
       const hasControllers = running.has('controllerManager');
       await processes.stop();
       await action(etcdData(folder));
       await processes.startStore();
       if (hasControllers) await joinControllerManager();
     },
-    async stop() {
+    async stop(): Promise<void> {
       transport.close();
       await processes.stop();
       await reaper.stop();
@@ -124,25 +107,24 @@ async function start(
   };
 }
 
-type Run = (name: string, path: string | undefined, args: readonly string[]) => Running;
-type ProcessOptions = ControlPlaneOptions & { readonly binaries: Readonly<Record<string, string>> };
-
-function createProcesses(run: Run, transport: Transport, addresses: Addresses, options: ProcessOptions) {
-  const { audit = false, binaries, onProgress = () => undefined } = options;
+function createProcesses(addresses: Addresses, reaper: Reaper, transport: Transport, options: ControlPlaneOptions) {
+  const { folder, host } = addresses;
   const running = new Map<string, Running>();
+  const run = async (name: string, program: string, args: readonly string[]) => {
+    const { [program]: path = '' } = await ensureBinaries([program], options.onProgress);
+    running.set(name, host.launch({ name, path, args, folder, reaper }));
+  };
   const startApiServer = async (flags: readonly string[] = []) => {
-    const own = [...apiServerFlags(addresses, audit !== false), ...(options.apiServerFlags ?? [])];
-    running.set('apiserver', run('apiserver', binaries['kube-apiserver'], [...own, ...flags]));
+    const { audit = false, apiServerFlags: more = [] } = options;
+    await run('apiserver', 'kube-apiserver', [...apiServerFlags(addresses, audit !== false), ...more, ...flags]);
     await waitForReady(transport, running.values());
   };
   const startStore = async () => {
-    running.set('etcd', run('etcd', binaries['etcd'], etcdFlags(addresses)));
+    await run('etcd', 'etcd', etcdFlags(addresses));
     await startApiServer();
   };
-  const joinControllerManager = async () => {
-    const { 'kube-controller-manager': path } = await ensureBinaries(['kube-controller-manager'], onProgress);
-    running.set('controllerManager', run('controllerManager', path, controllerManagerFlags(addresses)));
-  };
+  const joinControllerManager = () =>
+    run('controllerManager', 'kube-controller-manager', controllerManagerFlags(addresses));
   const stop = async () => {
     for (const process of [...running.values()].reverse()) await process.stop();
     running.clear();
@@ -155,6 +137,6 @@ const waitForReady = (transport: Transport, processes: Iterable<Running>) =>
   eventually(() => transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }), {
     complaint: 'the API server was not ready',
     timeoutMs: READY_MS,
-    intervalMs: POLL_MS,
+    intervalMs: 50,
     processes,
   });

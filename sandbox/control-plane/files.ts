@@ -1,26 +1,14 @@
 import 'reflect-metadata';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { stringify } from 'yaml';
-import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
+import { issueAuthority, issueLeaf, issueServing } from '../../runtime/certificates/issue.ts';
 import type { Host } from './host.ts';
 
-export interface Credentials {
-  readonly authority: KeyPair;
-  readonly ca: string;
-  readonly token: string;
-  readonly kubeconfig: string;
-}
-
-export async function writeFiles(
-  folder: string,
-  server: string,
-  host: Host,
-  auditPolicy: string,
-): Promise<Credentials> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+/** Writes the files of the programs. Returns the administrator's credentials. */
+export async function writeFiles(folder: string, server: string, host: Host, auditPolicy: string) {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox', validity);

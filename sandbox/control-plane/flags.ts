@@ -5,8 +5,8 @@ export interface Addresses {
   readonly folder: string;
   readonly ports: Ports;
   readonly host: Host;
-  /** The port for the API server if a proxy is between it and etcd. */
-  readonly etcdPort?: number;
+  /** The port for the API server, which may be that of a proxy. */
+  readonly etcdPort: number;
 }
 
 const getFlags = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
@@ -27,7 +27,7 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   });
 
 /** OpenShift's check is enabled as well: an owner reference requires permission to delete and to block the owner. */
-export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: Addresses, audit: boolean): string[] => [
+export const apiServerFlags = ({ folder, ports, host, etcdPort }: Addresses, audit: boolean): string[] => [
   ...getFlags({
     'etcd-servers': `http://127.0.0.1:${etcdPort}`,
     'bind-address': host.address,

@@ -1,10 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { freePorts, launch } from './processes.ts';
 import { startReaper } from './reaper.ts';
+
+const folders = createTemporaryFolder();
 
 const askFor = (ports: readonly number[]): string =>
   spawnSync(
@@ -30,8 +32,9 @@ it('ports are given to one process alone, also before it listens on them', async
 });
 
 it('the end of a program is reported, also if its folder was deleted before', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'processes-'));
-  const reaper = startReaper(mkdtempSync(join(tmpdir(), 'reaper-')));
+  const folder = join(folders, 'processes');
+  mkdirSync(folder);
+  const reaper = startReaper(join(folders, 'reaper'));
   const program = { name: 'shell', path: '/bin/sh', args: ['-c', 'sleep 1; exit 3'] };
   const { died } = launch({ ...program, folder, reaper });
   rmSync(folder, { recursive: true });

@@ -5,14 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Reaper } from './reaper.ts';
 
-export interface Running {
-  readonly name: string;
-  readonly pid: number;
-  readonly logFile: string;
-  /** Resolves with a sentence when the process ends by itself. */
-  readonly died: Promise<string>;
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
+export type Running = ReturnType<typeof launch>;
 
 export interface Launch {
   readonly name: string;
@@ -23,12 +16,13 @@ export interface Launch {
   readonly reaper: Reaper;
   /** The time before the process is killed. Default: 15 s. */
   readonly graceMs?: number;
+  /** Returns the process that gets the signals, for a program that only waits for it. Default: the program. */
+  readonly findSignalled?: (pid: number) => number | undefined;
 }
 
-const GRACE_MS = 15_000;
-
 /** Starts a program with a log in the cluster's folder. If the program is not stopped, the reaper ends it. */
-export function launch({ name, path, args, folder, environment, reaper, graceMs = GRACE_MS }: Launch): Running {
+export function launch(what: Launch) {
+  const { name, path, args, folder, environment, reaper, graceMs = 15_000, findSignalled } = what;
   const logFile = join(folder, `${name}.log`);
   const log = openSync(logFile, 'a');
   const child = spawn(path, args, {
@@ -43,7 +37,7 @@ export function launch({ name, path, args, folder, environment, reaper, graceMs 
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} cannot be started: ${path} cannot be executed`);
   reaper.watch(pid);
-  const exited = new Promise<string>((resolve) =>
+  const died = new Promise<string>((resolve) =>
     child.once('exit', (code, signal) =>
       resolve(`${name} ended (${signal ?? `exit code ${code}`}); its log ends with:\n${tail(logFile)}`),
     ),
@@ -52,16 +46,26 @@ export function launch({ name, path, args, folder, environment, reaper, graceMs 
     name,
     pid,
     logFile,
-    died: exited,
-    async stop(signal = 'SIGTERM') {
+    /** Resolves with a sentence when the process ends. */
+    died,
+    async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill(signal);
-      const insist = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      const signalled = findSignalled?.(pid) ?? pid;
+      kill(signalled, signal);
+      const insist = setTimeout(() => kill(signalled, 'SIGKILL'), graceMs);
       child.ref();
-      await exited;
+      await died;
       clearTimeout(insist);
     },
   };
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // The process has just exited.
+  }
 }
 
 /** With less frequent garbage collection, an API server starts with a quarter less CPU and uses 110 MB more. */
@@ -99,7 +103,10 @@ function claim(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   return new Promise((resolve) => {
     socket.once('error', () => resolve(false));
-    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(claims.add(socket).has(socket)));
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
+      claims.add(socket);
+      resolve(true);
+    });
   });
 }
 

@@ -1,11 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** A shell that reads from a pipe. When the pipe closes, also by a crash or SIGKILL, it ends the processes and deletes the folder. */
-export interface Reaper {
-  watch(pid: number): void;
-  release(): void;
-  stop(): Promise<void>;
-}
+export type Reaper = ReturnType<typeof startReaper>;
 
 /** The script kills processes after three seconds, and waits until the last one has exited, because they write to the folder. */
 const SCRIPT = `
@@ -28,7 +24,7 @@ rm -rf -- "$1"
 `;
 
 /** @param cleanup shell commands that run after the processes exit and before the folder is deleted */
-export function startReaper(folder: string, cleanup = ''): Reaper {
+export function startReaper(folder: string, cleanup = '') {
   // A detached shell does not receive Ctrl-C of the terminal.
   const shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder, cleanup], {
     detached: true,
@@ -41,9 +37,9 @@ export function startReaper(folder: string, cleanup = ''): Reaper {
   shell.unref();
   (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return {
-    watch: (pid) => void tell(`watch ${pid}`),
-    release: () => void tell('release'),
-    stop: () => {
+    watch: (pid: number) => tell(`watch ${pid}`),
+    release: () => tell('release'),
+    stop(): Promise<void> {
       shell.ref();
       shell.stdin?.end();
       return ended;

@@ -12,7 +12,7 @@ import { demoLumigo, demoNamespace, secret } from './workloads.ts';
 /** `npm run picture:commands`: runs commands of `lumigo` on a real node, and draws their output into docs/commands.svg. */
 const printer = printerTo((text) => process.stderr.write(text), false);
 await ensureBundle();
-const system = await startNodeWithOperator({ onProgress: printer.aside, settings: { rollout: { soakSeconds: 5 } } });
+const system = await startNodeWithOperator({ rollout: { soakSeconds: 5 } }, { onProgress: printer.aside });
 
 async function show(...args: readonly string[]): Promise<readonly string[]> {
   const flags = ['--kubeconfig', system.node.kubeconfig];

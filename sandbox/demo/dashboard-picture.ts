@@ -27,7 +27,7 @@ const ADDRESS = '127.0.0.1:19090';
 const printer = printerTo((text) => process.stderr.write(text), false);
 await ensureBundle();
 const { prometheus = '' } = await ensureBinaries(['prometheus'], printer.aside);
-const system = await startNodeWithOperator({ onProgress: printer.aside, settings: { rollout: { soakSeconds: 5 } } });
+const system = await startNodeWithOperator({ rollout: { soakSeconds: 5 } }, { onProgress: printer.aside });
 const { node } = system;
 const folder = mkdtempSync(join(tmpdir(), 'lumigo-dashboard-'));
 

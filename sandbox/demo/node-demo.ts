@@ -22,7 +22,7 @@ export async function demonstrateOnNode(
   once: boolean,
   stay: (system: NodeDemo['system'], hints: readonly string[]) => Promise<void>,
 ): Promise<string[]> {
-  const system = await startNodeWithOperator({ onProgress: printer.aside, settings: { rollout: { soakSeconds: 2 } } });
+  const system = await startNodeWithOperator({ rollout: { soakSeconds: 2 } }, { onProgress: printer.aside });
   try {
     const demo = { system, printer };
     printer.step(`a node is ready at ${system.node.server}. The operator runs in two pods, 2/2 each`);

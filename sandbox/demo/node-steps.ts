@@ -3,7 +3,7 @@ import { ask } from '../node/ask.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { getAddress, isReady, getPods, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import { getAddress, isReady, getPods, type NodeWithSink, type PodView } from '../node/operator.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Printer } from './printer.ts';
@@ -13,7 +13,7 @@ const patience = { timeoutMs: 60_000, intervalMs: 500 };
 const apps = ['front', 'stock'] as const;
 
 export interface NodeDemo {
-  readonly system: NodeWithOperator;
+  readonly system: NodeWithSink;
   readonly printer: Printer;
 }
 
@@ -118,7 +118,7 @@ export async function untraceShop({ system: { node }, printer }: NodeDemo): Prom
   return [];
 }
 
-const waitForPods = (node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> =>
+const waitForPods = (node: NodeWithSink['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> =>
   eventually(async () => {
     const pods = await getPods(node, demoNamespace);
     if (pods.length !== apps.length || !pods.every((pod) => isReady(pod) && fits(pod)))

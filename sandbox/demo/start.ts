@@ -1,6 +1,6 @@
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
-import type { NodeWithOperator } from '../node/operator.ts';
+import type { NodeWithSink } from '../node/operator.ts';
 import { createProgram, runMain } from '../program.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
@@ -64,7 +64,7 @@ function onNode({ node }: Flags, printer: Printer): boolean {
 }
 
 async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<void>): Promise<void> {
-  const stay = async ({ node }: NodeWithOperator, hints: readonly string[]) => {
+  const stay = async ({ node }: NodeWithSink, hints: readonly string[]) => {
     await keepRunning(printer, [...(await accessBy(node.kubeconfig, printer)), ...hints], interrupted);
     printer.step('stopping and removing everything');
   };

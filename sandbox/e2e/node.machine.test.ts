@@ -1,21 +1,14 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../testing/eventually.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { finished, runScript, startScript } from '../run.ts';
 
-const folders: string[] = [];
-const folder = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'lumigo-e2e-'));
-  folders.push(made);
-  return join(made, 'sandbox');
-};
-afterEach(() => {
-  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
-});
+const folders = createTemporaryFolder();
+const folder = (): string => join(mkdtempSync(join(folders, 'e2e-')), 'sandbox');
 
 const sandbox = (...args: readonly string[]) => runScript('sandbox/sandbox.ts', args);
 

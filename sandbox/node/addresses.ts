@@ -3,17 +3,7 @@ import { join } from 'node:path';
 import { takeLock } from '../programs/lock.ts';
 
 /** The number of a node on this machine. Addresses and names that could collide with another node's derive from it. */
-export interface Slot {
-  readonly number: number;
-  readonly link: string;
-  readonly hostAddress: string;
-  readonly nodeAddress: string;
-  readonly serviceRange: string;
-  readonly serviceAddress: string;
-  readonly dnsAddress: string;
-  readonly podRange: string;
-  readonly cgroup: string;
-}
+export type Slot = ReturnType<typeof getSlot>;
 
 const SLOTS = 50;
 const LOCKS = '/run/lumigo-sandbox';
@@ -31,7 +21,7 @@ export function takeSlot(): Slot {
 const getLink = (number: number): string => `lumigo${number}`;
 
 /** The third byte of each range is the number, so two nodes never share an address. */
-export const getSlot = (number: number): Slot => ({
+const getSlot = (number: number) => ({
   number,
   link: getLink(number),
   hostAddress: `10.246.${number}.254`,

@@ -7,7 +7,7 @@ const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer',
 /** Returns true for cgroup v2, which has one hierarchy for all controllers. */
 const isUnified = (): boolean => existsSync(join(ROOT, 'cgroup.controllers'));
 
-export const getCgroups = (name: string): readonly string[] =>
+const getCgroups = (name: string): readonly string[] =>
   isUnified()
     ? [join(ROOT, name)]
     : controllers.filter((controller) => existsSync(join(ROOT, controller))).map((each) => join(ROOT, each, name));

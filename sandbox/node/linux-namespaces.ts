@@ -8,21 +8,13 @@ import { run } from '../run.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Slot } from './addresses.ts';
 
-export interface LinuxNamespaces {
-  /** The process that keeps the namespaces, by its id on this machine. */
-  readonly pid: number;
-  readonly launch: (what: Launch) => Running;
-}
+export type LinuxNamespaces = Awaited<ReturnType<typeof openLinuxNamespaces>>;
 
 const script = fileURLToPath(new URL('linux-namespaces.sh', import.meta.url));
 const READY_MS = 10_000;
 
-export async function openLinuxNamespaces(
-  folder: string,
-  slot: Slot,
-  cgroups: readonly string[],
-  reaper: Reaper,
-): Promise<LinuxNamespaces> {
+/** Returns the process that keeps the namespaces, by its id on this machine, and a function that starts programs in them. */
+export async function openLinuxNamespaces(folder: string, slot: Slot, cgroups: readonly string[], reaper: Reaper) {
   const log = openSync(join(folder, 'linux-namespaces.log'), 'a');
   const args = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn(
@@ -44,12 +36,12 @@ export async function openLinuxNamespaces(
   ip('link', 'set', slot.link, 'up');
   for (const range of [slot.serviceRange, slot.podRange]) ip('route', 'add', range, 'via', slot.nodeAddress);
   await until(() => existsSync(join(folder, 'linux-namespaces.ready')), folder);
-  return { pid, launch: (what) => launchIn(pid, what) };
+  return { pid, launch: (what: Launch) => launchIn(pid, what) };
 }
 
 /** `nsenter` waits for the program, which is its child. */
 function launchIn(pid: number, what: Launch): Running {
-  const running = launch({
+  return launch({
     ...what,
     path: 'nsenter',
     args: ['--target', String(pid), '--mount', '--pid', '--net', '--uts', '--ipc', '--', what.path, ...what.args],
@@ -57,26 +49,9 @@ function launchIn(pid: number, what: Launch): Running {
       ...goEnvironment,
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     },
+    graceMs: 5_000,
+    findSignalled: (nsenter) => getChildren(nsenter)[0],
   });
-  return {
-    ...running,
-    async stop(signal = 'SIGTERM') {
-      const [own] = getChildren(running.pid);
-      if (own === undefined) return running.stop(signal);
-      process.kill(own, signal);
-      const insist = setTimeout(() => kill(own), 5_000);
-      await running.died;
-      clearTimeout(insist);
-    },
-  };
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has just exited.
-  }
 }
 
 function getChildren(pid: number): number[] {

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { V1NodeStatus } from '@kubernetes/client-node';
-import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
+import {
+  createHome,
+  startControlPlane,
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type Home,
+} from '../control-plane/control-plane.ts';
 import { toKubeconfig } from '../control-plane/files.ts';
-import { startReaper, type Reaper } from '../control-plane/reaper.ts';
 import type { Host } from '../control-plane/host.ts';
 import type { Running } from '../control-plane/processes.ts';
 import { issueServing } from '../../runtime/certificates/issue.ts';
@@ -32,59 +36,44 @@ import { deployDns } from './dns.ts';
 import { whyNoNode } from './requirements.ts';
 import { stopOnError } from '../stop-on-error.ts';
 
-export interface NodeCluster extends ControlPlane {
-  readonly slot: Slot;
-  /** All other processes end with this one. */
-  readonly namespacesPid: number;
-  /** Shell commands that undo changes of this machine after the processes exit. */
-  readonly cleanup: string;
-  readonly launchInNode: LinuxNamespaces['launch'];
-  restartKubelet(): Promise<void>;
-}
+export type NodeCluster = Awaited<ReturnType<typeof startNode>>;
 
 export interface NodeOptions extends ControlPlaneOptions {
-  readonly images: readonly ImageArchive[];
   readonly kubelet?: object;
 }
 
 const READY_MS = 60_000;
 
 /** Starts a node beside a control plane. It ends with this process, unless the reaper is released. @throws Error if no node can run */
-export async function startNode(options: NodeOptions): Promise<NodeCluster> {
+export async function startNode(images: readonly ImageArchive[], options: NodeOptions) {
   const why = whyNoNode();
   if (why !== undefined) throw new Error(why);
-  const { onProgress = () => undefined } = options;
-  const programs = await ensureBinaries(
-    nodeComponents.map(({ name }) => name),
-    onProgress,
-  );
+  const names = nodeComponents.map(({ name }) => name);
+  const programs = await ensureBinaries(names, options.onProgress);
   const slot = takeSlot();
-  const folder = options.dir ?? join(mkdtempSync(join(tmpdir(), 'lumigo-node-')), 'cluster');
-  if (existsSync(folder)) throw new Error(`the folder ${folder} exists already; choose another one`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cleanup = toCleanup(slot);
-  const reaper = startReaper(options.dir ?? dirname(folder), cleanup);
-  return stopOnError(reaper, () => start(folder, slot, { ...options, reaper, cleanup }, programs));
+  const home = createHome(options.dir, cleanup);
+  return stopOnError(home.reaper, () => start(home, slot, { ...options, images, cleanup }, programs));
 }
 
 const toCleanup = (slot: Slot): string =>
   `${restoreSysctls()}\n${removeCgroups(slot.cgroup)}\nip link del ${slot.link} 2>/dev/null\nrm -rf /run/lumigo-sandbox/node-${slot.number}`;
 
 async function start(
-  folder: string,
+  home: Home,
   slot: Slot,
-  options: NodeOptions & { readonly reaper: Reaper; readonly cleanup: string },
+  options: NodeOptions & { readonly images: readonly ImageArchive[]; readonly cleanup: string },
   programs: Readonly<Record<string, string>>,
-): Promise<NodeCluster> {
-  const { reaper, cleanup } = options;
+) {
+  const { folder, reaper } = home;
   const folders: NodeFolders = { folder, images: join(cacheFolder(process.env), 'node', `images-${slot.number}`) };
   const linux = await openLinuxNamespaces(folder, slot, makeCgroups(slot.cgroup), reaper);
   const nodeToken = randomBytes(24).toString('base64url');
-  const cluster = await startControlPlane({ ...options, dir: folder, host: hostIn(linux, slot, folder, nodeToken) });
+  const cluster = await startControlPlane({ ...options, home, host: hostIn(linux, slot, folder, nodeToken) });
   await writeNodeFiles({ ...folders, kubelet: options.kubelet }, slot, cluster, nodeToken);
   const running = new Map<string, Running>();
-  const begin = (name: string, path: string, args: readonly string[]): void =>
-    void running.set(name, linux.launch({ name, path, args, folder, reaper }));
+  const begin = (name: string, path: string, args: readonly string[]) =>
+    running.set(name, linux.launch({ name, path, args, folder, reaper }));
   const kubelet = () =>
     begin('kubelet', programs['kubelet'] ?? '', [
       `--config=${join(folder, 'kubelet.json')}`,
@@ -108,11 +97,16 @@ async function start(
   return {
     ...cluster,
     slot,
+    /** All other processes end with this one. */
     namespacesPid: linux.pid,
-    cleanup,
+    /** Shell commands that undo changes of this machine after the processes exit. */
+    cleanup: options.cleanup,
     launchInNode: linux.launch,
-    pids: () => ({ ...cluster.pids(), ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])) }),
-    async restartKubelet() {
+    pids: (): Readonly<Record<string, number>> => ({
+      ...cluster.pids(),
+      ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
+    }),
+    async restartKubelet(): Promise<void> {
       await running.get('kubelet')?.stop('SIGKILL');
       kubelet();
     },

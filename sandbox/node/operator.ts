@@ -5,39 +5,27 @@ import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { ensureImages } from '../images/images.ts';
 import { hasCondition } from '../lumigo.ts';
-import { install, type Installation } from '../manager/install.ts';
-import type { RemoteSink } from '../otlp-sink/remote.ts';
+import { install } from '../manager/install.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
 import { startSink } from './script.ts';
 import { stopOnError } from '../stop-on-error.ts';
 
-export interface BareNode {
-  readonly node: NodeCluster;
-  readonly sink: RemoteSink;
-}
-
-export interface NodeWithOperator extends BareNode {
-  readonly installation: Installation;
-}
-
-export interface NodeOperatorOptions extends Omit<NodeOptions, 'images'> {
-  readonly settings?: object;
-}
+export type NodeWithSink = Awaited<ReturnType<typeof startNodeWithSink>>;
 
 const READY_MS = 120_000;
 
-export async function startNodeWithOperator(options: NodeOperatorOptions = {}): Promise<NodeWithOperator> {
+export async function startNodeWithOperator(settings: object, options: NodeOptions): Promise<NodeWithSink> {
   const { node, sink } = await startNodeWithSink(options);
   options.onProgress?.('the node is ready; installing the operator');
-  const installing = () => installOnNode(node, sink.url, options.settings);
-  return { node, sink, installation: await stopOnError(node, installing) };
+  await stopOnError(node, () => installOnNode(node, sink.url, settings));
+  return { node, sink };
 }
 
 /** Starts a node with all images and a sink in place of Lumigo, but without the operator. */
-export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {}): Promise<BareNode> {
+export async function startNodeWithSink(options: NodeOptions) {
   const images = await ensureImages(options.onProgress ?? (() => undefined));
-  const node = await startNode({ ...options, images });
+  const node = await startNode(images, options);
   return { node, sink: await stopOnError(node, () => startSink(node)) };
 }
 
@@ -45,11 +33,10 @@ interface Given {
   readonly controllerManager?: { readonly replicas?: number };
 }
 
-export async function installOnNode(node: NodeCluster, endpoint: string, given: Given = {}): Promise<Installation> {
+export async function installOnNode(node: NodeCluster, endpoint: string, given: Given = {}): Promise<void> {
   const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
-  const installation = await install(node.client, { settings, webhook: 'service' });
+  await install(node.client, { settings, webhook: 'service' });
   await waitForOperator(node, given.controllerManager?.replicas);
-  return installation;
 }
 
 export interface PodView extends KubernetesObject {
