@@ -9,7 +9,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
-import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
+import { getAddressVariables, writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../api/objects.ts';
@@ -50,12 +50,10 @@ let runs = 0;
 async function check(settings: Partial<UpdaterConfig> = {}) {
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
   const [container] = cronJob.jobTemplate.spec.template.spec.containers;
-  const { hostname, port } = new URL(cluster.server);
   const pod = `check-${(runs += 1)}`;
   const { code, stdout, stderr } = await runCommand(['--service-account', account, ...(container.args ?? [])], {
     PATH: charts.bin,
-    KUBERNETES_SERVICE_HOST: hostname,
-    KUBERNETES_SERVICE_PORT: port,
+    ...getAddressVariables(cluster),
     // The settings allow only https://, and this repository has no certificate.
     ...getEnvironment({ ...toConfig(container), repository: charts.url, ...settings }, pod),
   });

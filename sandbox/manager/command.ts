@@ -4,7 +4,7 @@ import { suffixes } from '../../runtime/contract.ts';
 import { runToEnd, type Finished } from '../run.ts';
 import { getEnvironment } from './configuration.ts';
 import type { Installation } from './install.ts';
-import { writeServiceAccount, type Cluster } from './service-account.ts';
+import { getAddressVariables, writeServiceAccount, type Cluster } from './service-account.ts';
 
 /** Runs a command of the operator (`preview`, `explain`, `uninstall` …) with the configuration and ServiceAccount of its container. Default: the manager's account. */
 export async function runInContainer(
@@ -15,12 +15,8 @@ export async function runInContainer(
 ): Promise<Finished> {
   const account = join(cluster.dir, 'command', `service-account${suffix}`);
   await writeServiceAccount(cluster, installation, account, suffix);
-  const { hostname, port } = new URL(cluster.server);
-  return runCommand(['--service-account', account, ...args], {
-    KUBERNETES_SERVICE_HOST: hostname,
-    KUBERNETES_SERVICE_PORT: port,
-    ...getEnvironment(installation.config, 'command'),
-  });
+  const environment = { ...getAddressVariables(cluster), ...getEnvironment(installation.config, 'command') };
+  return runCommand(['--service-account', account, ...args], environment);
 }
 
 /** Leaves out the lines of progress, which a command shows only if the machine is slow. */

@@ -2,25 +2,16 @@ import { synthesize } from '../../infra/operator.ts';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
-import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
-import type { Container, PodSpec } from '../../runtime/api/objects.ts';
+import { issueAuthority, issueServing } from '../../runtime/certificates/issue.ts';
+import type { PodSpec } from '../../runtime/api/objects.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
 import { apply, applyDefinition } from './apply.ts';
-import { toConfig, type SharedConfiguration } from './configuration.ts';
+import { toConfig } from './configuration.ts';
 
-export interface Installation {
-  readonly settings: Settings;
-  readonly manifests: readonly Manifest[];
-  /** The webhook serves this certificate. The webhook configuration trusts its authority. */
-  readonly certificate: KeyPair;
-  readonly authority: KeyPair;
-  readonly config: SharedConfiguration;
-  /** The telemetry proxy's arguments in the manifests, without its configuration. */
-  readonly collectorArgs: readonly string[];
-}
+export type Installation = Awaited<ReturnType<typeof install>>;
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly settings?: object;
   /** A port on loopback replaces the webhook's Service. `service`: the webhook is in pods. Default: no webhook. */
   readonly webhook?: number | 'service';
@@ -30,24 +21,19 @@ export interface InstallOptions {
 export const withoutNodes = { rollout: { strategy: 'immediate' } };
 
 /** Applies each object of `cdk8s synth`. Only the address of the webhook may differ from a cluster with nodes. */
-export async function install(
-  client: Client,
-  { settings: given = {}, webhook }: InstallOptions,
-): Promise<Installation> {
+export async function install(client: Client, { settings: given = {}, webhook }: InstallOptions) {
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
+  // The webhook serves a certificate of this authority, which the webhook configuration trusts.
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
   const certificate = await issueServing(authority, ['localhost', '127.0.0.1'], validity);
   const manifests = withShortLooks(synthesize(settings), settings);
   await applyManifests(client, { manifests, authority }, webhook);
-  return {
-    settings,
-    manifests,
-    certificate,
-    authority,
-    config: toConfig(toContainer(manifests, 'manager')),
-    collectorArgs: getCollectorArgs(manifests),
-  };
+  const { containers } = managerPod(manifests);
+  const find = (wanted: string) => containers.find(({ name }) => name === wanted);
+  const { args = [] } = find('telemetry-proxy') ?? {};
+  const collectorArgs = args.filter((argument) => !argument.startsWith('--config='));
+  return { settings, manifests, certificate, authority, config: toConfig(find('manager') ?? {}), collectorArgs };
 }
 
 /** A test with a short soak has short times between two looks at failing pods, for which there is no setting. */
@@ -65,17 +51,14 @@ export async function applyManifests(
 ): Promise<void> {
   for (const manifest of manifests) {
     if (manifest.kind === 'CustomResourceDefinition') await applyDefinition(client, manifest);
-    else if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
-    else if (webhook === 'service') await apply(client, manifest);
+    else if (manifest.kind !== 'MutatingWebhookConfiguration' || webhook === 'service') await apply(client, manifest);
     else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
   }
 }
 
 function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
   const caBundle = Buffer.from(authority).toString('base64');
-  const given = manifest['webhooks'] as readonly Webhook[] | undefined;
-  if (given === undefined) return manifest;
-  const webhooks = given.map((webhook) => ({
+  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
     ...webhook,
     clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
   }));
@@ -84,16 +67,7 @@ function onLoopback(manifest: Manifest, port: number, authority: string): Manife
 
 export function managerPod(manifests: readonly Manifest[]): PodSpec {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
-  const template = deployment === undefined ? undefined : toTemplate(deployment);
+  const template = deployment && toTemplate(deployment);
   if (template === undefined) throw new Error('the synthesized manifests hold no Deployment');
   return template.spec;
 }
-
-function toContainer(manifests: readonly Manifest[], wanted: string): Container {
-  const found = managerPod(manifests).containers.find(({ name }) => name === wanted);
-  if (found === undefined) throw new Error(`the synthesized manifests hold no container '${wanted}'`);
-  return found;
-}
-
-const getCollectorArgs = (manifests: readonly Manifest[]): readonly string[] =>
-  (toContainer(manifests, 'telemetry-proxy').args ?? []).filter((argument) => !argument.startsWith('--config='));

@@ -11,7 +11,7 @@ import { configureTelemetry, startCollector, type Collector } from './collector.
 import { getEnvironment, type Changes } from './configuration.ts';
 import { flagsFor } from './image-flags.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
-import { writeServiceAccount, type Cluster } from './service-account.ts';
+import { getAddressVariables, writeServiceAccount, type Cluster } from './service-account.ts';
 
 export interface ManagerOptions {
   /** The pod's name, which holds the Lease. It must be unique. */
@@ -32,7 +32,6 @@ export interface ManagerOptions {
 export type Manager = Awaited<ReturnType<typeof startManager>>;
 
 const READY_MS = 120_000;
-const POLL_MS = 50;
 
 /** There is no kubelet and no Service. No program listens at the endpoint. A test that needs one sets it. */
 const besideATest: Changes = {
@@ -51,13 +50,11 @@ export async function startManager(cluster: Cluster, installation: Installation,
   writeCertificate(certificates, installation.certificate, installation.authority.certificate);
   const serviceAccount = join(folder, 'service-account');
   await writeServiceAccount(cluster, installation, serviceAccount);
-  const { hostname, port } = new URL(cluster.server);
   const telemetry = await configureTelemetry(folder);
   const own = { ...besideATest, webhookPort, healthPort, metricsPort, certificatesDirectory: certificates };
   const environment = {
     PATH: process.env['PATH'],
-    KUBERNETES_SERVICE_HOST: hostname,
-    KUBERNETES_SERVICE_PORT: port,
+    ...getAddressVariables(cluster),
     ...getEnvironment({ ...installation.config, ...own, ...telemetry, ...options.config }, name),
     ...options.environment,
   };
@@ -115,11 +112,7 @@ export async function addOperator(
 /** Writes a certificate atomically, as a Secret volume does. */
 export function writeCertificate(folder: string, { certificate, key }: KeyPair, authority: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const [name, text] of [
-    ['ca.crt', authority],
-    ['tls.key', key],
-    ['tls.crt', certificate],
-  ] as const) {
+  for (const [name, text] of Object.entries({ 'ca.crt': authority, 'tls.key': key, 'tls.crt': certificate })) {
     writeFileSync(join(folder, `.${name}`), text, { mode: 0o600 });
     renameSync(join(folder, `.${name}`), join(folder, name));
   }
@@ -131,7 +124,7 @@ const waitForReady = (running: Running, port: number): Promise<void> =>
       const { status, text } = await get(port, paths.ready);
       if (status !== 200) throw new Error(text);
     },
-    { complaint: 'the manager was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes: [running] },
+    { complaint: 'the manager was not ready', timeoutMs: READY_MS, intervalMs: 50, processes: [running] },
   );
 
 /** A connection that is kept alive may be closed by the manager at the moment of the next request. */

@@ -16,6 +16,12 @@ export interface Cluster {
   readonly reaper: Reaper;
 }
 
+/** Returns the variables by which a program in a pod finds the API server. */
+export function getAddressVariables({ server }: Pick<Cluster, 'server'>) {
+  const { hostname, port } = new URL(server);
+  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+}
+
 const TOKEN_SECONDS = 365 * 24 * 3_600;
 
 /** Writes the files of a ServiceAccount's volume, with a new token. Default: the manager's account. */
@@ -47,7 +53,5 @@ export async function tokenFor(
 export async function managerTransport(cluster: Cluster, installation: Installation): Promise<Transport> {
   const directory = `${cluster.dir}/manager-account`;
   await writeServiceAccount(cluster, installation, directory);
-  const { hostname, port } = new URL(cluster.server);
-  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  return createTransport(await inCluster({ directory, env }), { userAgent: 'test' });
+  return createTransport(await inCluster({ directory, env: getAddressVariables(cluster) }), { userAgent: 'test' });
 }
