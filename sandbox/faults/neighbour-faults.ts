@@ -124,17 +124,12 @@ export async function otherWebhook(faultRun: FaultRun, empty: Fleet, { perWebhoo
     ['a-neighbour', empty],
     ['z-neighbour', await faultRun.fleet(0)],
   ] as const) {
-    const probe = createWorkload(deployment, fleet.namespace, 'probe');
     const end = await startMutatingWebhook({
       client,
-      namespace: fleet.namespace,
       name,
       mutate,
       rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
-      waitForCalled: async () => {
-        const { object } = await client.create({ ...deployment, namespace: fleet.namespace }, probe, { dryRun: true });
-        if (!JSON.stringify(object).includes(sidecar)) throw new Error('the other webhook is not called yet');
-      },
+      probe: createWorkload(deployment, fleet.namespace, 'probe'),
     });
     try {
       await fleet.fill(perWebhook);

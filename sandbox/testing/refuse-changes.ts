@@ -1,20 +1,14 @@
+import type { V1RuleWithOperations } from '@kubernetes/client-node';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import { eventually } from './eventually.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { getCollection, toRef } from '../manager/apply.ts';
 
-const group = { group: 'admissionregistration.k8s.io', version: 'v1' };
-const policies = { ...group, plural: 'validatingadmissionpolicies' };
-const bindings = { ...group, plural: 'validatingadmissionpolicybindings' };
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
 export interface Refusal {
   readonly namespace: string;
-  readonly rule: {
-    readonly apiGroups: readonly string[];
-    readonly apiVersions: readonly string[];
-    readonly operations: readonly string[];
-    readonly resources: readonly string[];
-  };
+  readonly rule: V1RuleWithOperations;
   readonly message: string;
   /** Labels of the affected objects. Default: all of the namespace. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -29,7 +23,7 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
     ...(labels === undefined ? {} : { objectSelector: { matchLabels: labels } }),
   };
-  await client.create(policies, {
+  const policy = {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name },
@@ -37,13 +31,14 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
       matchConstraints: { resourceRules: [rule], ...selectors },
       validations: [{ expression: 'false', message }],
     },
-  });
-  await client.create(bindings, {
+  };
+  const binding = {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
-  });
+  };
+  for (const each of [policy, binding]) await client.create(getCollection(each), each);
   const waitForRefused = (expected: boolean) =>
     eventually(async () => {
       const isRefused = await attempt().then(
@@ -54,8 +49,7 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
     });
   await waitForRefused(true);
   return async () => {
-    await client.delete({ ...bindings, name });
-    await client.delete({ ...policies, name });
+    for (const each of [binding, policy]) await client.delete(toRef(each));
     await waitForRefused(false);
   };
 }
