@@ -5,14 +5,7 @@ import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { decided } from '../../sandbox/testing/injection.ts';
-import {
-  getAmounts,
-  effectiveLimit,
-  effectiveRequest,
-  isRestricted,
-  lowered,
-  qosClass,
-} from '../../sandbox/testing/arbitrary/pod-rules.ts';
+import { getAmounts, effective, isRestricted, lowered, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { tracerSettings } from '../../sandbox/testing/arbitrary/tracer-settings.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -92,7 +85,7 @@ describe('the laws of injection', () => {
         const result = injected(template, chosen);
         expect(qosClass(result.spec)).toBe(qosClass(template.spec));
         for (const resource of ['cpu', 'memory', 'ephemeral-storage'])
-          expect(effectiveRequest(result.spec, resource)).toBe(effectiveRequest(template.spec, resource));
+          expect(effective(result.spec, resource, 'request')).toBe(effective(template.spec, resource, 'request'));
       }),
       RUNS,
     );
@@ -108,9 +101,10 @@ describe('the laws of injection', () => {
         const before = lowered(template.spec, factor, least);
         const after = lowered(result.spec, factor, least);
         for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
-          expect(effectiveRequest(after, resource)).toBe(effectiveRequest(before, resource));
-          expect(effectiveLimit(after, resource)).toBe(effectiveLimit(before, resource));
-          if (effectiveRequest(before, resource) < effectiveRequest(template.spec, resource)) lowerings += 1;
+          const request = effective(before, resource, 'request');
+          expect(effective(after, resource, 'request')).toBe(request);
+          expect(effective(after, resource, 'limit')).toBe(effective(before, resource, 'limit'));
+          if (request < effective(template.spec, resource, 'request')) lowerings += 1;
         }
         expect(qosClass(after)).toBe(qosClass(before));
       }),

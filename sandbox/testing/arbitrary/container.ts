@@ -4,8 +4,8 @@ import type { Container } from '../../../runtime/api/objects.ts';
 
 /** Containers as unusual as users', in the form in which the API server returns them. */
 export interface ContainerOptions {
-  /** Unknown fields are for pure tests only. */
-  readonly unknownFields?: boolean;
+  /** Fields that Kubernetes does not know, or nothing. */
+  readonly unknown: fc.Arbitrary<Fields>;
   /** The resources of containers by quality of service: `all` is Guaranteed, `nothing` is BestEffort. */
   readonly asks: 'any' | 'all' | 'nothing';
   readonly volumes: readonly string[];
@@ -30,10 +30,9 @@ const future = fc.record({
   futureField: fc.record({ nested: fc.array(fc.integer(), { minLength: 1, maxLength: 2 }) }),
 });
 
-const nothing = fc.constant<Fields>({});
-const perhaps: fc.Arbitrary<Fields> = fc.option(future, { nil: {} });
-
-export const unknownField = (wanted = false): fc.Arbitrary<Fields> => (wanted ? perhaps : nothing);
+export const nothing = fc.constant<Fields>({});
+/** An unknown field, most of the time. It is for pure tests only. */
+export const perhaps: fc.Arbitrary<Fields> = fc.option(future, { nil: {} });
 
 const valueFrom = fc.oneof(
   fc.record({ secretKeyRef: fc.record({ name: word, key: word }) }),
@@ -95,15 +94,14 @@ const named = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...settingNames), settingValue) },
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom('NODE_OPTIONS', 'PYTHONPATH'), agentOption) },
 );
-const environmentWith = (more: fc.Arbitrary<Fields>) =>
+const environment = (unknown: fc.Arbitrary<Fields>) =>
   maybe(
     'env',
     fc.array(
-      fc.tuple(named, more).map(([[name, value], extra]) => ({ name, ...value, ...extra })),
+      fc.tuple(named, unknown).map(([[name, value], extra]) => ({ name, ...value, ...extra })),
       { minLength: 1, maxLength: 5 },
     ),
   );
-const environments = { known: environmentWith(nothing), unknown: environmentWith(perhaps) };
 
 const envFrom = maybe(
   'envFrom',
@@ -167,34 +165,27 @@ const mountPath = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('/opt/lumigo/config', '/opt/lumigo2', '/opt') },
 );
 
-const mount = fc.tuple(
-  mountPath,
-  maybe('readOnly', fc.constant(true)),
-  maybe('subPath', word),
-  fc.oneof(nothing, future),
-);
-
-function mounts({ volumes, unknownFields = false }: ContainerOptions): fc.Arbitrary<Fields> {
+function mounts({ volumes, unknown }: ContainerOptions): fc.Arbitrary<Fields> {
   if (volumes.length === 0) return nothing;
-  const each = fc.tuple(fc.constantFrom(...volumes), mount).map(([name, [path, readOnly, subPath, more]]) => ({
-    name,
-    mountPath: path,
-    ...readOnly,
-    ...subPath,
-    ...(unknownFields ? more : {}),
-  }));
-  return maybe('volumeMounts', fc.uniqueArray(each, { selector: (one) => one.mountPath, minLength: 1, maxLength: 3 }));
+  const each = merged(
+    fc.record({ name: fc.constantFrom(...volumes), mountPath }),
+    maybe('readOnly', fc.constant(true)),
+    maybe('subPath', word),
+    unknown,
+  );
+  const selector = (mount: Fields) => mount['mountPath'];
+  return maybe('volumeMounts', fc.uniqueArray(each, { selector, minLength: 1, maxLength: 3 }));
 }
 
 export function container(name: string, options: ContainerOptions): fc.Arbitrary<Container> {
   return merged(
     fc.constant({ name, image: `${name}:1` }),
-    environments[options.unknownFields === true ? 'unknown' : 'known'],
+    environment(options.unknown),
     envFrom,
     mounts(options),
     resources[options.asks].map((found) => ({ resources: found })),
     security,
-    unknownField(options.unknownFields),
+    options.unknown,
     fc.constant({
       terminationMessagePath: '/dev/termination-log',
       terminationMessagePolicy: 'File',

@@ -68,9 +68,9 @@ function damage(root: object, place: number, name: string, text: string | undefi
   const [parent, member] = places[place % places.length] ?? [root, 'object'];
   const at = place % 3 === 0 && !Array.isArray(parent) && parent !== root ? name : member;
   if (text === undefined && parent !== root) Reflect.deleteProperty(parent, at);
-  else define(parent, at, JSON.parse(text ?? 'null'));
+  else {
+    // As in JSON.parse, `__proto__` is an ordinary member.
+    const value: unknown = JSON.parse(text ?? 'null');
+    Object.defineProperty(parent, at, { value, enumerable: true, configurable: true, writable: true });
+  }
 }
-
-/** As in JSON.parse, `__proto__` is an ordinary member. */
-const define = (parent: object, at: string, value: unknown): void =>
-  void Object.defineProperty(parent, at, { value, enumerable: true, configurable: true, writable: true });

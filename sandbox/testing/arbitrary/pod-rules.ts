@@ -28,13 +28,11 @@ export function getAmounts({ resources }: Container, resource: string) {
   return { request: parseQuantity(resources?.requests?.[resource]) ?? limit, limit };
 }
 
-/** The scheduler counts the larger of the sum of app containers (and sidecars) and the largest init container. */
-export const effectiveRequest = (spec: PodSpec, resource: string): number => effective(spec, resource, 'request');
-
-/** A quota counts limits in the same way. */
-export const effectiveLimit = (spec: PodSpec, resource: string): number => effective(spec, resource, 'limit');
-
-function effective(spec: PodSpec, resource: string, which: 'request' | 'limit'): number {
+/**
+ * The scheduler counts the larger of the sum of app containers (and sidecars) and the largest init container. A quota counts
+ * limits in the same way.
+ */
+export function effective(spec: PodSpec, resource: string, which: 'request' | 'limit'): number {
   const amount = (container: Container) => getAmounts(container, resource)[which] ?? 0;
   let sidecars = 0;
   let peak = 0;
@@ -59,15 +57,10 @@ export function isRestricted(spec: PodSpec): boolean {
   const pod: Security = (spec.securityContext ?? {}) as Security;
   if (spec['hostNetwork'] === true || pod.runAsUser === 0) return false;
   return all(spec).every((container) => {
-    const own = { ...inherited(pod), ...(container['securityContext'] as Security | undefined) };
+    const own = { ...pod, ...(container['securityContext'] as Security | undefined) };
     return cannotEscalate(own) && own.runAsNonRoot === true && own.runAsUser !== 0 && isConfined(own);
   });
 }
-
-const inherited = ({ runAsNonRoot, seccompProfile }: Security): Security => ({
-  ...(runAsNonRoot === undefined ? {} : { runAsNonRoot }),
-  ...(seccompProfile === undefined ? {} : { seccompProfile }),
-});
 
 function cannotEscalate({ privileged, allowPrivilegeEscalation, capabilities = {} }: Security): boolean {
   const added = capabilities.add ?? [];

@@ -5,9 +5,10 @@ import {
   initContainer,
   maybe,
   merged,
+  nothing,
+  perhaps,
   shown,
   text,
-  unknownField,
   word,
   type ContainerOptions,
   type Fields,
@@ -60,7 +61,7 @@ const podLevel = fc.constantFrom<Fields>(
 );
 
 const podResources = fc.oneof(
-  { weight: 7, arbitrary: fc.constant<Fields>({}) },
+  { weight: 7, arbitrary: nothing },
   { weight: 1, arbitrary: podLevel.map((found) => ({ resources: found })) },
 );
 
@@ -74,19 +75,30 @@ const podAnnotations = merged(
 
 const podLabels = maybe(labels.autoTrace, fc.constantFrom('true', 'false', 'maybe', '', 'lumigo-operator.v0.9.0'));
 
-function podMetadata(unknownFields = false): fc.Arbitrary<Fields> {
+/** Most pods do not name the containers to inject. Init containers are injected only by name. */
+const namesOf = (containers: readonly string[]): fc.Arbitrary<Fields> =>
+  fc.oneof(
+    { weight: 5, arbitrary: nothing },
+    {
+      weight: 1,
+      arbitrary: fc
+        .subarray([...containers], { minLength: 1 })
+        .map((named) => ({ [annotations.injectContainers]: named.join(',') })),
+    },
+  );
+
+function podMetadata(containers: readonly string[], unknown: fc.Arbitrary<Fields>): fc.Arbitrary<Fields> {
   const usual = fc
-    .tuple(podLabels, podAnnotations, unknownField(unknownFields))
+    .tuple(podLabels, merged(podAnnotations, namesOf(containers)), unknown)
     .map(([ownLabels, ownAnnotations, more]) => ({
       metadata: { ...shown({ annotations: ownAnnotations }), labels: { app: 'app', ...ownLabels }, ...more },
     }));
-  if (!unknownFields) return usual;
+  if (unknown === nothing) return usual;
   const bare = fc.constantFrom<Fields>({}, { metadata: {} }, { metadata: { creationTimestamp: null } });
   return fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: bare });
 }
 
-const ephemeral = (wanted = false): fc.Arbitrary<Fields> =>
-  wanted ? maybe('ephemeralContainers', fc.constant([{ name: 'debug', image: 'debug:1' }])) : fc.constant({});
+const ephemeral = maybe('ephemeralContainers', fc.constant([{ name: 'debug', image: 'debug:1' }]));
 
 const namesBetween = (minLength: number, maxLength: number) =>
   fc.uniqueArray(fc.oneof({ weight: 30, arbitrary: word }, { weight: 1, arbitrary: fc.constant('lumigo-injector') }), {
@@ -101,16 +113,12 @@ function podSpec(
   { apps, inits, ...asked }: ContainerOptions & { readonly apps: readonly string[]; readonly inits: readonly string[] },
   restartPolicy: string,
 ): fc.Arbitrary<Fields> {
-  const { volumes, unknownFields } = asked;
+  const { volumes, unknown } = asked;
   return merged(
     fc.tuple(...apps.map((name) => container(name, asked))).map((containers) => ({ containers })),
     fc.tuple(...inits.map((name) => initContainer(name, asked))).map((initContainers) => shown({ initContainers })),
     fc
-      .tuple(
-        ...volumes.map((name) =>
-          fc.tuple(volumeSource, unknownField(unknownFields)).map((each) => Object.assign({ name }, ...each) as Fields),
-        ),
-      )
+      .tuple(...volumes.map((name) => merged(fc.constant({ name }), volumeSource, unknown)))
       .map((found) => shown({ volumes: found })),
     podSecurity.map((securityContext) => ({ securityContext })),
     maybe('imagePullSecrets', fc.constantFrom([{ name: 'mine' }], [{ name: 'mine' }, { name: 'shared' }])),
@@ -118,8 +126,8 @@ function podSpec(
     podResources,
     maybe('nodeSelector', fc.constant({ 'kubernetes.io/arch': 'amd64' })),
     maybe('os', fc.constant({ name: 'linux' })),
-    ephemeral(unknownFields),
-    unknownField(unknownFields),
+    unknown === nothing ? nothing : ephemeral,
+    unknown,
     fc.constant({
       restartPolicy,
       dnsPolicy: 'ClusterFirst',
@@ -129,39 +137,23 @@ function podSpec(
   );
 }
 
-/** Most pods do not name the containers to inject. Init containers are injected only by name. */
-const getNamed = (all: readonly string[]): fc.Arbitrary<readonly string[]> =>
-  fc.oneof(
-    { weight: 5, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.subarray([...all], { minLength: 1 }) },
-  );
-
-function withNamed(fields: Fields, named: readonly string[]): Fields {
-  if (named.length === 0) return fields;
-  const metadata = fields['metadata'] as { readonly annotations?: object };
-  const own = { ...metadata.annotations, [annotations.injectContainers]: named.join(',') };
-  return { ...fields, metadata: { ...metadata, annotations: own } };
-}
-
 /** The labels include `app: app`, which selectors need. */
 export function podTemplate({
-  unknownFields,
+  unknownFields = false,
   restartPolicy = 'Always',
 }: PodTemplateOptions = {}): fc.Arbitrary<PodTemplate> {
   const asks = fc.constantFrom<ContainerOptions['asks']>('any', 'any', 'all', 'nothing');
-  const more = unknownFields === undefined ? {} : { unknownFields };
+  const unknown = unknownFields ? perhaps : nothing;
   return fc
     .tuple(volumeNames, containerNames, fc.integer({ min: 0, max: 2 }), asks)
     .chain(([volumes, all, count, asked]) => {
       const inits = all.slice(0, Math.min(count, all.length - 1));
-      const spec = podSpec({ apps: all.slice(inits.length), inits, volumes, asks: asked, ...more }, restartPolicy);
-      return fc
-        .tuple(podMetadata(unknownFields), getNamed(all), spec, unknownField(unknownFields))
-        .map(([metadata, named, found, top]) => {
-          const annotated =
-            'labels' in ((metadata['metadata'] ?? {}) as object) ? withNamed(metadata, named) : metadata;
-          return { ...annotated, spec: found, ...top } as unknown as PodTemplate;
-        });
+      const spec = podSpec({ apps: all.slice(inits.length), inits, volumes, asks: asked, unknown }, restartPolicy);
+      return merged(
+        podMetadata(all, unknown),
+        spec.map((found) => ({ spec: found })),
+        unknown,
+      ) as fc.Arbitrary<unknown> as fc.Arbitrary<PodTemplate>;
     });
 }
 

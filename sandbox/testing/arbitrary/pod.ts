@@ -11,12 +11,12 @@ const withSpec =
   (more: Partial<PodSpec>): Change =>
   ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, ...more } });
 
-const withAnnotation = (key: string, value: (names: readonly string[]) => string): Change => {
-  return ({ metadata = {}, spec }) => {
+const withAnnotation =
+  (key: string, value: (names: readonly string[]) => string): Change =>
+  ({ metadata = {}, spec }) => {
     const text = value(spec.containers.map(({ name }) => name));
     return { metadata: { ...metadata, annotations: { ...metadata.annotations, [key]: text } } as Metadata, spec };
   };
-};
 
 const withLastNamed =
   (name: string): Change =>
