@@ -8,7 +8,6 @@ const getReady = (name: string): HandledPod => ({
   uid: name,
   app: name,
   injector: undefined,
-  image: '',
   hash: '',
   ordered: 'ready',
 });

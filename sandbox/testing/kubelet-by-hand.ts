@@ -7,17 +7,7 @@ import type { KubernetesObject } from '../../runtime/kubernetes/resources/object
 import type { TestCluster } from './test-cluster.ts';
 import { podStatus, type Outcome } from './pod-outcomes.ts';
 
-export interface HandledPod {
-  readonly name: string;
-  readonly uid: string;
-  readonly app: string;
-  /** The image of its injector, or undefined without an injection. */
-  readonly injector: string | undefined;
-  readonly image: string;
-  /** The controller distinguishes pods of different templates by this hash. */
-  readonly hash: string;
-  readonly ordered: Outcome | undefined;
-}
+export type HandledPod = ReturnType<typeof handled> & { readonly ordered: Outcome | undefined };
 
 const POLL_MS = 100;
 const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
@@ -52,14 +42,13 @@ export class KubeletByHand {
 
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
-      // The next look is after the API server is back.
-      await this.look().catch(() => undefined);
+      try {
+        await orderEach(await this.pods(), this.ordered, (pod) => this.say(pod));
+      } catch {
+        // The next look is after the API server is back.
+      }
       await sleep(POLL_MS, undefined, { signal: this.ending.signal }).catch(() => undefined);
     }
-  }
-
-  private async look(): Promise<void> {
-    await orderEach(await this.pods(), this.ordered, (pod) => this.say(pod));
   }
 
   /** Returns the pod with the outcome that it wrote, if it wrote one. */
@@ -93,16 +82,17 @@ export async function orderEach(
 
 export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready';
 
-function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'ordered'> {
-  const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
+function handled({ metadata, spec }: KubernetesObject) {
+  const { initContainers = [] } = (spec ?? {}) as Partial<PodSpec>;
   const { name, uid = '', labels, annotations: own } = { labels: {}, annotations: {}, ...metadata };
   const image = initContainers.find((each) => each.name === injector.container)?.image;
   return {
     name,
     uid,
     app: labels['app'] ?? '',
+    /** The image of its injector, or undefined without an injection. */
     injector: annotations.injection in own ? image : undefined,
-    image: containers[0]?.image ?? '',
+    /** The controller distinguishes pods of different templates by this hash. */
     hash: hashLabels.flatMap((label) => labels[label] ?? []).join(''),
   };
 }

@@ -45,7 +45,6 @@ const getPod = (app: string, ordered: Outcome): HandledPod => ({
   uid: app,
   app,
   injector: 'injector:1',
-  image: 'app:1',
   hash: '1',
   ordered,
 });

@@ -5,14 +5,7 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import { isReady, type HandledPod } from './kubelet-by-hand.ts';
 
-export interface Seen {
-  readonly name: string;
-  readonly workload: Workload;
-  readonly text: string | undefined;
-  readonly revert: Revert | undefined;
-  readonly template: string;
-  readonly isInjected: boolean;
-}
+export type Seen = ReturnType<typeof getSeen>;
 
 /** The facts about a workload that the test knows without looking. Times are milliseconds since 1970. */
 export interface Known {
@@ -58,7 +51,7 @@ const OVERDUE_MS = 4_000;
 /** The judge may see a state for a shorter time than the operator, by this much. */
 const EARLY_MS = 600;
 
-export function getSeen(workload: Workload): Seen {
+export function getSeen(workload: Workload) {
   const { metadata } = workload;
   const template = toTemplate(workload);
   return {
@@ -169,7 +162,9 @@ export class RolloutJudge {
       this.reverted(seen.name, seen.revert, before, now);
   }
 
-  private violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
+  private violated(sentence: string): void {
+    this.violations.push(`${new Date().toISOString()} ${sentence}`);
+  }
 
   private reverted(name: string, revert: Revert | undefined, before: Memory, now: number): void {
     const { lookMs, deadlineMs } = this.settings;
@@ -221,10 +216,4 @@ function continued(known: readonly Period[] = [], is: boolean, { now, from }: Ti
   const open = kept.find(({ until }) => until === undefined);
   if (is) return open === undefined ? [...kept, { since: from }] : kept;
   return kept.map((period) => ({ until: now, ...period }));
-}
-
-/** @throws Error for a workload that the test did not make */
-export function knownAs(name: string, known: Known | undefined): Known {
-  if (known === undefined) throw new Error(`there is no ${name}`);
-  return known;
 }

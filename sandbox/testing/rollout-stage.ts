@@ -18,29 +18,16 @@ const WAIT = { timeoutMs: 200_000 };
 
 /** A namespace with running workloads. Their controllers are real. The test sets the outcome of pods with the injection. Default: not ready. */
 export class RolloutStage {
-  readonly testCluster: TestCluster;
   readonly kubelet: KubeletByHand;
   private readonly outcomes = new Map<string, Outcome>();
   private readonly failing = new Set<string>();
   private readonly kinds = new Map<string, WorkloadKind>();
 
-  private constructor(
-    operator: OperatorBench,
+  constructor(
+    readonly testCluster: TestCluster,
     readonly namespace: string,
   ) {
-    this.testCluster = operator.testCluster;
-    this.kubelet = new KubeletByHand(this.testCluster, namespace, (pod) => this.outcome(pod));
-  }
-
-  static async make(
-    operator: OperatorBench,
-    prefix: string,
-    running: Readonly<Record<string, RunningOptions>>,
-  ): Promise<RolloutStage> {
-    const stage = new RolloutStage(operator, await operator.testCluster.namespace(prefix));
-    for (const [name, options] of Object.entries(running)) await stage.create(name, options);
-    for (const [name, kind] of stage.kinds) await waitForComplete(stage.testCluster, kind, stage.namespace, name);
-    return stage;
+    this.kubelet = new KubeletByHand(testCluster, namespace, (pod) => this.outcome(pod));
   }
 
   async create(name: string, options: RunningOptions = {}): Promise<void> {
@@ -104,18 +91,25 @@ export class RolloutStage {
 
 /** The stages of a test. A revert in one counts in the cluster until the stage ends. */
 export class RolloutStages {
-  private made: RolloutStage[] = [];
+  private readonly made: RolloutStage[] = [];
 
-  async make(...args: Parameters<typeof RolloutStage.make>): Promise<RolloutStage> {
-    const stage = await RolloutStage.make(...args);
+  /** Creates workloads in a new namespace, and waits until their pods run. */
+  async make(
+    { testCluster }: OperatorBench,
+    prefix: string,
+    running: Readonly<Record<string, RunningOptions>>,
+  ): Promise<RolloutStage> {
+    const namespace = await testCluster.namespace(prefix);
+    const stage = new RolloutStage(testCluster, namespace);
     this.made.push(stage);
+    for (const [name, options] of Object.entries(running)) await stage.create(name, options);
+    for (const [name, { kind = deployment }] of Object.entries(running))
+      await waitForComplete(testCluster, kind, namespace, name);
     return stage;
   }
 
   async end(): Promise<void> {
-    const made = this.made;
-    this.made = [];
-    for (const { testCluster, namespace, kubelet } of made) {
+    for (const { testCluster, namespace, kubelet } of this.made.splice(0)) {
       await testCluster.deleteLumigo(namespace).catch(undefinedIfNotFound);
       await kubelet.stop();
     }

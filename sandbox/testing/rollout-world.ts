@@ -8,7 +8,7 @@ import { forgery } from './forgeries.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome, Program } from './pod-outcomes.ts';
-import { isHalted, knownAs, RolloutJudge, getSeen, type Known, type Seen } from './rollout-judge.ts';
+import { isHalted, RolloutJudge, getSeen, type Known, type Seen } from './rollout-judge.ts';
 import { createRunning, waitForComplete } from './workloads.ts';
 
 const { deployment } = workloadKinds;
@@ -32,9 +32,6 @@ export class RolloutWorld {
   private readonly programs = new Map<string, Program>();
   private readonly missing = new Set<string>();
   private readonly kubelets: KubeletByHand[];
-  readonly namespace: string;
-  private readonly twin: string;
-  private readonly neighbour: string;
   private forgeries = 0;
   private version: Version;
   /** Odd while the user writes. */
@@ -48,52 +45,53 @@ export class RolloutWorld {
   private constructor(
     private readonly operator: OperatorBench,
     private readonly first: Version,
-    [namespace = '', twin = '', neighbour = '']: readonly string[],
+    private readonly places: Readonly<Record<'model' | 'twin' | 'neighbour', string>>,
   ) {
-    [this.namespace, this.twin, this.neighbour] = [namespace, twin, neighbour];
     this.version = first;
     this.kubelets = [
-      new KubeletByHand(operator.testCluster, namespace, (pod) => this.outcome(pod)),
-      new KubeletByHand(operator.testCluster, neighbour),
+      new KubeletByHand(operator.testCluster, places.model, (pod) => this.outcome(pod)),
+      new KubeletByHand(operator.testCluster, places.neighbour),
     ];
   }
 
   static async make(operator: OperatorBench, version: Version, names: readonly string[]): Promise<RolloutWorld> {
     const { testCluster } = operator;
-    const places = ['model', 'twin', 'neighbour'].map((prefix) => testCluster.namespace(prefix));
-    const world = new RolloutWorld(operator, version, await Promise.all(places));
-    const { namespace, neighbour } = world;
+    const model = await testCluster.namespace('model');
+    const twin = await testCluster.namespace('twin');
+    const neighbour = await testCluster.namespace('neighbour');
+    const world = new RolloutWorld(operator, version, { model, twin, neighbour });
     for (const name of names) await world.create(name);
     for (const name of ['one', 'two']) await createRunning(testCluster, neighbour, name);
-    for (const name of names) await waitForComplete(testCluster, deployment, namespace, name);
+    for (const name of names) await waitForComplete(testCluster, deployment, model, name);
     world.following = world.follow();
-    await testCluster.activate(namespace);
+    await testCluster.activate(model);
     return world;
   }
 
   async create(name: string): Promise<void> {
-    await createRunning(this.operator.testCluster, this.twin, name);
+    await createRunning(this.operator.testCluster, this.places.twin, name);
     this.programs.set(name, well);
     const templates = [await this.createTwin(name)];
     const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
     this.known.set(name, { ...known, hasReplicas: true });
-    await this.write(name, () => createRunning(this.operator.testCluster, this.namespace, name));
+    await this.write(name, () => createRunning(this.operator.testCluster, this.places.model, name));
   }
 
   async delete(name: string): Promise<void> {
     this.known.delete(name);
     const { client } = this.operator.testCluster;
-    for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
+    for (const namespace of [this.places.model, this.places.twin])
+      await client.delete({ ...deployment, namespace, name });
   }
 
   /** @param more with `releasedAt`, the edit asks for another try */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
     const { testCluster } = this.operator;
     const before = this.of(name);
-    await testCluster.merge(deployment, this.twin, name, body);
+    await testCluster.merge(deployment, this.places.twin, name, body);
     const after = await this.createTwin(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
-    await this.write(name, () => testCluster.merge(deployment, this.namespace, name, body));
+    await this.write(name, () => testCluster.merge(deployment, this.places.model, name, body));
   }
 
   async forge(name: string): Promise<void> {
@@ -101,7 +99,7 @@ export class RolloutWorld {
     const { text, body } = forgery(this.forgeries);
     this.judge.forged.add(text);
     this.known.set(name, { ...this.of(name), releasedAt: Infinity });
-    await this.write(name, () => this.operator.testCluster.merge(deployment, this.namespace, name, body));
+    await this.write(name, () => this.operator.testCluster.merge(deployment, this.places.model, name, body));
   }
 
   program(name: string, program: Partial<Program>): void {
@@ -136,20 +134,20 @@ export class RolloutWorld {
   }
 
   async deleteLumigo(): Promise<void> {
-    await this.operator.testCluster.deleteLumigo(this.namespace);
+    await this.operator.testCluster.deleteLumigo(this.places.model);
     this.hasLumigo = false;
     await eventually(() => this.expectClean());
     this.judge.proven.clear();
   }
 
   async makeLumigo(): Promise<void> {
-    await this.operator.testCluster.activate(this.namespace);
+    await this.operator.testCluster.activate(this.places.model);
     this.hasLumigo = true;
   }
 
   async traceNeighbour(): Promise<void> {
     this.isNeighbourTraced = true;
-    await this.operator.testCluster.activate(this.neighbour);
+    await this.operator.testCluster.activate(this.places.neighbour);
   }
 
   /** Without further changes, and with running programs, each workload is then injected, reverted, or in a halted namespace. */
@@ -167,12 +165,12 @@ export class RolloutWorld {
   private async expectRest(): Promise<void> {
     const reverts = this.judge.frozen();
     const names = new Set(reverts.map(({ name }) => name));
-    const waiting = (await this.read(this.namespace)).filter((each) => !each.isInjected && !names.has(each.name));
+    const waiting = (await this.read(this.places.model)).filter((each) => !each.isInjected && !names.has(each.name));
     const forgotten = waiting.filter(this.judge.isForgotten);
     const mayGo = isHalted(reverts) || forgotten.length > 0 ? this.judge.isRequested : () => true;
     const due = waiting.filter((each) => !forgotten.includes(each) && mayGo(each.name));
     expect(due.map(({ name }) => name)).toEqual([]);
-    const others = await this.read(this.neighbour);
+    const others = await this.read(this.places.neighbour);
     expect(others.map(({ isInjected }) => isInjected)).toEqual([true, true]);
   }
 
@@ -181,7 +179,7 @@ export class RolloutWorld {
     try {
       if (!this.isManaged) await this.start();
       if (this.hasLumigo) await this.deleteLumigo();
-      if (this.isNeighbourTraced) await testCluster.deleteLumigo(this.neighbour);
+      if (this.isNeighbourTraced) await testCluster.deleteLumigo(this.places.neighbour);
       if (this.version !== this.first) {
         await this.kill();
         await this.start(this.first);
@@ -201,8 +199,8 @@ export class RolloutWorld {
 
   private async expectClean(): Promise<void> {
     const { testCluster } = this.operator;
-    for (const { name, workload } of await this.read(this.namespace)) {
-      const twin = await testCluster.get(deployment, this.twin, name);
+    for (const { name, workload } of await this.read(this.places.model)) {
+      const twin = await testCluster.get(deployment, this.places.twin, name);
       const { labels, annotations: { [REVISION]: _revision, ...annotations } = {} } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
       expect(workload.metadata).toMatchObject({ labels, annotations });
@@ -211,7 +209,11 @@ export class RolloutWorld {
     }
   }
 
-  private of = (name: string): Known => knownAs(name, this.known.get(name));
+  private of(name: string): Known {
+    const known = this.known.get(name);
+    if (known === undefined) throw new Error(`the test did not make ${name}`);
+    return known;
+  }
 
   /** With `releasedAt: Infinity`, the operator may see the release at any time until the answer. */
   private async write(name: string, request: () => Promise<object>): Promise<void> {
@@ -224,7 +226,7 @@ export class RolloutWorld {
   }
 
   private createTwin = async (name: string): Promise<string> =>
-    JSON.stringify(await this.operator.testCluster.toTemplate(deployment, this.twin, name));
+    JSON.stringify(await this.operator.testCluster.toTemplate(deployment, this.places.twin, name));
 
   private async read(namespace: string): Promise<readonly Seen[]> {
     const found = await listAll(this.operator.testCluster.client, { ...deployment, namespace });
@@ -234,10 +236,10 @@ export class RolloutWorld {
   private async follow(): Promise<void> {
     for (; !this.ended; await sleep(POLL_MS)) {
       const { writes } = this;
-      const all = await this.read(this.namespace);
+      const all = await this.read(this.places.model);
       // A list that overlaps a write of the user may show it before its answer does.
       if (writes % 2 === 0 && writes === this.writes) this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
-      for (const { name, revert } of await this.read(this.neighbour))
+      for (const { name, revert } of await this.read(this.places.neighbour))
         if (revert !== undefined) this.judge.violations.push(`neighbour: ${name} was reverted: ${revert.evidence}`);
     }
   }
