@@ -9,7 +9,7 @@ const PODS = 200;
 export async function measurePods(say: (line: string) => void): Promise<Figure[]> {
   const on = await startPodMode();
   try {
-    const plain = await on.namespace('plain');
+    const plain = await on.testCluster.namespaceForPods('plain');
     const traced = await tracedNamespace(on);
     const without: number[] = [];
     const within: number[] = [];

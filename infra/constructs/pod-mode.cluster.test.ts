@@ -31,7 +31,8 @@ const counts = { injected: 0, skipped: 0, invalid: 0 };
 let on: PodModeCluster;
 beforeAll(async () => {
   on = await startPodMode({
-    injection: { imagePullSecrets: ['shared', 'registry'], sidecars: ['istio-proxy', 'own-sidecar'] },
+    imagePullSecrets: ['shared', 'registry'],
+    sidecars: ['istio-proxy', 'own-sidecar'],
   });
 });
 afterAll(async () => {
@@ -95,7 +96,7 @@ const content = ({ metadata, spec }: Workload) => {
 };
 
 async function compare(compared: readonly TracedNamespace[], numRuns: number): Promise<void> {
-  const plain = await on.namespace('plain');
+  const plain = await on.testCluster.namespaceForPods('plain');
   const traced: (TracedNamespace & { readonly namespace: string })[] = [];
   for (const each of compared) traced.push({ ...each, namespace: await tracedNamespace(on, each.spec, each.metadata) });
   await fc.assert(
@@ -148,7 +149,7 @@ describe('the policy for pods', () => {
   ])("stays within the API server's cost limits: %s", async (_what, containers, variables) => {
     const manySettings = range(32, (index) => ({ name: `OTEL_SETTING_NUMBER_${index}`, value: 'x'.repeat(100) }));
     const spec = { tracing: { ...podMode.tracing, env: manySettings } };
-    const plain = await on.namespace('plain');
+    const plain = await on.testCluster.namespaceForPods('plain');
     const traced = await tracedNamespace(on, spec);
     const given = largePod(containers, variables);
     const tracing = { ...usual, env: getTracerVariables(manySettings) };
@@ -268,7 +269,7 @@ describe('the policy injects no pod', () => {
     ],
     ['where the key is invalid', { ...podMode, lumigoToken: { secretRef: { name: 'a', key: '..' } } }],
   ])('%s, and does after a change', async (_what, spec) => {
-    const namespace = await on.namespace('changing');
+    const namespace = await on.testCluster.namespaceForPods('changing');
     await on.testCluster.lumigo(namespace, spec);
     await setActive(on.testCluster, namespace);
     expect(await probe(namespace)).toBe(false);

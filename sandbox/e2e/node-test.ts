@@ -1,5 +1,4 @@
 import { managerSelector } from '../../runtime/contract.ts';
-import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import type { NodeOptions } from '../node/node.ts';
@@ -9,7 +8,7 @@ import {
   getPods,
   startNodeWithOperator,
   startNodeWithSink,
-  type BareNode,
+  type NodeWithSink,
   type PodView,
 } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
@@ -20,19 +19,21 @@ import { deployment, restrictedNamespace, service, type AppOptions } from '../no
 
 export class NodeTest extends TestCluster {
   private tokens = 0;
+  /** Eight need several connections, and each reaches one of the replicas. */
+  protected override readonly probesAtOnce = 8;
 
-  private constructor(readonly system: BareNode) {
+  private constructor(readonly system: NodeWithSink) {
     super(system.node.client);
   }
 
-  static async start(settings: object = {}, options: Pick<NodeOptions, 'kubelet'> = {}): Promise<NodeTest> {
+  static async start(settings: object, options: NodeOptions = {}): Promise<NodeTest> {
     const started = Date.now();
-    const system = await startNodeWithOperator({ ...options, settings });
+    const system = await startNodeWithOperator(settings, options);
     process.stderr.write(`      the operator runs in pods after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
     return new NodeTest(system);
   }
 
-  static async bare(options: Parameters<typeof startNodeWithSink>[0] = {}): Promise<NodeTest> {
+  static async bare(options: NodeOptions = {}): Promise<NodeTest> {
     return new NodeTest(await startNodeWithSink(options));
   }
 
@@ -44,11 +45,6 @@ export class NodeTest extends TestCluster {
     const token = getToken(0xe2e_000 + (this.tokens += 1));
     await this.activate(namespace, spec, token);
     return { namespace, token };
-  }
-
-  /** Eight at once need several connections, and each reaches one of the replicas. */
-  override waitForWebhook(namespace: string, atOnce = 8, probe?: Manifest): Promise<void> {
-    return super.waitForWebhook(namespace, atOnce, probe);
   }
 
   pods = (namespace: string, app: string): Promise<PodView[]> => getPods(this.system.node, namespace, `app=${app}`);

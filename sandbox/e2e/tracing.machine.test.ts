@@ -51,7 +51,7 @@ async function beginBatch(): Promise<void> {
     metadata: { namespace, name: 'once' },
     spec: { template: template('once') },
   };
-  await nodeTest.waitForWebhook(namespace, 8, job);
+  await nodeTest.waitForWebhook(namespace, job);
   await nodeTest.apply(job);
   expect(await nodeTest.isInstrumented(workloadKinds.job, namespace, 'once')).toBe(true);
   await nodeTest.apply({

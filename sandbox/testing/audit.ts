@@ -20,8 +20,7 @@ export interface AuditEntry {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
-  /** The bodies, if the policy asks for them. */
-  readonly requestObject?: unknown;
+  /** The body, if the policy asks for it. */
   readonly responseObject?: unknown;
 }
 

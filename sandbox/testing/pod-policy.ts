@@ -2,32 +2,24 @@ import { lumigo } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { isInstrumented } from '../lumigo.ts';
-import { startInstalled, type InstalledCluster } from './installed-cluster.ts';
+import { startInstalled } from './installed-cluster.ts';
 import type { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { getPod } from './workloads.ts';
 
 /** An installation with Pod mode but without an operator: the API server alone injects. */
-export interface PodModeCluster extends InstalledCluster {
-  readonly namespace: (prefix: string, metadata?: object) => Promise<string>;
-  readonly dryRun: (pod: Workload, namespace: string) => Promise<Workload>;
-}
+export type PodModeCluster = Awaited<ReturnType<typeof startPodMode>>;
 
 export const podMode = { tracing: { injection: { mode: 'Pod' } } };
 
-export async function startPodMode(settings: object = {}): Promise<PodModeCluster> {
-  const given = { ...settings, injection: { podMode: true, ...(settings as { injection?: object }).injection } };
-  const installed = await startInstalled(given);
+export async function startPodMode(injection: object = {}) {
+  const installed = await startInstalled({ injection: { podMode: true, ...injection } });
   const { testCluster, injector } = installed;
   return {
     ...installed,
-    injector: { ...injector, platform: 'kubernetes' },
-    async namespace(prefix, metadata = {}) {
-      const namespace = await testCluster.namespace(prefix, metadata);
-      await testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
-      return namespace;
-    },
-    dryRun: (pod, namespace) => testCluster.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
+    injector: { ...injector, platform: 'kubernetes' } as const,
+    dryRun: (pod: Workload, namespace: string): Promise<Workload> =>
+      testCluster.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
   };
 }
 
@@ -51,7 +43,7 @@ export const waitForInjectedPods = (
   }, WAIT);
 
 export async function tracedNamespace(on: PodModeCluster, spec: object = podMode, metadata: object = {}) {
-  const namespace = await on.namespace('traced', metadata);
+  const namespace = await on.testCluster.namespaceForPods('traced', metadata);
   await on.testCluster.lumigo(namespace, spec);
   await setActive(on.testCluster, namespace);
   await waitForInjectedPods(on.testCluster, namespace);

@@ -5,11 +5,10 @@ import { eventually } from './eventually.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
 import type { Collector } from '../manager/collector.ts';
 import { freePorts } from '../control-plane/processes.ts';
-import { apply } from '../manager/apply.ts';
-import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
+import { startOperator, type OperatorOptions } from './operator.ts';
 import { stopOnError } from '../stop-on-error.ts';
 
-export type TelemetryBench = ReturnType<typeof telemetryOn>;
+export type TelemetryBench = Awaited<ReturnType<typeof startTelemetry>>;
 
 /** Returns a token with a valid shape, a different one for each number. */
 export const getToken = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
@@ -24,16 +23,13 @@ export const getEvent = (namespace: string, name: string, involvedObject: object
   type: 'Normal',
 });
 
-export async function startTelemetry(options: OperatorOptions = {}): Promise<TelemetryBench> {
+export async function startTelemetry(options: OperatorOptions = {}) {
   // The sink starts again on the same port.
   const [port = 0] = await freePorts(1);
   const sink = await OtlpSink.start({ port });
   const config = { endpoint: sink.url, ...options.config };
   const start = () => startOperator({ ...options, collector: true, config });
-  return telemetryOn(await stopOnError({ stop: () => sink.close() }, start), sink);
-}
-
-function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
+  const operator = await stopOnError({ stop: () => sink.close() }, start);
   const { testCluster } = operator;
   return {
     ...operator,
@@ -44,10 +40,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
       return collector;
     },
     async activate(name: string, token: string, spec: object = {}): Promise<string> {
-      const namespace = await testCluster.namespace(name);
-      // Pods need this account. Without a controller manager, it is missing.
-      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
-      await apply(operator.cluster.client, account);
+      const namespace = await testCluster.namespaceForPods(name);
       await testCluster.activate(namespace, spec, token);
       return namespace;
     },

@@ -31,6 +31,8 @@ export interface EventView {
 /** A cluster, for tests that act as its administrator. They never read through a cache under test. */
 export class TestCluster {
   #namespaces = 0;
+  /** The requests that the webhook must answer at once before it counts as ready. */
+  protected readonly probesAtOnce: number = 1;
 
   constructor(readonly client: Client) {}
 
@@ -39,6 +41,13 @@ export class TestCluster {
     const name = `${prefix}-${process.pid}-${this.#namespaces}`;
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } });
     return name;
+  }
+
+  /** Creates a namespace with the account of its pods, which is missing without a controller manager. */
+  async namespaceForPods(...args: Parameters<TestCluster['namespace']>): Promise<string> {
+    const namespace = await this.namespace(...args);
+    await this.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
+    return namespace;
   }
 
   create = async (manifest: Manifest): Promise<KubernetesObject> =>
@@ -99,11 +108,10 @@ export class TestCluster {
   /** Waits until the webhook knows the `Lumigo`'s status, which it learns a moment after the status shows it. */
   async waitForWebhook(
     namespace: string,
-    atOnce = 1,
     probe = createWorkload(deployment, namespace, 'webhook-probe'),
   ): Promise<void> {
     await eventually(async () => {
-      const probes = await Promise.all(Array.from({ length: atOnce }, () => this.dryRun(probe)));
+      const probes = await Promise.all(Array.from({ length: this.probesAtOnce }, () => this.dryRun(probe)));
       if (!probes.every((each) => isInstrumented(toTemplate(each)))) throw new Error('the webhook injects nothing yet');
     });
   }

@@ -5,18 +5,16 @@ import { workloadPatch } from '../../../runtime/injection/patch.ts';
 import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
 import { connectTo } from '../../control-plane/connect.ts';
 import { getDefinitions } from '../../programs/definitions.ts';
-import { startInstalled, type InstalledCluster } from '../installed-cluster.ts';
+import { startInstalled } from '../installed-cluster.ts';
 import { eventually } from '../eventually.ts';
 import { createWorkload } from '../workloads.ts';
 import { stopOnError } from '../../stop-on-error.ts';
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
-export interface GuardedCluster extends InstalledCluster {
-  readonly manager: Client;
-}
+export type GuardedCluster = Awaited<ReturnType<typeof startGuarded>>;
 
 /** Resolves when the API server enforces the guard, unless it is off. */
-export async function startGuarded(settings: object = {}): Promise<GuardedCluster> {
+export async function startGuarded(settings: object = {}) {
   const installed = await startInstalled(settings, getDefinitions('argo', ['rollout-crd']));
   const { cluster, installation } = installed;
   const transport = connectTo(cluster, { as: operatorUser(installation.settings) });
