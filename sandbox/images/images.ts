@@ -44,10 +44,9 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
     return sleep(WAIT_MS);
   }
   try {
-    for (const recipe of wanted) if (!existsSync(getArchive(recipe))) await build(recipe, getArchive(recipe), progress);
+    const bases = new Set<Recipe>();
+    for (const recipe of wanted) if (!existsSync(getArchive(recipe))) await build(recipe, bases, progress);
     await forgetLayers();
-    // The bases are deleted as well, so a source that changed meanwhile is built again.
-    built.clear();
   } finally {
     releaseLock(lock);
   }
@@ -59,16 +58,18 @@ export const areImagesBuilt = (): boolean =>
 /** Other images are built on a base, but no pod runs it. */
 const isBase = ({ name }: Recipe): boolean => recipes.some(({ base }) => base === name);
 
-const built = new Set<string>();
-
-async function build(recipe: Recipe, archive: string, progress: Progress): Promise<void> {
+/** @param bases those whose layers exist already */
+async function build(recipe: Recipe, bases: Set<Recipe>, progress: Progress): Promise<void> {
   const base = recipes.find(({ name }) => name === recipe.base);
-  if (base !== undefined && !built.has(base.name)) await make(base, progress);
+  if (base !== undefined && !bases.has(base)) {
+    await make(base, progress);
+    bases.add(base);
+  }
   await make(recipe, progress);
   await alive(
     progress,
     (passed) => `image ${recipe.name}: writing, ${passed} s`,
-    () => saveImage(recipe.name, archive),
+    () => saveImage(recipe.name, getArchive(recipe)),
   );
 }
 
@@ -85,7 +86,6 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
         await buildImage(recipe, context);
       }),
   );
-  built.add(name);
   progress(`image ${name}: built in ${seconds()} s`);
 }
 

@@ -26,18 +26,16 @@ export async function ensureBinaries(
   return paths;
 }
 
-export function isBuilt(name: string): boolean {
-  const component = allComponents.find((each) => each.name === name);
-  return component !== undefined && findPath(component) !== undefined;
-}
+export const isBuilt = (name: string): boolean =>
+  allComponents.some((component) => component.name === name && findPath(component) !== undefined);
 
 const findPath = (component: Component): string | undefined =>
   readyMade(component.name) ?? published.path(component.name) ?? builtProgram(component);
 
 function readyMade(name: string): string | undefined {
-  const folder = process.env['KUBEBUILDER_ASSETS'];
-  const path = folder === undefined || folder === '' ? undefined : join(folder, name);
-  return path !== undefined && existsSync(path) ? path : undefined;
+  const { KUBEBUILDER_ASSETS: folder = '' } = process.env;
+  const path = join(folder, name);
+  return folder !== '' && existsSync(path) ? path : undefined;
 }
 
 async function obtain(component: Component, progress: Progress): Promise<string> {

@@ -5,10 +5,9 @@ import type { Component } from './components.ts';
 
 /** Returns the folder of built programs, which all checkouts of this user share. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
-  const own = environment['LUMIGO_SANDBOX_CACHE'];
-  if (own !== undefined && own !== '') return own;
-  const user = environment['XDG_CACHE_HOME'];
-  return join(user !== undefined && user !== '' ? user : join(homedir(), '.cache'), 'lumigo-operator');
+  const { LUMIGO_SANDBOX_CACHE: own = '', XDG_CACHE_HOME: user = '' } = environment;
+  if (own !== '') return own;
+  return join(user === '' ? join(homedir(), '.cache') : user, 'lumigo-operator');
 }
 
 export interface Sources {

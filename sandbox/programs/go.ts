@@ -9,7 +9,10 @@ export class NoGoError extends Error {
 }
 
 /** Returns the output of `go version`. @throws NoGoError if Go is missing or too old */
-export const goVersion = (): string => (known ??= askVersion());
+export function goVersion(): string {
+  known ??= askVersion();
+  return known;
+}
 
 function askVersion(): string {
   const { stdout, error } = spawnSync('go', ['version'], { encoding: 'utf8', env: goEnvironment() });

@@ -25,11 +25,8 @@ export async function unreachable(addresses: readonly URL[]): Promise<ReadonlyMa
   return new Map(answers.flatMap(([host, why]) => (why === undefined ? [] : [[host, why] as const])));
 }
 
-async function whyNot(url: URL): Promise<string | undefined> {
-  try {
-    await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });
-    return undefined;
-  } catch (error) {
-    return describeError(error);
-  }
-}
+const whyNot = (url: URL): Promise<string | undefined> =>
+  fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) }).then(
+    () => undefined,
+    describeError,
+  );

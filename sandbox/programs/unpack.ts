@@ -12,7 +12,8 @@ export async function unpack({ file, programs }: Archive, from: string, folder: 
     const content = join(work, 'content');
     const ready = join(work, 'ready');
     for (const each of [content, ready]) mkdirSync(each);
-    await lay(file, programs, from, content);
+    if (file.endsWith('.tar.gz')) await promisify(execFile)('tar', ['-xzf', from, '-C', content]);
+    else copyFileSync(from, join(content, programs[0] ?? ''));
     for (const program of programs) {
       const path = join(ready, program);
       renameSync(find(program, content, file), path);
@@ -20,11 +21,6 @@ export async function unpack({ file, programs }: Archive, from: string, folder: 
     }
     if (!existsSync(folder)) renameSync(ready, folder);
   }, `${folder}.`);
-}
-
-async function lay(file: string, [program = '']: readonly string[], from: string, content: string): Promise<void> {
-  if (file.endsWith('.tar.gz')) await promisify(execFile)('tar', ['-xzf', from, '-C', content]);
-  else copyFileSync(from, join(content, program));
 }
 
 /** The programs are one or two folders deep in the archive. */
