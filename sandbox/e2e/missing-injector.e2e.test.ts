@@ -69,7 +69,7 @@ it('reverts the one workload that it affects within 60 s, while no request fails
   await nodeTest.activate(namespace, {}, getToken(1));
   // The first by name goes first, because the four are alike.
   const injectedAt = await waitForInjectedAt('app-0');
-  await view.waitForReason(namespace, 'Halted', 90_000);
+  await view.waitForReason(namespace, 'Halted');
   const halted = secondsSince(injectedAt);
   for (const name of names) await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2 });
   await sleep(10_000);

@@ -81,7 +81,7 @@ it('rolls out a namespace beside four namespaces with forged statuses [F65]', as
   const names = Object.keys(forgeries);
   await Promise.all(names.map((name) => tenant(name, forgeries[name]?.program ?? 'serve')));
   await prepareStrictApps(nodeTest, 'stranger', { app: 'serve' }, { replicas: 1 });
-  await Promise.all(names.map((name) => view.waitForInjected(name, 'app', 60_000)));
+  await Promise.all(names.map((name) => view.waitForInjected(name, 'app')));
   const forge = (name: string) =>
     mark(name, { annotations: { [annotations.instrumentation]: forgeries[name]?.text() } });
   await Promise.all(names.map(forge));

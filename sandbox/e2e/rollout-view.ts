@@ -5,7 +5,6 @@ import { pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.t
 import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import type { Condition } from '../../runtime/api/lumigo.ts';
-import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
 import { toConfig } from '../manager/configuration.ts';
@@ -15,9 +14,7 @@ import { eventually } from '../testing/eventually.ts';
 import type { NodeTest } from './node-test.ts';
 
 const { deployment: deployments } = workloadKinds;
-type Kind = WorkloadKind;
-const WAIT = { timeoutMs: 120_000 };
-const WAIT_FOR_REMOVAL = { timeoutMs: 180_000 };
+const WAIT = { timeoutMs: 180_000 };
 const manager = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -27,19 +24,19 @@ const manager = {
 export class RolloutView {
   constructor(private readonly nodeTest: NodeTest) {}
 
-  read = (namespace: string, name: string, kind: Kind = deployments): Promise<Workload> =>
+  read = (namespace: string, name: string, kind: WorkloadKind = deployments): Promise<Workload> =>
     this.nodeTest.get(kind, namespace, name);
 
-  isInjected = (namespace: string, name: string, kind: Kind = deployments): Promise<boolean> =>
+  isInjected = (namespace: string, name: string, kind: WorkloadKind = deployments): Promise<boolean> =>
     this.nodeTest.isInstrumented(kind, namespace, name);
 
-  waitForInjected = (namespace: string, name: string, timeoutMs = 120_000): Promise<void> =>
-    eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), { timeoutMs });
+  waitForInjected = (namespace: string, name: string): Promise<void> =>
+    eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), WAIT);
 
   condition = (namespace: string): Promise<Condition | undefined> => this.nodeTest.condition(namespace, 'RolledOut');
 
-  waitForReason = (namespace: string, reason: string | RegExp, timeoutMs = 120_000): Promise<void> =>
-    eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), { timeoutMs });
+  waitForReason = (namespace: string, reason: string | RegExp): Promise<void> =>
+    eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), WAIT);
 
   waitForCondition = (namespace: string, ...texts: readonly string[]): Promise<void> =>
     eventually(async () => {
@@ -57,19 +54,19 @@ export class RolloutView {
     eventually(async () => {
       if (await this.isInjected(namespace, name))
         throw new Error(`${name} still has the injection: ${(await this.condition(namespace))?.message}`);
-    }, WAIT_FOR_REMOVAL);
+    }, WAIT);
 
-  waitForReverted = (namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<Revert> =>
+  waitForReverted = (namespace: string, name: string, cause: RegExp, kind?: WorkloadKind): Promise<Revert> =>
     eventually(async () => {
       const revert = findRevert((await this.read(namespace, name, kind)).metadata);
       if (revert === undefined)
         throw new Error(`${name} is not reverted: ${(await this.condition(namespace))?.message}`);
       expect(revert.cause).toMatch(cause);
       return revert;
-    }, WAIT_FOR_REMOVAL);
+    }, WAIT);
 
   /** Waits for the revert. Within 30 s, no pod stays with the injection. The kubelet may start the others later. */
-  async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
+  async isBack(namespace: string, name: string, cause: RegExp, kind?: WorkloadKind): Promise<string> {
     const { at } = await this.waitForReverted(namespace, name, cause, kind);
     const staying = async () =>
       (await this.nodeTest.pods(namespace, name))
@@ -80,7 +77,7 @@ export class RolloutView {
     const seconds = (Date.now() - Date.parse(at)) / 1_000;
     expect(seconds).toBeLessThan(30);
     const back = { isInjected: false, isReady: true };
-    await eventually(async () => expect(await staying()).toEqual([back, back]), { timeoutMs: 180_000 });
+    await eventually(async () => expect(await staying()).toEqual([back, back]), WAIT);
     return `back after ${seconds.toFixed(1)} s`;
   }
 
@@ -95,7 +92,8 @@ export class RolloutView {
 
   async upgradeOperator(version: string): Promise<void> {
     const { namespace, name } = manager.metadata;
-    const found = toTemplate(await this.read(namespace, name))?.spec.containers.find(({ name }) => name === 'manager');
+    const { spec } = await this.nodeTest.toTemplate(deployments, namespace, name);
+    const found = spec.containers.find((container) => container.name === 'manager');
     const config = toDocument({ ...toConfig(found ?? {}), version });
     const containers = [{ name: 'manager', env: [{ name: variables.config, value: config }] }];
     const before = (await this.nodeTest.operatorPods()).map(({ metadata }) => metadata.uid);

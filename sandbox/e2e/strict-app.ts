@@ -60,12 +60,13 @@ export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { 
   const keepAsking = async (url: string): Promise<void> => {
     for (; !stopped; await sleep(pauseMs)) {
       asked += 1;
-      await ask(url, 10_000)
-        .then(async (answer) => {
-          await answer.text();
-          if (!answer.ok) failures.push(`${url}: ${answer.status}`);
-        })
-        .catch((error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`));
+      try {
+        const answer = await ask(url, 10_000);
+        await answer.text();
+        if (!answer.ok) failures.push(`${url}: ${answer.status}`);
+      } catch (error) {
+        failures.push(`${url}: ${String((error as Error).cause ?? error)}`);
+      }
     }
   };
   const poll = async (): Promise<void> => {

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { Condition } from '../../runtime/api/lumigo.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
@@ -16,13 +16,10 @@ import { GitRepository } from './git-repository.ts';
 export const fluxNamespace = 'flux-system';
 
 const READY_MS = 60_000;
-const POLL_MS = 200;
 
 export interface Synced {
   readonly ready: string;
   readonly message: string;
-  /** For example `main@sha1:…`. */
-  readonly revision: string;
 }
 
 /** Flux's source-controller and kustomize-controller beside a cluster, with a git repository over HTTP on loopback. */
@@ -31,7 +28,6 @@ export class Flux {
   /** The `url` of a GitRepository. */
   readonly url: string;
   private running: readonly Running[] = [];
-  private requests = 0;
 
   private constructor(
     private readonly cluster: ControlPlane,
@@ -120,15 +116,18 @@ export class Flux {
   }
 
   private async handled(kind: string, name: string): Promise<Synced> {
-    const request = `${Date.now()}-${(this.requests += 1)}`;
+    const request = randomUUID();
     const own = ['-n', fluxNamespace, kind, name];
     this.kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
-    for (const deadline = Date.now() + READY_MS * 5; ; await sleep(POLL_MS)) {
-      const { status, ready } = await this.readStatus(kind, name);
-      const ended = ready !== undefined && ready.status !== 'Unknown' && status.lastHandledReconcileAt === request;
-      if (ended) return { ready: ready.status, message: ready.message, revision: status.lastAppliedRevision ?? '' };
-      if (Date.now() > deadline) throw new Error(`${kind} ${name} was not done: ${JSON.stringify(status)}`);
-    }
+    return eventually(
+      async () => {
+        const { status, ready } = await this.readStatus(kind, name);
+        if (ready === undefined || ready.status === 'Unknown' || status.lastHandledReconcileAt !== request)
+          throw new Error(`${kind} ${name} was not done: ${JSON.stringify(status)}`);
+        return { ready: ready.status, message: ready.message };
+      },
+      { timeoutMs: READY_MS * 5, intervalMs: 200 },
+    );
   }
 
   async readStatus(kind: string, name: string) {
@@ -141,7 +140,6 @@ export class Flux {
 interface FluxObject {
   readonly status?: {
     readonly lastHandledReconcileAt?: string;
-    readonly lastAppliedRevision?: string;
     readonly conditions?: readonly Condition[];
   };
 }
