@@ -12,31 +12,23 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Default: this process's environment, with the system's own program folders in PATH. */
   readonly env?: NodeJS.ProcessEnv;
-  readonly input?: string;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const ownEnvironment = () => ({ ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` });
 
 /** Runs a program to its end. Returns its output. @throws Error with the output of a failure */
-export function run(program: string, args: readonly string[], options: RunOptions = {}): string {
+export function run(program: string, args: readonly string[], options?: RunOptions): string {
   const given = { env: ownEnvironment(), maxBuffer: MAX_OUTPUT_BYTES, ...options };
   const { status, error, ...output } = spawnSync(program, args, { ...given, encoding: 'utf8' });
   const stderr = error === undefined ? output.stderr : error.message;
   return toOutput(program, args, { code: status, stdout: output.stdout, stderr });
 }
 
-export const runMeanwhile = async (
-  program: string,
-  args: readonly string[],
-  options: Omit<RunOptions, 'input'> = {},
-): Promise<string> => toOutput(program, args, await runToEnd(program, args, { env: ownEnvironment(), ...options }));
+export const runMeanwhile = async (program: string, args: readonly string[], options?: RunOptions): Promise<string> =>
+  toOutput(program, args, await runToEnd(program, args, { env: ownEnvironment(), ...options }));
 
-export const runToEnd = (
-  program: string,
-  args: readonly string[],
-  options: Omit<RunOptions, 'input'> = {},
-): Promise<Finished> =>
+export const runToEnd = (program: string, args: readonly string[], options?: RunOptions): Promise<Finished> =>
   // Named, since a test's own variables are not those of the process that runs it.
   finished(spawn(program, args, { env: process.env, ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
 

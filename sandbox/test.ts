@@ -3,12 +3,16 @@ import { report, runJest } from './testing/jest-run.ts';
 
 /** `npm test`: runs Jest's projects in groups, because some tests need the machine alone. LUMIGO_TEST_RESULTS names a JSON file for results. */
 const groups = {
-  cluster: [['unit', 'cluster'], ['load']],
-  node: [['e2e'], ['machine']],
-} as const;
-
-/** The number of files that run at once. A third node would fit as well, but its pods would be late. */
-const workers: Readonly<Record<string, number>> = { load: 1, e2e: 2, machine: 1 };
+  cluster: [
+    { projects: ['unit', 'cluster'], flags: [] },
+    { projects: ['load'], flags: ['--maxWorkers=1'] },
+  ],
+  node: [
+    // A third node would fit as well, but its pods would be late.
+    { projects: ['e2e'], flags: ['--maxWorkers=2'] },
+    { projects: ['machine'], flags: ['--maxWorkers=1'] },
+  ],
+};
 
 const [, , name, ...passedOn] = process.argv;
 const isOnNode = name === 'node';
@@ -21,12 +25,10 @@ if (why !== undefined) {
 /** Chosen tests need not be in each group. */
 const chosen = passedOn.length === 0 ? [] : ['--passWithNoTests', ...passedOn];
 
-const outcomes = groups[isOnNode ? 'node' : 'cluster'].map((projects) => {
-  const atMost = workers[projects[0]];
-  const limit = atMost === undefined ? [] : [`--maxWorkers=${atMost}`];
+const outcomes = groups[isOnNode ? 'node' : 'cluster'].map(({ projects, flags }) =>
   // The order matters: Jest would take test names after `--selectProjects` for projects.
-  return runJest({ flags: [...limit, ...chosen, '--selectProjects', ...projects], stdout: 'inherit' });
-});
+  runJest({ flags: [...flags, ...chosen, '--selectProjects', ...projects], stdout: 'inherit' }),
+);
 const { passed, failed } = report(outcomes);
 process.stderr.write(`\n${passed} tests passed, ${failed.length} failed.\n`);
 if (!isOnNode)

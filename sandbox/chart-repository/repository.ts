@@ -33,10 +33,10 @@ export class ChartRepository {
   publish(version: string, changes: Readonly<Record<string, (text: string) => string>> = {}): void {
     const chart = join(this.folder, `chart-${version}`);
     const versioned = (text: string) => text.replace(/^version: .*$/m, `version: ${version}`);
-    const changed = Object.entries({ ...changes, 'Chart.yaml': versioned }).map(
-      ([path, change]) => [path, change(this.files[path] ?? '')] as const,
-    );
-    writeFiles(chart, { ...this.files, ...Object.fromEntries(changed) });
+    const files: Record<string, string> = { ...this.files };
+    for (const [path, change] of Object.entries({ ...changes, 'Chart.yaml': versioned }))
+      files[path] = change(this.files[path] ?? '');
+    writeFiles(chart, files);
     run(this.helm, ['package', chart, '--destination', this.folder]);
     rmSync(chart, { recursive: true });
     run(this.helm, ['repo', 'index', this.folder]);

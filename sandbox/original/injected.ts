@@ -6,19 +6,13 @@ import { recordedVersion } from './recorded.ts';
 /** The original operator labels instrumented workloads with this value. */
 export const originalLabel = `lumigo-operator.v${recordedVersion}`;
 
-interface InjectionOptions {
-  readonly image: string;
-  /** The original leaves it to the API server, which derives it from the image's tag. */
-  readonly imagePullPolicy?: string;
-  readonly endpoint: string;
-  readonly logs: boolean;
-}
-
-const defaults: InjectionOptions = {
+const defaults = {
   image: `public.ecr.aws/lumigo/lumigo-autotrace:v${recordedVersion}`,
   endpoint: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
   logs: false,
 };
+/** The original leaves the policy to the API server, which derives it from the image's tag. */
+type InjectionOptions = typeof defaults & { readonly imagePullPolicy?: string };
 
 /** Returns a workload as the original operator (v69) leaves it: instrumented and labelled, without its original state. */
 export function instrumentedByOriginal(workload: Workload, options: Partial<InjectionOptions> = {}): Workload {
