@@ -10,10 +10,7 @@ export type WatchMemory = Awaited<ReturnType<typeof measure>>;
 
 const relists = 5;
 
-/**
- * Returns the number of objects, the live heap (`before` the lists, with the `filled` store, and after each further list), and
- * the memory of the same store alone with the same strings, in bytes.
- */
+/** Returns the live heap at first, with the filled store, and after each further list, in bytes. `storeAlone` is the same store without a list. */
 async function measure() {
   const { API_SERVER = '', API_CA = '', API_TOKEN = '', API_NAMESPACE = '' } = process.env;
   const transport = connectTo({ server: API_SERVER, ca: API_CA, token: API_TOKEN });

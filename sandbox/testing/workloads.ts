@@ -4,7 +4,6 @@ import { toTemplate } from '../../runtime/injection/workload.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { getCompletion } from '../../runtime/rollout/completion.ts';
 import { eventually } from './eventually.ts';
-import type { TestCluster } from './test-cluster.ts';
 
 export interface WorkloadOptions {
   readonly labels?: Readonly<Record<string, string>>;
@@ -76,6 +75,11 @@ export function getBytes(workload: Workload): string {
   return JSON.stringify([labels, Object.fromEntries(own), toTemplate(workload)]);
 }
 
+interface Workloads {
+  create(manifest: Manifest): Promise<KubernetesObject>;
+  get(kind: WorkloadKind, namespace: string, name: string): Promise<Workload>;
+}
+
 export const REPLICAS = 2;
 
 export interface RunningOptions {
@@ -92,20 +96,20 @@ export function withReplicas(kind: WorkloadKind, workload: Manifest, more: objec
 }
 
 export const createRunning = (
-  testCluster: TestCluster,
+  bench: Pick<Workloads, 'create'>,
   namespace: string,
   name: string,
   { kind = workloadKinds.deployment, spec = {} }: RunningOptions = {},
-): Promise<KubernetesObject> => testCluster.create(withReplicas(kind, createWorkload(kind, namespace, name), spec));
+): Promise<KubernetesObject> => bench.create(withReplicas(kind, createWorkload(kind, namespace, name), spec));
 
 /** Waits until the controller reports available pods. A workload without pods is complete at once. */
 export const waitForComplete = (
-  testCluster: TestCluster,
+  bench: Pick<Workloads, 'get'>,
   kind: WorkloadKind,
   namespace: string,
   name: string,
 ): Promise<void> =>
   eventually(async () => {
-    const { kind: found } = getCompletion(await testCluster.get(kind, namespace, name));
+    const { kind: found } = getCompletion(await bench.get(kind, namespace, name));
     if (found === 'progressing') throw new Error(`${kind.kind} ${name} is ${found}`);
   });
