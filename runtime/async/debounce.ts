@@ -13,7 +13,9 @@ export class Debounce {
   /** Resolves after `quietMs` or `idleMs`, or on abort. The result is whether there was a change. */
   wait(idleMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
-      const idle = setTimeout(() => (this.firstAt === undefined ? finish() : undefined), idleMs);
+      const idle = setTimeout(() => {
+        if (this.firstAt === undefined) finish();
+      }, idleMs);
       const finish = (): void => {
         clearTimeout(idle);
         clearTimeout(this.timer);
@@ -26,7 +28,7 @@ export class Debounce {
       this.done = finish;
       signal.addEventListener('abort', finish, { once: true });
       if (signal.aborted) finish();
-      else if (this.firstAt !== undefined) this.arm();
+      else this.arm();
     });
   }
 

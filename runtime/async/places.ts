@@ -25,10 +25,10 @@ export class Places {
   private admit(): void {
     if (this.taken.length >= this.most.all) return;
     const numberIn = (group: string): number => this.taken.filter((each) => each === group).length;
-    const next = this.waiting.findIndex(({ group }) => numberIn(group) < this.most.perGroup);
-    for (const { group, enter } of next < 0 ? [] : this.waiting.splice(next, 1)) {
-      this.taken.push(group);
-      enter();
-    }
+    const next = this.waiting.find(({ group }) => numberIn(group) < this.most.perGroup);
+    if (next === undefined) return;
+    this.waiting.splice(this.waiting.indexOf(next), 1);
+    this.taken.push(next.group);
+    next.enter();
   }
 }

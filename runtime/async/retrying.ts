@@ -2,14 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 
-interface Pace {
+interface BackoffOptions {
   /** Default: 500 ms. */
   readonly firstMs?: number;
   /** Default: 30 s. */
   readonly maxMs?: number;
+  /** In [0, 1). Default: at random. */
+  readonly random?: number;
+  readonly atLeastMs?: number | undefined;
 }
 
-interface RetryingOptions extends Pace {
+interface RetryingOptions extends Pick<BackoffOptions, 'firstMs' | 'maxMs'> {
   readonly signal: AbortSignal;
   readonly logger?: Pick<Logger, 'warn' | 'debug'> | undefined;
   readonly failure: string;
@@ -38,24 +41,20 @@ export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOp
 }
 
 /** Returns a log of failures. It warns once of each subject until it succeeds, and has the other failures at debug level. */
-export const failureLog =
-  (logger: Pick<Logger, 'warn' | 'debug'>, message: string, failing = new Set<string>()) =>
-  (subject: object, problem: string | undefined): void => {
+export function failureLog(logger: Pick<Logger, 'warn' | 'debug'>, message: string) {
+  const failing = new Set<string>();
+  return (subject: object, problem: string | undefined): void => {
     const key = JSON.stringify(subject);
     if (problem !== undefined) logger[failing.has(key) ? 'debug' : 'warn']({ ...subject, problem }, message);
-    failing[problem === undefined ? 'delete' : 'add'](key);
+    if (problem === undefined) failing.delete(key);
+    else failing.add(key);
   };
-
-interface BackoffOptions extends Pace {
-  /** In [0, 1). Default: at random. */
-  readonly random?: number;
-  readonly atLeastMs?: number | undefined;
 }
 
 /** Returns the wait in milliseconds, randomly reduced by up to a half, so that clients of a restarted server spread. */
 export function backoffMs(failures: number, options: BackoffOptions = {}): number {
   const { firstMs = 500, maxMs = 30_000, random = Math.random(), atLeastMs = 0 } = options;
-  const full = Math.min(maxMs, firstMs * 2 ** Math.max(0, Math.min(failures, 30) - 1));
+  const full = Math.min(maxMs, firstMs * 2 ** (failures - 1));
   return Math.max(full * (1 - random / 2), atLeastMs);
 }
 
