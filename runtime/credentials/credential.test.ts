@@ -6,8 +6,7 @@ const place = { namespace: 'shop', name: 'credentials', key: 'token' };
 const token = `t_${'a1'.repeat(10)}f`;
 const holding = (value: string, key = 'token') =>
   credentialIn({ data: { [key]: Buffer.from(value).toString('base64') }, version: '7' }, place);
-const answered = (status: number) =>
-  credentialWithout(new ApiError({ status, reason: '', message: `status ${status}` }), place);
+const answered = (status: number) => credentialWithout(new ApiError({}, { status, subject: 'GET /secret' }), place);
 
 describe("a Lumigo's credential", () => {
   it('is valid if the whole value is a token', () => {

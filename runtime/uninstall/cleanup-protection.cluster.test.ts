@@ -14,13 +14,13 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { createClient } from '../kubernetes/http/client.ts';
-import { toApiError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { ApiError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ApiRequest, Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { getAccount, protectedObjects } from './protected-objects.ts';
 import { cleanUpOnShutdown } from './shutdown-cleanup.ts';
 
-const notStreamed = toApiError({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
+const notStreamed = new ApiError({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
 const settings = parseSettings({}, 'The test');
 const installed = { operatorName: settings.name, operatorNamespace: settings.namespace };
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { toApiError, isAlreadyExists, isConflict, isGone, isNotFound } from './errors.ts';
+import { ApiError, isAlreadyExists, isConflict, isGone, isNotFound } from './errors.ts';
 
 const refusal = { status: 409, subject: 'POST /api/v1/namespaces/shop/events' };
 
-describe('apiErrorOf', () => {
-  it('returns the reason and message of the Status', () => {
-    const error = toApiError(
+describe('an ApiError', () => {
+  it('has the reason and message of the Status', () => {
+    const error = new ApiError(
       {
         kind: 'Status',
         code: 403,
@@ -24,14 +24,14 @@ describe('apiErrorOf', () => {
   it('quotes no token, and no control sequence of a terminal [F29]', () => {
     const token = `t_${'0123456789abcdef01234'}`;
     const message = `spec.env: Invalid value: "${token}\u001b[31m": must be a Secret`;
-    const quoted = toApiError({ code: 422, reason: 'Invalid', message }, refusal).message;
+    const quoted = new ApiError({ code: 422, reason: 'Invalid', message }, refusal).message;
     expect(quoted).toBe('spec.env: Invalid value: "t_…�[31m": must be a Secret');
   });
 
   it.each([['<html>Bearer s3cret</html>'], [undefined], [{ error: 's3cret' }]])(
     'says so, and quotes nothing, if no API server answered: %j',
     (body) => {
-      const { message } = toApiError(body, { ...refusal, status: 502 });
+      const { message } = new ApiError(body, { ...refusal, status: 502 });
       expect(message).toContain('POST /api/v1/namespaces/shop/events failed with status 502');
       expect(message).not.toContain('s3cret');
     },
@@ -40,14 +40,14 @@ describe('apiErrorOf', () => {
 
 describe('predicates', () => {
   it('distinguish a conflict from an object that exists already, which have the same status', () => {
-    const exists = toApiError({ code: 409, reason: 'AlreadyExists' }, refusal);
-    const conflict = toApiError({ code: 409, reason: 'Conflict' }, refusal);
+    const exists = new ApiError({ code: 409, reason: 'AlreadyExists' }, refusal);
+    const conflict = new ApiError({ code: 409, reason: 'Conflict' }, refusal);
     expect([exists, conflict].map(isAlreadyExists)).toEqual([true, false]);
     expect([exists, conflict].map(isConflict)).toEqual([false, true]);
   });
 
   it('are true for an ApiError only', () => {
     expect(isNotFound(Object.assign(new Error('no such file'), { status: 404 }))).toBe(false);
-    expect(isGone(toApiError({ code: 410, reason: 'Expired' }, refusal))).toBe(true);
+    expect(isGone(new ApiError({ code: 410, reason: 'Expired' }, refusal))).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toApiError } from './errors.ts';
+import { ApiError } from './errors.ts';
 import { StaleSocketError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -7,7 +7,7 @@ const first = { attempts: 1, waitedMs: 0, random: 0 };
 const post = { method: 'POST' } as const;
 const get = { method: 'GET' } as const;
 const answered = (status: number, retryAfterSeconds?: number) =>
-  toApiError({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
+  new ApiError({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
 const stale = new StaleSocketError('closed', 'ECONNRESET');
 
 describe('retryAfterMs', () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { ConnectionError, isRefusal } from './errors.ts';
+import { FencedError } from './exchange.ts';
 import { createTransport, withBounds, type ApiRequest, type Transport } from './transport.ts';
 
 let server: Server;
@@ -53,6 +54,22 @@ describe('a connection', () => {
 });
 
 describe('bounds of a transport', () => {
+  it('send nothing if the fence throws, also over a connection that is used again', async () => {
+    const paths: unknown[] = [];
+    server.on('request', ({ url }, response) => {
+      paths.push(url);
+      response.end();
+    });
+    await transport.request({ method: 'GET', path: '/before' });
+    const over = new FencedError('the term is over');
+    const fence = () => {
+      throw over;
+    };
+    const ask = () => withBounds(transport, { fence }).request({ method: 'GET', path: '/after' });
+    for (let requests = 0; requests < 2; requests += 1) await expect(ask()).rejects.toBe(over);
+    expect(paths).toEqual(['/before']);
+  });
+
   it("limit the waits for a busy server, unless the request's own limit is set", async () => {
     let requests = 0;
     server.on('request', (_request, response) => {
@@ -64,9 +81,9 @@ describe('bounds of a transport', () => {
     await expect(ask()).rejects.toMatchObject({ status: 429 });
     expect(requests).toBe(1);
     let failed = false;
-    const failure = ask(1_600).catch((error: unknown) => ((failed = true), error));
+    const failure = expect(ask(1_600).finally(() => (failed = true))).rejects.toMatchObject({ status: 429 });
     for (; !failed; await new Promise(setImmediate)) jest.advanceTimersByTime(100);
-    expect(await failure).toMatchObject({ status: 429 });
+    await failure;
     expect(requests).toBe(3);
   });
 });

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
-import { ConnectionError, toApiError, isFailure, isUnauthorized } from './errors.ts';
+import { ApiError, ConnectionError, isFailure, isUnauthorized } from './errors.ts';
 import { type Answer, type Exchange, exchange, keepAliveMsecs, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { toLines } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
@@ -30,10 +30,7 @@ interface ApiAnswer {
 }
 
 /** The timeout ends with the head of the answer. */
-interface StreamRequest extends Pick<
-  ApiRequest,
-  'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs' | 'authorization'
-> {
+interface StreamRequest extends Omit<ApiRequest, keyof Repetition | 'body' | 'contentType' | 'maxBytes'> {
   readonly onOpen?: (() => void) | undefined;
   /** If it throws, the stream ends. */
   readonly onValue: (value: unknown) => void;
@@ -44,7 +41,6 @@ interface StreamRequest extends Pick<
 /** One for each answer, and for the head of a stream. `code` 0: no answer. */
 export interface RequestInfo extends RequestKind {
   readonly code: number;
-  readonly seconds: number;
 }
 
 export interface TransportOptions {
@@ -83,7 +79,8 @@ export function createTransport(connection: Connection, options: TransportOption
       const answer = await open(request);
       const { headersDistinct: headers, statusCode = 0 } = answer.message;
       const { body, bytes } = await getBody(answer);
-      if (isFailure(body)) throw toApiError(body, { status: statusCode, subject: `${request.method} ${request.path}` });
+      if (isFailure(body))
+        throw new ApiError(body, { status: statusCode, subject: `${request.method} ${request.path}` });
       return { body, bytes, warnings: parseWarnings(headers.warning ?? []) };
     },
     async stream({ onOpen, onValue, onSkipped, ...request }) {
@@ -101,16 +98,13 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
-type Attempt = (request: ApiRequest) => Promise<Answer>;
-
 const createAttempt =
-  (connection: Connection, pools: ReturnType<typeof createPools>, options: TransportOptions): Attempt =>
-  async (request) => {
+  (connection: Connection, pools: ReturnType<typeof createPools>, options: TransportOptions) =>
+  async (request: ApiRequest): Promise<Answer> => {
     const { path, query, method, body } = request;
-    const started = performance.now();
     const authorization = request.authorization ?? (await connection.authorization());
-    const login = authorization === undefined ? {} : { authorization };
     const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = { ...connection.headers, ...toHeaders(request, text), 'user-agent': options.userAgent };
     let code = 0;
     try {
       const answer = await exchange({
@@ -118,7 +112,7 @@ const createAttempt =
         agent: pools.get(request.pool),
         method,
         path: basePath(connection.server) + path + queryString(query),
-        headers: { ...connection.headers, ...toHeaders(request, text), 'user-agent': options.userAgent, ...login },
+        headers: authorization === undefined ? headers : { ...headers, authorization },
         body: text,
         signal: request.signal,
         fence: request.fence,
@@ -131,20 +125,21 @@ const createAttempt =
       pools.renew(error);
       throw error;
     } finally {
-      const seconds = (performance.now() - started) / 1000;
-      options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code, seconds });
+      options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code });
     }
   };
 
 const openBy =
-  (attempt: Attempt, logger: TransportOptions['logger']) =>
+  (attempt: ReturnType<typeof createAttempt>, logger: TransportOptions['logger']) =>
   async (request: ApiRequest): Promise<Answer> => {
-    for (let attempts = 1, waitedMs = 0, refused = false; ; attempts += 1)
+    let waitedMs = 0;
+    let isRefused = false;
+    for (let attempts = 1; ; attempts += 1)
       try {
         return await accepted(request, await attempt(request));
       } catch (error) {
-        if (isUnauthorized(error) && !refused) {
-          refused = true;
+        if (isUnauthorized(error) && !isRefused) {
+          isRefused = true;
           continue;
         }
         const afterMs = retryAfterMs(error, request, { attempts, waitedMs, random: Math.random() });
@@ -190,25 +185,28 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   const { statusCode: status = 0, headers } = answer.message;
   if (status < 400) return answer;
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
-  throw toApiError((await getBody(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
+  throw new ApiError((await getBody(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
 /** Parses inside `whole`, while the answer counts in the budget. */
 function getBody({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
   const isJson = message.headers['content-type']?.includes('json') === true;
-  const parse = (text: string): unknown => (text === '' ? undefined : isJson ? JSON.parse(text) : text);
-  return whole((text, bytes) => ({ body: parse(text), bytes }));
+  return whole((text, bytes) => {
+    if (text === '') return { body: undefined, bytes };
+    return { body: isJson ? (JSON.parse(text) as unknown) : text, bytes };
+  });
 }
 
 /** A kubeconfig's server may have a path (Rancher, `kubectl proxy --api-prefix`). */
 const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 
 function createPools(connection: Connection, maxSockets = 8) {
-  const create = (ca = connection.ca?.()) => ({
-    ca,
-    work: createAgent(connection, ca, maxSockets),
-    standing: createAgent(connection, ca, Infinity),
-  });
+  const create = () => {
+    const ca = connection.ca?.();
+    const work = createAgent(connection, ca, maxSockets);
+    const standing = createAgent(connection, ca, Infinity);
+    return { ca, work, standing };
+  };
   let agents = create();
   return {
     get: (pool: Pool = 'work') => agents[pool],
@@ -232,6 +230,6 @@ function createAgent(connection: Connection, ca: string | Buffer | undefined, ma
     // Otherwise the agent parses the certificates for each connection, and compares them for each request.
     secureContext: createSecureContext({ ca, cert, key }),
     rejectUnauthorized: connection.insecure !== true,
-    ...(serverName === undefined ? {} : { servername: serverName }),
+    servername: serverName,
   });
 }

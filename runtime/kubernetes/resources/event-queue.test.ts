@@ -5,7 +5,7 @@ import { Counter } from 'prom-client';
 import { ApiError } from '../http/errors.ts';
 import { EventQueue, type QueuedEvent } from './event-queue.ts';
 
-const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no events here' });
+const refusal = new ApiError({ reason: 'Forbidden' }, { status: 403, subject: 'POST /api/v1/events' });
 
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
@@ -29,7 +29,8 @@ function toQueue({ refuses = '' }: { refuses?: string } = {}) {
   });
   const add = (namespace: string, uid: string, key: string) => queue.add(event(namespace, uid, key));
   const post = async ({ regarding: { namespace, uid }, key }: QueuedEvent): Promise<void> => {
-    under.most = Math.max(under.most, (under.way += 1));
+    under.way += 1;
+    under.most = Math.max(under.most, under.way);
     await turn();
     under.way -= 1;
     if (namespace === refuses) throw refusal;

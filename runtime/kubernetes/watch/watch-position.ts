@@ -1,4 +1,4 @@
-import { toApiError } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import type { KubernetesObject } from '../resources/objects.ts';
 
 export interface Identity {
@@ -30,15 +30,11 @@ const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED'
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
 export class WatchPosition {
-  private knownVersion: string | undefined;
+  version: string | undefined;
   /** While a list runs: the store's own records that are not listed yet. Those that remain at its end were deleted. */
   private unseen: Map<string, Identity> | undefined;
 
   constructor(private readonly options: WatchPositionOptions) {}
-
-  get version(): string | undefined {
-    return this.knownVersion;
-  }
 
   get listing(): boolean {
     return this.unseen !== undefined;
@@ -46,7 +42,7 @@ export class WatchPosition {
 
   /** The server no longer remembers the version, so only a list shows what happened since. */
   forget(): void {
-    this.knownVersion = undefined;
+    this.version = undefined;
   }
 
   beginList(): void {
@@ -62,7 +58,7 @@ export class WatchPosition {
     const missing = this.unseen?.values() ?? [];
     this.unseen = undefined;
     for (const identity of missing) this.delete(identity);
-    this.knownVersion = version;
+    this.version = version;
     this.tell(({ synced }) => synced?.());
     this.options.onSynced();
   }
@@ -85,7 +81,7 @@ export class WatchPosition {
       this.delete(object.metadata);
     } else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
     // A list is sorted by name, so before its end a version does not say how far it is.
-    if (!this.listing) this.knownVersion = resourceVersion;
+    if (!this.listing) this.version = resourceVersion;
   }
 
   private see({ metadata }: KubernetesObject): Identity | undefined {
@@ -112,7 +108,7 @@ export class WatchPosition {
 function eventIn(line: unknown, subject: string): { readonly type: unknown; readonly object: KubernetesObject } {
   const { type, object } = (line ?? {}) as { type?: unknown; object?: KubernetesObject };
   if (object?.metadata !== undefined && eventTypes.has(type)) return { type, object };
-  throw toApiError(object, { status: 500, subject: `The watch of ${subject}` });
+  throw new ApiError(object, { status: 500, subject: `The watch of ${subject}` });
 }
 
 const toKey = ({ namespace = '', name = '' }: Partial<Identity>): string => `${namespace}/${name}`;
