@@ -22,31 +22,29 @@ export class ByteBudget {
   /** Resolves with the function that returns the bytes. Call it once. */
   take(bytes: number): Promise<() => void> {
     return new Promise((resolve) => {
-      const enter = () => {
-        this.free -= bytes;
-        resolve(() => this.giveBack(bytes));
-      };
-      this.waiting.push({ bytes, enter });
+      this.waiting.push({ bytes, enter: () => resolve(this.grant(bytes)) });
       this.admit();
     });
   }
 
   takeNow(bytes: number): (() => void) | undefined {
-    if (this.waiting.length > 0 || bytes > this.free) return undefined;
-    this.free -= bytes;
-    return () => this.giveBack(bytes);
+    return this.waiting.length > 0 || bytes > this.free ? undefined : this.grant(bytes);
   }
 
-  private giveBack(bytes: number): void {
-    this.free += bytes;
-    this.admit();
+  private grant(bytes: number): () => void {
+    this.free -= bytes;
+    return () => {
+      this.free += bytes;
+      this.admit();
+    };
   }
 
   private admit(): void {
-    for (let [next] = this.waiting; next !== undefined && next.bytes <= this.free; [next] = this.waiting) {
-      this.waiting.shift();
-      next.enter();
-    }
+    const [next] = this.waiting;
+    if (next === undefined || next.bytes > this.free) return;
+    this.waiting.shift();
+    next.enter();
+    this.admit();
   }
 }
 

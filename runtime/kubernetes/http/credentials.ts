@@ -34,27 +34,25 @@ export async function inCluster({ directory, env }: InClusterSource): Promise<Co
     readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
       throw notInCluster(`${join(directory, name)} cannot be read (${error.code ?? 'unknown cause'})`);
     });
-  const [first, namespace] = await Promise.all([read('ca.crt'), read('namespace').catch(() => undefined)]);
-  // The kubelet renews both files. Each request reads the token.
-  const ca = latest(() => readFileSync(join(directory, 'ca.crt'), 'utf8'), first);
+  let ca = await read('ca.crt');
+  const namespace = await read('namespace').catch(() => undefined);
   const authorization = async () => `Bearer ${(await read('token')).trim()}`;
   await authorization();
   return {
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
-    ca,
+    // The kubelet renews both files. Each request reads the token.
+    ca() {
+      try {
+        ca = readFileSync(join(directory, 'ca.crt'), 'utf8');
+      } catch {
+        // A request that failed must report its own error.
+      }
+      return ca;
+    },
     namespace: namespace?.trim(),
     authorization,
   };
 }
-
-/** Returns the last text if the file cannot be read, because a request that failed must report its own error. */
-const latest = (read: () => string, text: string) => () => {
-  try {
-    return (text = read());
-  } catch {
-    return text;
-  }
-};
 
 function notInCluster(found: string): ConfigError {
   return new ConfigError([

@@ -70,7 +70,7 @@ describe('an answer', () => {
   }, 30_000);
 });
 
-describe('linesOf', () => {
+describe('toLines', () => {
   it('returns the same lines however the bytes are divided, also within a character', async () => {
     const text = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', '')));
     await fc.assert(

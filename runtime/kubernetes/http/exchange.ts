@@ -59,12 +59,23 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   const releaseTimeout = (): void => clearTimeout(timer);
   try {
     const message = await getHead(request, asked);
-    const explain = (error: unknown) => explained(error, asked, { timedOut, isStale: false });
-    const answer = { message, releaseTimeout, bytes: () => getBytes(message, explain, releaseTimeout) };
+    const answer = {
+      message,
+      releaseTimeout,
+      async *bytes() {
+        try {
+          for await (const chunk of message) yield chunk as Buffer;
+        } catch (error) {
+          throw explained(error, asked, { timedOut, mayBeStale: false });
+        } finally {
+          releaseTimeout();
+        }
+      },
+    };
     return { ...answer, whole: (use) => readWhole(answer, asked, use) };
   } catch (error) {
     releaseTimeout();
-    throw explained(error, asked, { timedOut, isStale: request.reusedSocket });
+    throw explained(error, asked, { timedOut, mayBeStale: request.reusedSocket });
   }
 }
 
@@ -80,24 +91,12 @@ function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<Inc
       try {
         fence?.();
       } catch (error) {
-        reject(error as Error);
-        request.destroy();
+        request.destroy(error as Error);
       }
     });
     request.end(body);
   });
 }
-
-function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; isStale: boolean }): unknown {
-  if (error instanceof FencedError) return error;
-  if (asked.signal?.aborted === true) return asked.signal.reason;
-  if (how.timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
-  const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
-  if (how.isStale && staleCodes.has(code)) return new StaleSocketError(sentence(asked.server, message), code);
-  return connectionError(asked, code, message);
-}
-
-const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 const untrusted = 'its certificate is not signed by the CA of the credentials';
 const hints: Readonly<Record<string, string>> = {
@@ -108,37 +107,27 @@ const hints: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
 };
 
-function connectionError(asked: Exchange, code: string, cause: string): ConnectionError {
+function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; mayBeStale: boolean }): unknown {
+  if (error instanceof FencedError) return error;
+  if (asked.signal?.aborted === true) return asked.signal.reason;
+  if (how.timedOut)
+    return new ConnectionError(sentence(asked.server, `no answer within ${asked.timeoutMs / 1000} s`), 'TIMEOUT');
+  const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
   const hint = hints[code];
-  return new ConnectionError(sentence(asked.server, hint === undefined ? cause : `${cause}; ${hint}`), code);
+  const told = sentence(asked.server, hint === undefined ? message : `${message}; ${hint}`);
+  const isStale = how.mayBeStale && (code === 'ECONNRESET' || code === 'EPIPE');
+  return isStale ? new StaleSocketError(told, code) : new ConnectionError(told, code);
 }
 
-function sentence(server: URL, cause: string): string {
-  const port = server.port === '' ? (server.protocol === 'http:' ? '80' : '443') : server.port;
-  return `The API server at ${server.hostname}:${port} cannot be reached: ${cause}`;
-}
-
-async function* getBytes(
-  message: IncomingMessage,
-  explain: (error: unknown) => unknown,
-  releaseTimeout: () => void,
-): AsyncGenerator<Buffer, void, undefined> {
-  try {
-    for await (const chunk of message) yield chunk as Buffer;
-  } catch (error) {
-    throw explain(error);
-  } finally {
-    releaseTimeout();
-  }
+function sentence({ hostname, port, protocol }: URL, cause: string): string {
+  const usualPort = protocol === 'http:' ? '80' : '443';
+  return `The API server at ${hostname}:${port || usualPort} cannot be reached: ${cause}`;
 }
 
 /** Returns the texts of `Warning: 299 - "…"` headers (RFC 7234 §5.5). Other codes are from caches and proxies. */
 export function parseWarnings(headers: readonly string[]): string[] {
-  return headers.flatMap((header) =>
-    [...header.matchAll(/(?:^|[,\s])299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) =>
-      (match[1] ?? '').replace(/\\(.)/g, '$1'),
-    ),
-  );
+  const texts = headers.join().matchAll(/(?:^|[,\s])299 \S+ "((?:[^"\\]|\\.)*)"/g);
+  return [...texts].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));
 }
 
 /** Returns seconds. The API server sends a number, a proxy may send a date. */

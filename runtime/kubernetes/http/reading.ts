@@ -38,60 +38,41 @@ export async function* toLines(
   chunks: AsyncIterable<Buffer>,
   onSkipped: (bytes: number) => void,
 ): AsyncGenerator<string, void, undefined> {
-  const line = new Line(onSkipped);
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let giveBack: (() => void) | undefined;
+  const release = (): void => {
+    giveBack?.();
+    giveBack = undefined;
+  };
+  const add = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > bounds.lineBytes) {
+      pieces = [];
+      release();
+    } else if (piece.length > 0) pieces.push(piece);
+  };
+  function* end(): Generator<string> {
+    if (length > bounds.lineBytes) onSkipped(length);
+    else if (length > 0) yield toText(pieces);
+    pieces = [];
+    length = 0;
+    release();
+  }
   try {
     for await (const chunk of chunks) {
-      yield* line.endsIn(chunk);
-      await line.takeShare();
+      let from = 0;
+      for (let newline = chunk.indexOf(NEWLINE); newline >= 0; newline = chunk.indexOf(NEWLINE, from)) {
+        add(chunk.subarray(from, newline));
+        yield* end();
+        from = newline + 1;
+      }
+      add(chunk.subarray(from));
+      // Until the budget has room, nothing more of a long line is read.
+      if (length > bounds.freeBytes && length <= bounds.lineBytes) giveBack ??= await inFlight.take(bounds.lineBytes);
     }
   } finally {
-    line.release();
-  }
-}
-
-class Line {
-  private length = 0;
-  private pieces: Buffer[] = [];
-  private giveBack: (() => void) | undefined;
-
-  constructor(private readonly onSkipped: (bytes: number) => void) {}
-
-  *endsIn(chunk: Buffer): Generator<string> {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      this.add(chunk.subarray(from, end));
-      const text = this.end();
-      if (text !== '') yield text;
-      this.release();
-      from = end + 1;
-    }
-    this.add(chunk.subarray(from));
-  }
-
-  private add(piece: Buffer): void {
-    this.length += piece.length;
-    if (this.length > bounds.lineBytes) {
-      this.pieces = [];
-      this.release();
-    } else if (piece.length > 0) this.pieces.push(piece);
-  }
-
-  /** Until the budget has room, nothing more of a long line is read. */
-  async takeShare(): Promise<void> {
-    if (this.length <= bounds.freeBytes || this.length > bounds.lineBytes) return;
-    this.giveBack ??= await inFlight.take(bounds.lineBytes);
-  }
-
-  private end(): string {
-    if (this.length > bounds.lineBytes) this.onSkipped(this.length);
-    const text = toText(this.pieces);
-    [this.pieces, this.length] = [[], 0];
-    return text;
-  }
-
-  release(): void {
-    this.giveBack?.();
-    this.giveBack = undefined;
+    release();
   }
 }
 

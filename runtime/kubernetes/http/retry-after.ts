@@ -31,12 +31,12 @@ const maxWaits: Readonly<Record<Pool, number>> = { work: 48_000, standing: 15_00
  */
 export function retryAfterMs(error: unknown, request: Repetition, { attempts, waitedMs, random }: RetryContext) {
   if (error instanceof StaleSocketError) return isRepeatable(request) && attempts === 1 ? 0 : undefined;
-  if (!(error instanceof ApiError) || !isThrottled(error)) return undefined;
+  if (!(error instanceof ApiError) || !isThrottled(error) || attempts >= MAX_THROTTLED_ATTEMPTS) return undefined;
   const afterMs = Math.max(error.retryAfterSeconds ?? 1, 0.1) * 1_000 * (1 + random / 2);
-  return waitedMs + afterMs > getMaxWaitMs(request) || attempts >= MAX_THROTTLED_ATTEMPTS ? undefined : afterMs;
+  return waitedMs + afterMs > getMaxWaitMs(request) ? undefined : afterMs;
 }
 
-const getMaxWaitMs = ({ pool = 'work', maxWaitMs = maxWaits[pool] }: Repetition): number => maxWaitMs;
+const getMaxWaitMs = ({ pool = 'work', maxWaitMs }: Repetition): number => maxWaitMs ?? maxWaits[pool];
 
 const isThrottled = ({ status, retryAfterSeconds }: ApiError): boolean =>
   status === 429 || (status === 503 && retryAfterSeconds !== undefined);
