@@ -56,7 +56,7 @@ describe('Kubernetes events and object versions', () => {
     for (const { ref } of collected) {
       const at = { ...ref, namespace, name: 'app' };
       await testCluster.client.patch(at, { kind: 'merge', body: { metadata: { annotations: { changed: 'yes' } } } });
-      await testCluster.client.delete(at, { propagation: 'Background' });
+      await testCluster.client.delete(at, { propagationPolicy: 'Background' });
     }
     for (const { ref } of collected)
       await eventually(() => {

@@ -80,7 +80,7 @@ async function chain(client: Client, leaving: readonly Found[], last: Found): Pr
   await sleep(SETTLE_MS);
   for (const { ref, metadata } of leaving)
     await client
-      .delete(ref, { propagation: 'Foreground', preconditions: { uid: metadata.uid } })
+      .delete(ref, { propagationPolicy: 'Foreground', preconditions: { uid: metadata.uid } })
       .catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
 }

@@ -5,6 +5,7 @@ import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { startApiProxy } from '../../../sandbox/faults/api-proxy.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { eventDetails } from '../../../sandbox/testing/event-details.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { createTemporaryFolder } from '../../../sandbox/testing/temporary-folder.ts';
@@ -162,7 +163,7 @@ describe('writes', () => {
     await cluster.client.create(kinds.customResourceDefinitions, boxDefinition);
     const boxes = { group: 'test.example', version: 'v1', plural: 'boxes' };
     const box = { apiVersion: 'test.example/v1', kind: 'Box', metadata: { name: 'b' }, deep: { unheard: ['of', 1.5] } };
-    const { object } = await retried(() => client.create(boxes, box));
+    const { object } = await eventually(() => client.create(boxes, box));
     const labels = { seen: 'yes' };
     await client.update({ ...boxes, name: 'b' }, { ...object, metadata: { ...object.metadata, labels } });
     const stored = await client.get({ ...boxes, name: 'b' });
@@ -206,9 +207,8 @@ describe('lists', () => {
     const labels = { test: what };
     const before = skipped.length;
     for (const each of [configMap(`${what}-a`), object, configMap(`${what}-c`)]) {
-      const sent = client.create(
-        ...([configMaps, { ...each, metadata: { ...each.metadata, labels } }, { metadataOnly: true }] as const),
-      );
+      const manifest = { ...each, metadata: { ...each.metadata, labels } };
+      const sent = client.create(configMaps, manifest, { metadataOnly: true });
       // The answer is too large to read, too.
       await (each === object && what === 'metadata' ? sent.catch(() => undefined) : sent);
     }
@@ -281,13 +281,14 @@ describe('a server that is too busy', () => {
     const codes: number[] = [];
     const throttled = connectTo(cluster, { as: 'busy', onRequest: ({ code }) => codes.push(code) });
     const read = () => createClient(throttled).pages(kinds.namespaces).next();
-    await retried(async () => {
+    const answerAll = async (): Promise<void> => {
       const started = performance.now();
       const answers = await Promise.all(Array.from({ length: 16 }, read));
       expect(answers.every(({ value }) => value !== undefined && value.items.length > 0)).toBe(true);
       expect(codes).toContain(429);
       expect(performance.now() - started).toBeGreaterThan(1_000);
-    });
+    };
+    await eventually(answerAll, { timeoutMs: 60_000 });
     throttled.close();
   });
 });
@@ -301,7 +302,10 @@ describe('errors', () => {
 
   it('lead to new credentials once if the server refuses them', async () => {
     let asked = 0;
-    const expiring = () => ((asked += 1) > 1 ? authorization() : Promise.resolve('Bearer expired'));
+    const expiring = () => {
+      asked += 1;
+      return asked > 1 ? authorization() : Promise.resolve('Bearer expired');
+    };
     const own = { server: new URL(cluster.server), ca: () => cluster.ca, authorization: expiring };
     const renewing = createTransport(own, { userAgent: 'test' });
     expect((await createClient(renewing).pages(kinds.namespaces).next()).value?.items).not.toEqual([]);
@@ -372,18 +376,6 @@ describe('errors', () => {
     expect(await rejection(client.get(configMaps))).toBeInstanceOf(TypeError);
   });
 });
-
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    const outcome = await attempt().then(
-      (value) => ({ value }),
-      (error: unknown) => ({ error }),
-    );
-    if ('value' in outcome) return outcome.value;
-    if (tries === 100) throw outcome.error;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 const boxDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -27,8 +27,8 @@ type Patch =
 
 interface DeleteOptions {
   /** If the object has another uid, the request fails with a Conflict. */
-  readonly preconditions?: { readonly uid?: string | undefined } | undefined;
-  readonly propagation?: 'Background' | 'Foreground' | undefined;
+  readonly preconditions?: { readonly uid?: string | undefined };
+  readonly propagationPolicy?: 'Background' | 'Foreground';
 }
 
 /** Throws as Transport.request does. Each ref needs a name, except those of `pages` and `create`. */
@@ -75,12 +75,12 @@ export function createClient(transport: Transport): Client {
       write(transport, { method: 'PUT', path: objectPath(ref), body: object }, options),
     patch: (ref, patch, options = {}) =>
       write(transport, { method: 'PATCH', path: objectPath(ref), ...getPatch(patch) }, options),
-    async delete(ref, { preconditions, propagation } = {}) {
+    async delete(ref, options = {}) {
       await transport.request({
         method: 'DELETE',
         path: objectPath(ref),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: propagation },
-        repeatable: preconditions?.uid !== undefined,
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', ...options },
+        repeatable: options.preconditions?.uid !== undefined,
       });
     },
   };
@@ -118,19 +118,16 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-const toCall = ({ signal, pool, timeoutMs, maxWaitMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
-  signal,
-  pool,
-  timeoutMs,
-  maxWaitMs,
+const toCall = ({ metadataOnly, ...call }: ReadOptions): Partial<ApiRequest> => ({
+  ...call,
   accept: metadataOnly === true ? metadataType : undefined,
 });
 
 async function write(transport: Transport, request: ApiRequest, options: WriteOptions): Promise<Written> {
-  const { dryRun, fieldManager, fieldValidation } = options;
+  const { dryRun, fieldManager, fieldValidation, ...call } = options;
   const { body, warnings } = await transport.request({
     ...request,
-    ...toCall(options),
+    ...toCall(call),
     query: { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation },
     repeatable: dryRun === true || request.repeatable,
   });

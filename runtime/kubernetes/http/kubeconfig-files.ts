@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 
 /** Merges as kubectl does: the first file that has a name or a current context wins. In the library, the last one does. */
-export function mergeFiles(create: () => KubeConfig, files: readonly string[]): KubeConfig {
+export function mergeFiles(files: readonly string[]): KubeConfig {
   const all = files.map((file) => {
-    const config = create();
+    const config = new KubeConfig();
     config.loadFromFile(file);
     return config;
   });
-  const merged = create();
+  const merged = new KubeConfig();
   merged.loadFromOptions({
     clusters: firstOfName(all.flatMap(({ clusters }) => clusters)),
     users: firstOfName(all.flatMap(({ users }) => users)),
@@ -34,17 +34,18 @@ interface Entry {
 /** Adds the token of a file to the current user. The library ignores it, and keys that would make it another user. */
 export function completeUser(config: KubeConfig, files: readonly string[]): void {
   const current = config.getCurrentUser();
+  if (current === null) return;
   for (const file of files) {
     const { users } = parse(readFileSync(file, 'utf8')) as { readonly users?: readonly Entry[] | null };
-    const found = users?.find(({ name }) => name === current?.name);
-    if (current === null || found === undefined) continue;
+    const found = users?.find(({ name }) => name === current.name);
+    if (found === undefined) continue;
     const { tokenFile, ...user } = found.user ?? {};
     const subject = `The user '${found.name}' of ${file}`;
     const key = unsupported.find((each) => each in user);
     if (key !== undefined)
       throw new ConfigError([`${subject} sets ${key}, which this program does not support. Pass another context.`]);
-    const token = typeof tokenFile === 'string' ? readToken(resolve(dirname(file), tokenFile), subject) : undefined;
-    if (token !== undefined) config.users = [{ ...current, token }];
+    if (typeof tokenFile === 'string')
+      config.users = [{ ...current, token: readToken(resolve(dirname(file), tokenFile), subject) }];
     return;
   }
 }

@@ -31,29 +31,29 @@ const kubeconfig = {
 
 describe('fromKubeconfig', () => {
   const directory = createTemporaryFolder();
-  const path = () => join(directory, 'config');
-  beforeAll(() => writeFile(path(), JSON.stringify(kubeconfig)));
+  const written = async (name: string, changes: object): Promise<string> => {
+    const file = join(directory, name);
+    await writeFile(file, JSON.stringify({ ...kubeconfig, ...changes }));
+    return file;
+  };
+  const path = join(directory, 'config');
+  beforeAll(() => written('config', {}));
 
   it('says that a file without a current context has none [F83]', async () => {
-    const file = join(directory, 'no-context');
-    const { 'current-context': _current, ...rest } = kubeconfig;
-    await writeFile(file, JSON.stringify(rest));
-    await expect(fromKubeconfig({ path: file })).rejects.toThrow(
-      /sets no current context\. Its contexts: staging, plugin/,
-    );
+    const path = await written('no-context', { 'current-context': undefined });
+    await expect(fromKubeconfig({ path })).rejects.toThrow(/sets no current context\. Its contexts: staging, plugin/);
   });
 
   it('names the program that a login needs and that is not installed [F83]', async () => {
-    const file = join(directory, 'no-plugin');
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws-nope', interactiveMode: 'Never' };
-    await writeFile(file, JSON.stringify({ ...kubeconfig, users: [{ name: 'exec', user: { exec } }] }));
-    await expect(fromKubeconfig({ path: file, context: 'plugin' })).rejects.toThrow(
+    const path = await written('no-plugin', { users: [{ name: 'exec', user: { exec } }] });
+    await expect(fromKubeconfig({ path, context: 'plugin' })).rejects.toThrow(
       /needs the program 'aws-nope', which is not installed or not in PATH/,
     );
   });
 
   it('uses the current context', async () => {
-    const connection = await fromKubeconfig({ path: path() });
+    const connection = await fromKubeconfig({ path });
     expect(connection).toMatchObject({ serverName: 'inner', namespace: 'shop', insecure: false });
     expect(connection.server.href).toBe('https://c.example:6443/k8s');
     expect(connection.headers).toEqual({ 'Impersonate-User': 'someone' });
@@ -61,12 +61,12 @@ describe('fromKubeconfig', () => {
   });
 
   it('runs the plugin of a cloud', async () => {
-    const connection = await fromKubeconfig({ path: path(), context: 'plugin' });
+    const connection = await fromKubeconfig({ path, context: 'plugin' });
     expect(await connection.authorization()).toBe('Bearer from-the-plugin');
   });
 
   it('lists the contexts that exist', () =>
-    expect(fromKubeconfig({ path: path(), context: 'production' })).rejects.toThrow(
+    expect(fromKubeconfig({ path, context: 'production' })).rejects.toThrow(
       /has no context 'production'\. Its contexts: staging, plugin\./,
     ));
 
@@ -84,18 +84,12 @@ describe('fromKubeconfig', () => {
     await expect(fromKubeconfig({ path })).rejects.toThrow(`sets ${key}, which this program does not support`);
   });
 
-  const written = async (name: string, changes: object): Promise<string> => {
-    const file = join(directory, name);
-    await writeFile(file, JSON.stringify({ ...kubeconfig, ...changes }));
-    return file;
-  };
-
   describe('with several files in KUBECONFIG', () => {
     it('takes the context and each name from the first that has it, as kubectl does', async () => {
       const clusters = [{ name: 'c', cluster: { server: 'https://production.example' } }];
       const contexts = [{ name: 'production', context: { cluster: 'c', user: 'static' } }];
       const second = await written('second', { 'current-context': 'production', clusters, contexts });
-      const listed = [join(directory, 'none'), path(), second].join(delimiter);
+      const listed = [join(directory, 'none'), path, second].join(delimiter);
       expect((await fromKubeconfig({ listed })).server.href).toBe('https://c.example:6443/k8s');
       expect((await fromKubeconfig({ listed, context: 'production' })).server.href).toBe('https://c.example:6443/k8s');
     });

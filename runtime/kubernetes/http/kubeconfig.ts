@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
+import { completeUser, mergeFiles } from './kubeconfig-files.ts';
 
 interface KubeconfigSource {
   readonly path?: string | undefined;
@@ -12,15 +13,13 @@ interface KubeconfigSource {
   readonly context?: string | undefined;
 }
 
-/** Loads libraries only here, because they take 60 MB of memory (docs/contributing/adr/0003). */
+/** Throws a ConfigError. */
 export async function fromKubeconfig({ path, listed = '', context }: KubeconfigSource): Promise<Connection> {
-  const { KubeConfig: Library } = await import('@kubernetes/client-node');
-  const { completeUser, mergeFiles } = await import('./kubeconfig-files.ts');
   const files = path === undefined ? defaultFiles(listed) : [path];
   const origin = files.join(delimiter);
   let config: KubeConfig;
   try {
-    config = mergeFiles(() => new Library(), files);
+    config = mergeFiles(files);
   } catch (error) {
     throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
   }

@@ -42,23 +42,16 @@ export async function* listPages(
   options: ListOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const { limit = 500, maxPages = Infinity } = options;
-  let size = limit;
-  let next: string | undefined;
+  let query: PageQuery = { limit, continue: undefined };
   let pages = 0;
   do {
-    const answer = await readPage(transport, ref, options, { limit: size, continue: next });
-    if (answer === 'too large') {
-      size = Math.floor(size / 2);
-      continue;
-    }
-    const { page, bytes } = answer;
-    size = nextPageSize(size, bytes, limit);
+    const { body, bytes, size } = await readPage(transport, ref, options, query);
     // Some servers send null for an empty list. The answer that resumes an expired list has no items.
-    if (page.items !== undefined)
-      yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion, bytes };
-    next = page.metadata.continue ?? '';
+    if (body.items !== undefined)
+      yield { items: (body.items ?? []).map(named(body)), resourceVersion: body.metadata.resourceVersion, bytes };
+    query = { limit: nextPageSize(size, bytes, limit), continue: body.metadata.continue ?? '' };
     pages += 1;
-  } while (next !== '' && pages < maxPages);
+  } while (query.continue !== '' && pages < maxPages);
 }
 
 interface PageQuery {
@@ -66,26 +59,28 @@ interface PageQuery {
   readonly continue: string | undefined;
 }
 
+/** Reads fewer objects if they are too large for one page. `size` is the maximum that was asked for. */
 async function readPage(
   transport: Transport,
   ref: ResourceRef,
   options: ListOptions,
   page: PageQuery,
-): Promise<{ readonly page: ListBody; readonly bytes: number } | 'too large'> {
+): Promise<{ readonly body: ListBody; readonly bytes: number; readonly size: number }> {
   const { labelSelector, fieldSelector, signal, pool, timeoutMs, maxWaitMs, maxBytes } = options;
+  const size = page.limit;
+  const path = resourcePath(ref);
   const accept = options.metadataOnly === true ? metadataListType : undefined;
   const query = { ...page, labelSelector, fieldSelector };
   try {
-    const path = resourcePath(ref);
     const call = { signal, pool, timeoutMs, maxWaitMs, maxBytes };
-    const answer = await transport.request({ method: 'GET', path, query, accept, ...call });
-    return { page: answer.body as ListBody, bytes: answer.bytes };
+    const { body, bytes } = await transport.request({ method: 'GET', path, query, accept, ...call });
+    return { body: body as ListBody, bytes, size };
   } catch (error) {
     if (!(error instanceof AnswerTooLargeError) || maxBytes !== undefined)
-      return { page: resumed(error, options), bytes: 0 };
-    if (page.limit > 1) return 'too large';
-    transport.skipped(resourcePath(ref), error.maxBytes);
-    return { page: withoutItems(error), bytes: error.maxBytes };
+      return { body: resumed(error, options), bytes: 0, size };
+    if (size > 1) return readPage(transport, ref, options, { ...page, limit: Math.floor(size / 2) });
+    transport.skipped(path, error.maxBytes);
+    return { body: withoutItems(error), bytes: error.maxBytes, size };
   }
 }
 
