@@ -26,8 +26,8 @@ async function scrapes(
   verdict: Verdict,
   telemetryProxy: RequestListener = (_asked, answer) => void answer.end('otel 1\n'),
 ) {
-  const telemetryProxyPort = await serve(telemetryProxy);
-  return serve(scrapeListener({ registry, telemetryProxyPort, access: { judge: () => Promise.resolve(verdict) } }));
+  const config = { telemetryMetricsPort: await serve(telemetryProxy) };
+  return serve(scrapeListener({ config, registry, access: { judge: () => Promise.resolve(verdict) } }));
 }
 
 /** `fetch` would normalize the path. */
@@ -72,9 +72,8 @@ describe('a scrape', () => {
 
 describe("the telemetry proxy's metrics", () => {
   it('are replaced by a sentence if it is down, or answers otherwise', async () => {
-    const down = await serve(
-      scrapeListener({ registry, telemetryProxyPort: 1, access: { judge: () => Promise.resolve(undefined) } }),
-    );
+    const access = { judge: () => Promise.resolve(undefined) };
+    const down = await serve(scrapeListener({ config: { telemetryMetricsPort: 1 }, registry, access }));
     const failing = await scrapes(undefined, (_asked, answer) => void answer.writeHead(500).end('a secret'));
     for (const port of [down, failing])
       expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({

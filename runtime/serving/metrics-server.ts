@@ -6,22 +6,24 @@ import { paths } from '../contract.ts';
 import type { Pair } from '../certificates/serve-certificate.ts';
 import { getLocal, upToLimit } from './get-local.ts';
 import { serveTls, type TlsServer } from './tls-server.ts';
-import { serveMetrics, writeMetrics, type MetricsRegistry } from './health.ts';
+import { MAX_CONNECTIONS, serveHttp } from './http-server.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 
-interface MetricsServerOptions extends Omit<ScrapeOptions, 'telemetryProxyPort'> {
-  readonly config: Pick<RuntimeConfig, 'metricsSecure' | 'metricsPort' | 'listenAddress' | 'telemetryMetricsPort'>;
+interface Registry {
+  readonly metrics: () => Promise<string>;
+  readonly contentType: string;
 }
 
 interface ScrapeOptions {
-  readonly registry: MetricsRegistry;
-  /** The port of the telemetry proxy's metrics on loopback. */
-  readonly telemetryProxyPort: number;
+  /** The telemetry proxy serves its metrics on loopback. */
+  readonly config: Pick<RuntimeConfig, 'telemetryMetricsPort'>;
+  readonly registry: Registry;
   readonly access: Pick<ScrapeAccess, 'judge'>;
 }
 
-/** Prometheus keeps one connection to each replica. */
-const MAX_CONNECTIONS = 64;
+interface MetricsServerOptions extends ScrapeOptions {
+  readonly config: Pick<RuntimeConfig, 'metricsSecure' | 'metricsPort' | 'listenAddress' | 'telemetryMetricsPort'>;
+}
 
 /** With `metrics.secure`, clients with access get all metrics over TLS. Otherwise every client gets the manager's. */
 export class MetricsServer {
@@ -37,34 +39,45 @@ export class MetricsServer {
   }
 
   readonly run = async (signal: AbortSignal): Promise<void> => {
-    const { config, registry, access } = this.options;
+    const { config, registry } = this.options;
     const where = { port: config.metricsPort, host: config.listenAddress };
-    if (!config.metricsSecure) return serveMetrics({ ...where, registry, signal });
-    const listener = scrapeListener({ registry, access, telemetryProxyPort: config.telemetryMetricsPort });
-    this.server = serveTls(listener, { ...where, purpose: 'metrics', mostConnections: MAX_CONNECTIONS });
-    await this.server.listening;
+    if (!config.metricsSecure) return serveHttp(openListener(registry), where, 'metrics', signal);
+    this.server = await serveTls(scrapeListener(this.options), where, 'metrics', MAX_CONNECTIONS);
     if (this.pair !== undefined) this.server.useCertificate(this.pair);
     await aborted(signal);
     await this.server.close(0, 1);
   };
 }
 
-export function scrapeListener({ registry, telemetryProxyPort, access }: ScrapeOptions): RequestListener {
-  const sources: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
-    [paths.metrics]: (response) => writeMetrics(registry, response),
-    [paths.telemetryProxyMetrics]: (response) => relay(telemetryProxyPort, response),
+const openListener =
+  (registry: Registry): RequestListener =>
+  ({ url }, response) => {
+    if (url === paths.metrics) void writeMetrics(registry, response);
+    else response.writeHead(404).end('not found');
   };
+
+export function scrapeListener({ config, registry, access }: ScrapeOptions): RequestListener {
+  const sources = new Map<string, (response: ServerResponse) => Promise<void>>([
+    [paths.metrics, (response) => writeMetrics(registry, response)],
+    [paths.telemetryProxyMetrics, (response) => relay(config.telemetryMetricsPort, response)],
+  ]);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { url = '', method, headers, socket } = request;
-    const source = Object.hasOwn(sources, url) ? sources[url] : undefined;
+    const source = sources.get(url);
     if (source === undefined)
-      return refuse(response, 404, `no metrics at this path; get ${Object.keys(sources).join(' or ')}`);
+      return refuse(response, 404, `no metrics at this path; get ${[...sources.keys()].join(' or ')}`);
     if (method !== 'GET') return refuse(response, 405, 'metrics are read-only; send a GET');
     const refusal = await access.judge(headers.authorization, socket.remoteAddress);
     await (refusal === undefined ? source(response) : refuse(response, refusal.status, refusal.message));
   };
   return (request, response) => void answer(request, response).catch(() => response.destroy());
 }
+
+const writeMetrics = (registry: Registry, response: ServerResponse): Promise<void> =>
+  registry.metrics().then(
+    (text) => void response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+    () => void response.writeHead(500).end('cannot collect metrics; see the log of the operator'),
+  );
 
 const furtherHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'Bearer' },

@@ -8,14 +8,12 @@ function accessTo(answer: (token: string) => Promise<Verdict>) {
   const asked: string[] = [];
   const log: string[] = [];
   let time = 0;
-  const access = new ScrapeAccess({
-    ask: (token) => {
-      asked.push(token);
-      return answer(token);
-    },
-    logger: pino({}, { write: (line: string) => log.push(line) }),
-    now: () => time,
-  });
+  const ask = (token: string): Promise<Verdict> => {
+    asked.push(token);
+    return answer(token);
+  };
+  const logger = pino({}, { write: (line: string) => log.push(line) });
+  const access = new ScrapeAccess({ ask, logger }, () => time);
   const pass = (ms: number) => (time += ms);
   const judge = (token: string, client = token) => access.judge(`Bearer ${token}`, client);
   return { asked, log, pass, judge, access };
@@ -134,11 +132,10 @@ describe('unknown tokens', () => {
   it('are checked for one client one at a time and twice a second, so the others have places', async () => {
     let answers: (() => void)[] = [];
     const { judge, pass } = accessTo(() => new Promise((resolve) => answers.push(() => resolve(undefined))));
-    const flood = () => Array.from({ length: 50 }, () => judge(`token-${(sent += 1)}`, 'attacker'));
-    let sent = 0;
     const statuses: number[] = [];
-    while (statuses.length < 4 * 51) {
-      const sentNow = [...flood(), judge(`renewed-${sent}`, 'scraper')];
+    for (let round = 0; round < 4; round += 1) {
+      const flood = Array.from({ length: 50 }, (_, index) => judge(`token-${round}-${index}`, 'attacker'));
+      const sentNow = [...flood, judge(`renewed-${round}`, 'scraper')];
       answers.forEach((answer) => answer());
       answers = [];
       statuses.push(...(await Promise.all(sentNow)).map(getStatus));

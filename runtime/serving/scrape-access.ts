@@ -8,7 +8,7 @@ import { resourcePath } from '../kubernetes/http/paths.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { printable } from '../wording/printable.ts';
 
-export interface Refusal {
+interface Refusal {
   readonly status: 401 | 403 | 503;
   readonly message: string;
 }
@@ -20,8 +20,6 @@ interface ScrapeAccessOptions {
   /** Rejects if the API server does not answer. */
   readonly ask: (token: string) => Promise<Verdict>;
   readonly logger: Logger;
-  /** Milliseconds. */
-  readonly now?: () => number;
 }
 
 /** A revoked right or an expired token works for this time: two scrapes of most Prometheus servers. */
@@ -50,17 +48,18 @@ const unasked: Refusal = {
 
 /** Asks the API server, and caches the digest of a token that is allowed. */
 export class ScrapeAccess {
-  private readonly now: () => number;
   /** The time until which each is allowed without another check. */
   private readonly allowed = new Map<string, number>();
   private readonly asked = new Map<string, Promise<Verdict>>();
   /** Checks of unknown tokens that began within the last second, or have no answer. */
-  private strangers: readonly Check[] = [];
+  private strangers: Check[] = [];
   private problem = '';
 
-  constructor(private readonly options: ScrapeAccessOptions) {
-    this.now = options.now ?? Date.now;
-  }
+  /** `now` returns milliseconds. */
+  constructor(
+    private readonly options: ScrapeAccessOptions,
+    private readonly now = Date.now,
+  ) {}
 
   /** `client` is its address. */
   async judge(authorization: string | undefined, client: string | undefined): Promise<Verdict> {
@@ -85,10 +84,9 @@ export class ScrapeAccess {
   private hasPlace(key: string, client: string | undefined): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter(({ at, key: own }) => time - at < 1_000 || this.asked.has(own));
-    const all = this.strangers;
     const own = this.strangers.filter((each) => each.client === client);
-    if (this.isFull(all, MAX_DENIED) || this.isFull(own, MAX_DENIED.ofClient)) return false;
-    this.strangers = [...all, { at: time, key, client }];
+    if (this.isFull(this.strangers, MAX_DENIED) || this.isFull(own, MAX_DENIED.ofClient)) return false;
+    this.strangers.push({ at: time, key, client });
     return true;
   }
 
@@ -131,8 +129,7 @@ export const tokenReviewer =
       const { body } = await transport.request({ method: 'POST', path, body: asked, repeatable: true, signal });
       return (body as { readonly status?: unknown }).status ?? {};
     };
-    const spec = { token };
-    const review = await ask('authentication.k8s.io', 'tokenreviews', 'TokenReview', spec);
+    const review = await ask('authentication.k8s.io', 'tokenreviews', 'TokenReview', { token });
     const { authenticated, user = {} } = review as DeepPartial<api.V1TokenReviewStatus>;
     if (authenticated !== true) return unknown;
     const { username = '', uid, groups, extra } = user;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { Agent, request } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
 import { serveTls, type TlsServer } from './tls-server.ts';
@@ -22,9 +23,10 @@ afterEach(async () => {
 });
 
 async function serve(mostConnections: number, app: RequestListener): Promise<number> {
-  server = serveTls(app, { port: 0, host: '127.0.0.1', purpose: 'the webhook', mostConnections });
+  const [port = 0] = await freePorts(1);
+  server = await serveTls(app, { port, host: '127.0.0.1' }, 'the webhook', mostConnections);
   server.useCertificate({ cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) });
-  return server.listening;
+  return port;
 }
 
 interface Answered {

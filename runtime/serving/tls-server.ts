@@ -1,14 +1,11 @@
 import { createServer } from 'node:https';
 import type { RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pair } from '../certificates/serve-certificate.ts';
-import { Connections, requestBounds } from './connections.ts';
+import { limitConnections, requestBounds } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 export interface TlsServer {
-  /** Rejects with a sentence for the user if the port cannot be bound. */
-  readonly listening: Promise<number>;
   /** Open connections keep their pair. Throws on a pair that does not fit. */
   useCertificate(pair: Pair): void;
   /**
@@ -22,30 +19,27 @@ export interface TlsServer {
 const KEEP_ALIVE_MS = 100_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-interface TlsServerOptions extends Where {
-  /** For error messages, e.g. `the webhook`. */
-  readonly purpose: string;
-  readonly mostConnections: number;
-}
-
-/** Without a certificate, handshakes fail. */
-export function serveTls(app: RequestListener, options: TlsServerOptions): TlsServer {
+/** Resolves when it listens. Rejects with a sentence for the user if it cannot. Without a certificate, handshakes fail. */
+export async function serveTls(
+  app: RequestListener,
+  where: Where,
+  purpose: string,
+  mostConnections: number,
+): Promise<TlsServer> {
   let isDraining = false;
-  const connections = new Connections(options.mostConnections);
   const bounds = {
     ...requestBounds,
     handshakeTimeout: requestBounds.headersTimeout,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {
-    connections.follow(request, response);
     if (isDraining) response.setHeader('Connection', 'close');
     app(request, response);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.on('connection', (socket: Socket) => connections.add(socket));
+  const closeConnections = limitConnections(server, mostConnections);
+  await listen(server, where, purpose);
   return {
-    listening: listen(server, options, options.purpose),
     useCertificate({ cert, key }) {
       server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
     },
@@ -54,7 +48,7 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
       await sleep(drainSeconds * 1000);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const deadline = setTimeout(() => connections.closeAll(), graceSeconds * 1000);
+      const deadline = setTimeout(closeConnections, graceSeconds * 1000);
       await closed;
       clearTimeout(deadline);
     },

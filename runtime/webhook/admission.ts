@@ -42,13 +42,8 @@ export class AdmissionServer {
   /** Rejects with a sentence if the port is not free. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const { config, metrics, logger, certificate, onCertificate } = this.options;
-    const server = serveTls(this.app(), {
-      port: config.webhookPort,
-      host: config.listenAddress,
-      purpose: 'the webhook',
-      mostConnections: MAX_CONNECTIONS,
-    });
-    await server.listening;
+    const where = { port: config.webhookPort, host: config.listenAddress };
+    const server = await serveTls(this.app(), where, 'the webhook', MAX_CONNECTIONS);
     this.hasCertificate = followCertificate({
       ...certificate(signal),
       use: (pair, { notAfter, renewalDueAt }) => {
