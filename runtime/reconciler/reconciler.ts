@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
-import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
+import type { ListWatchHandler } from '../kubernetes/watch/watch-position.ts';
 import { isInjecting } from '../lumigo/lumigo-store.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';

@@ -193,8 +193,10 @@ describe('one candidate', () => {
     const leader = stand('busy', { transport: transportTo(new URL(proxy.server).port) });
     await leads(leader);
     let refusals = 0;
-    proxy.interfere = ({ isWrite }) =>
-      isWrite && (refusals += 1) <= 2 ? { answer: 429, retryAfterSeconds: 10 } : undefined;
+    proxy.interfere = ({ isWrite }) => {
+      if (isWrite) refusals += 1;
+      return isWrite && refusals <= 2 ? { answer: 429, retryAfterSeconds: 10 } : undefined;
+    };
     await eventually(() => expect(refusals).toBeGreaterThan(3), WAIT);
     expect(leader.terms).toMatchObject([{ until: Infinity }]);
   });

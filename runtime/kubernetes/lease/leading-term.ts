@@ -65,6 +65,7 @@ type EndCause = 'stopped' | 'failed' | 'lost';
 
 class Term {
   private readonly ending = new AbortController();
+  readonly signal = this.ending.signal;
   private deadline: NodeJS.Timeout | undefined;
   private lease: Lease;
   private renewedAt: number;
@@ -74,10 +75,6 @@ class Term {
     this.lease = options.lease;
     this.renewedAt = options.takenAt;
     this.arm();
-  }
-
-  get signal(): AbortSignal {
-    return this.ending.signal;
   }
 
   /** The time until the term ends unless it is renewed, which is well before the Lease expires for the others. */
@@ -145,16 +142,14 @@ class Term {
   }
 }
 
-function startWork(options: TermOptions, term: Term): Promise<void> {
+async function startWork(options: TermOptions, term: Term): Promise<void> {
   const { onStartedLeading, previousRenewTime, logger, name } = options;
   const { signal } = term;
-  const fence = (): void => term.throwIfOver();
-  // An error before the first `await` must end the term too, and not the election.
-  return Promise.resolve()
-    .then(() => onStartedLeading({ signal, fence, previousRenewTime }))
-    .catch((error: unknown) => {
-      if (signal.aborted) return;
-      logger?.error({ lease: name, problem: describeError(error) }, 'leader work failed, releasing the lease');
-      term.end('failed');
-    });
+  try {
+    await onStartedLeading({ signal, fence: () => term.throwIfOver(), previousRenewTime });
+  } catch (error) {
+    if (signal.aborted) return;
+    logger?.error({ lease: name, problem: describeError(error) }, 'leader work failed, releasing the lease');
+    term.end('failed');
+  }
 }

@@ -37,7 +37,8 @@ export class EventQueue {
   private readonly waiting: (() => void)[] = [];
   private size = 0;
   private running = 0;
-  private term: { readonly post: Post } | undefined;
+  /** Undefined between two terms. */
+  private post: Post | undefined;
 
   constructor(private readonly options: EventQueueOptions) {}
 
@@ -68,24 +69,24 @@ export class EventQueue {
 
   /** Posts until the signal is aborted, then for at most 2 s. */
   async run(signal: AbortSignal, post: Post): Promise<void> {
-    this.term = { post };
+    this.post = post;
     for (const wake of this.waiting.splice(0)) wake();
     await aborted(signal);
     const deadline = performance.now() + FLUSH_MS;
     const isAnyPending = () => [...this.queues.keys()].some((namespace) => this.pending(namespace) > 0);
     while (isAnyPending() && performance.now() < deadline) await sleep(POLL_MS);
-    this.term = undefined;
+    this.post = undefined;
   }
 
   private async drain(namespace: string, queue: NamespaceQueue): Promise<void> {
     while (queue.events.size > 0) {
-      const { term } = this;
-      if (term === undefined || this.running >= MAX_CONCURRENT)
+      const { post } = this;
+      if (post === undefined || this.running >= MAX_CONCURRENT)
         await new Promise<void>((wake) => this.waiting.push(wake));
       else {
         // After a failure, one event shows if the namespace accepts events again.
         const objects = [...queue.events.keys()].slice(0, queue.failures > 0 ? 1 : MAX_CONCURRENT - this.running);
-        const errors = await Promise.all(objects.map((uid) => this.send(queue, uid, term.post)));
+        const errors = await Promise.all(objects.map((uid) => this.send(queue, uid, post)));
         const error = errors.find((each) => each !== undefined);
         if (error !== undefined) await this.failed(namespace, queue, error);
       }
@@ -109,7 +110,7 @@ export class EventQueue {
       if (events.length === 0) queue.events.delete(uid);
       return undefined;
     } catch (error) {
-      return this.term?.post === post ? error : undefined;
+      return this.post === post ? error : undefined;
     } finally {
       this.running -= 1;
       this.waiting.shift()?.();

@@ -30,11 +30,10 @@ export async function patchAndDisown(
 }
 
 /** Only server-side apply asks who owns a field. The last entry is removed first, because the others move. */
-const getRemovals = ({ managedFields = [] }: ObjectMeta): PatchOperation[] =>
-  managedFields.every(({ operation }) => operation !== 'Apply')
-    ? []
-    : managedFields
-        .flatMap(({ manager }, index) =>
-          manager === fieldManager ? ({ op: 'remove', path: `/metadata/managedFields/${index}` } as const) : [],
-        )
-        .reverse();
+function getRemovals({ managedFields = [] }: ObjectMeta): PatchOperation[] {
+  const removals: PatchOperation[] = [];
+  if (managedFields.every(({ operation }) => operation !== 'Apply')) return removals;
+  for (const [index, { manager }] of managedFields.entries())
+    if (manager === fieldManager) removals.unshift({ op: 'remove', path: `/metadata/managedFields/${index}` });
+  return removals;
+}

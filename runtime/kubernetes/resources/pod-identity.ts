@@ -41,7 +41,8 @@ async function newestReplicaSet(workload: Workload, client: Client): Promise<Pod
   let pages = 0;
   const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: look.limit };
   for await (const { items } of client.pages({ ...workloadKinds.replicaSet, namespace }, options)) {
-    if ((pages += 1) > look.maxPages) return undefined;
+    pages += 1;
+    if (pages > look.maxPages) return undefined;
     for (const { metadata } of items.filter((each) => isOwnedBy(each.metadata, uid)))
       if (getRevision(metadata) > getRevision(newest)) newest = metadata;
   }

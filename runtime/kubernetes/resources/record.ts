@@ -1,6 +1,6 @@
 import type { Metadata } from '../../api/objects.ts';
 import type { Client } from '../http/client.ts';
-import { isNotFound } from '../http/errors.ts';
+import { undefinedIfNotFound } from '../http/errors.ts';
 import { kinds } from './kinds.ts';
 import { toData } from './objects.ts';
 
@@ -18,11 +18,6 @@ type Changes = Readonly<Record<string, string | null>>;
 /** A ConfigMap that outlives the leader. It does not exist before the first write. */
 export function configMapRecord({ client, namespace, name, metadata }: RecordOptions) {
   const ref = { ...kinds.configMaps, namespace, name };
-  const create = async (whole: Changes) => {
-    const data = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
-    const created = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...(await metadata()), namespace, name }, data };
-    return client.create({ ...kinds.configMaps, namespace }, created);
-  };
   return {
     ref,
     async read(): Promise<Readonly<Record<string, string>>> {
@@ -32,10 +27,14 @@ export function configMapRecord({ client, namespace, name, metadata }: RecordOpt
     /** `whole`: the entries of a new ConfigMap, if it is missing. */
     async write(changes: Changes, whole = changes): Promise<void> {
       const patch = { kind: 'merge', body: { data: changes } } as const;
-      await client.patch(ref, patch, { metadataOnly: true }).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-        return create(whole);
-      });
+      const patched = await client.patch(ref, patch, { metadataOnly: true }).catch(undefinedIfNotFound);
+      if (patched !== undefined) return;
+      const data = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
+      const all = { ...(await metadata()), namespace, name };
+      await client.create(
+        { ...kinds.configMaps, namespace },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: all, data },
+      );
     },
   };
 }

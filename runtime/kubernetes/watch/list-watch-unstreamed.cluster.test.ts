@@ -4,7 +4,7 @@ import { startControlPlane, type ControlPlane } from '../../../sandbox/control-p
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
-import type { KubernetesObject } from '../http/client.ts';
+import { listAll, type KubernetesObject } from '../http/client.ts';
 import type { Identity } from './watch-position.ts';
 import { listWatch, type ListWatchOptions } from '../watch/list-watch.ts';
 import type { RequestInfo, Transport } from '../http/transport.ts';
@@ -117,9 +117,7 @@ describe('a server that cannot stream lists', () => {
       },
     });
     await synced;
-    const names: string[] = [];
-    for await (const { items } of cluster.client.pages(roles))
-      names.push(...items.map(({ metadata }) => metadata.name));
+    const names = (await listAll(cluster.client, roles)).map(({ metadata }) => metadata.name);
     expect([...store.keys()].sort()).toEqual(names.sort());
     const pages = Math.ceil(names.length / 500);
     expect(pages).toBeGreaterThan(2);

@@ -91,10 +91,8 @@ function watch(options: Partial<ListWatchOptions> = {}): Watched {
 }
 
 const present = async (): Promise<string[]> => {
-  const found: string[] = [];
-  for await (const { items } of client.pages(configMaps, { metadataOnly: true }))
-    found.push(...items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`));
-  return found.sort();
+  const found = await listAll(client, configMaps, { metadataOnly: true });
+  return found.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
 };
 
 /** After a restart of the API server that takes long, a watch waits for up to 30 s. */

@@ -10,8 +10,6 @@ import { CatchUp } from './catch-up.ts';
 import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
-export type { ListWatchHandler } from './watch-position.ts';
-
 /** `ended`: the server's time limit. `expired`: the server forgot the version. `refused`: any other error. */
 export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
 

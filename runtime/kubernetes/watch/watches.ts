@@ -22,15 +22,13 @@ const pause = { quietMs: 20, atMostMs: 100 };
  */
 export function watchChanges(objects: readonly NamedRef[], { transport, logger, signal }: Watching): Debounce {
   const changes = new Debounce(pause);
-  const handler = () =>
-    new Kept(
-      () => true,
-      () => changes.touch(),
-    );
+  const onChange = (): void => changes.touch();
   // The caller's other options are not passed on: its selectors would apply to these objects too.
   const watching = { transport, logger, signal, metadataOnly: true };
-  for (const { name, ...resource } of objects)
-    listWatch({ ...watching, resource, handler: handler(), fieldSelector: `metadata.name=${name}` });
+  for (const { name, ...resource } of objects) {
+    const handler = new Kept(() => true, onChange);
+    listWatch({ ...watching, resource, handler, fieldSelector: `metadata.name=${name}` });
+  }
   return changes;
 }
 
