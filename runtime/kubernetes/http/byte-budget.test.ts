@@ -27,6 +27,14 @@ describe('a byte budget', () => {
     );
   });
 
+  it('serves at once all readers for which it has room', async () => {
+    const budget = new ByteBudget(10);
+    const giveBack = await budget.take(10);
+    const waiting = [budget.take(5), budget.take(5)];
+    giveBack();
+    await Promise.all(waiting);
+  });
+
   it('grants nothing at once to a reader that would overtake another', async () => {
     const budget = new ByteBudget(10);
     const giveBack = await budget.take(6);

@@ -90,6 +90,26 @@ describe('toLines', () => {
     expect(skipped).toEqual([2_000_000]);
   });
 
+  const long = Buffer.alloc(bounds.freeBytes + 1, 'x');
+  const end = Buffer.from('\n');
+  it.each([
+    ['ends', [long, end], true],
+    ['is too long to read', Array<Buffer>(bounds.lineBytes / bounds.freeBytes).fill(long), true],
+    ['breaks off', [long], false],
+  ])('gives back the share of a line that %s [F66]', async (_case, chunks, isOpen) => {
+    const read = () =>
+      new Promise<void>((resolve) => {
+        const source = async function* () {
+          yield* chunks;
+          resolve();
+          if (isOpen) await new Promise(() => undefined);
+        };
+        void Readable.from(toLines(source(), () => undefined)).toArray();
+      });
+    for (let readers = 0; readers < bounds.inFlightBytes / bounds.lineBytes; readers += 1) await read();
+    expect(await split([long, end])).toHaveLength(1);
+  });
+
   it('does not return an unfinished line', async () =>
     expect(await split([Buffer.from('whole\nhal')])).toEqual(['whole']));
 

@@ -30,11 +30,13 @@ export function configMapRecord({ client, namespace, name, metadata }: RecordOpt
       const patched = await client.patch(ref, patch, { metadataOnly: true }).catch(undefinedIfNotFound);
       if (patched !== undefined) return;
       const data = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
-      const all = { ...(await metadata()), namespace, name };
-      await client.create(
-        { ...kinds.configMaps, namespace },
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: all, data },
-      );
+      const manifest = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        data,
+        metadata: { ...(await metadata()), namespace, name },
+      };
+      await client.create({ ...kinds.configMaps, namespace }, manifest);
     },
   };
 }
