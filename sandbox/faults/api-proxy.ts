@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { Agent, createServer, request, type Server } from 'node:https';
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, request } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -43,18 +43,24 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const proxy = {
     server: `https://127.0.0.1:${port}`,
     interfere: undefined as ((passing: Passing) => Interference | undefined) | undefined,
+    /** Returns the number of cut watches. */
     cutWatches(pick: (path: string) => boolean): number {
       const picked = [...watches].filter(({ req }) => pick(req.url ?? ''));
       for (const watch of picked) watch.socket?.destroy();
       return picked.length;
     },
-    close: (): Promise<void> => close(listener, agent),
+    async close(): Promise<void> {
+      listener.closeAllConnections();
+      listener.close();
+      await once(listener, 'close');
+      agent.destroy();
+    },
   };
   const listener = createServer({ cert: certificate, key }, (incoming, outgoing) => {
     const passing = toPassing(incoming);
-    const interference = proxy.interfere?.(passing);
-    if (interference !== undefined && 'answer' in interference) return void refuse(incoming, outgoing, interference);
-    if (interference !== undefined && 'lines' in interference) return void show(outgoing, interference.lines);
+    const interference: Interference = proxy.interfere?.(passing) ?? {};
+    if ('answer' in interference) return refuse(incoming, outgoing, interference);
+    if ('lines' in interference) return void show(outgoing, interference.lines);
     if (passing.isWatch) {
       watches.add(outgoing);
       outgoing.once('close', () => watches.delete(outgoing));
@@ -62,7 +68,13 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
     const { hostname, port: to } = new URL(server);
     const { method, headers, url: path } = incoming;
     const forwarded = request({ agent, hostname, port: to, method, path, headers });
-    forward(incoming, outgoing, forwarded, interference);
+    forwarded.once('response', (answer) => {
+      void pass(answer, outgoing, interference).catch(() => outgoing.destroy());
+    });
+    // The proxy must not be noticed: an API server that is down resets the connection, and a client that leaves ends its request.
+    forwarded.on('error', () => outgoing.socket?.destroy());
+    outgoing.once('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
   });
   listener.listen(port, '127.0.0.1');
   await once(listener, 'listening');
@@ -94,8 +106,8 @@ function refuse(
   incoming.resume();
   incoming.once('end', () => {
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: answer, message: 'interfered with' };
-    const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-    outgoing.writeHead(answer, { 'content-type': 'application/json', ...retry }).end(JSON.stringify(status));
+    if (retryAfterSeconds !== undefined) outgoing.setHeader('retry-after', retryAfterSeconds);
+    outgoing.writeHead(answer, { 'content-type': 'application/json' }).end(JSON.stringify(status));
   });
 }
 
@@ -105,31 +117,14 @@ const show = (outgoing: ServerResponse, lines: Iterable<string>): Promise<void> 
     () => void outgoing.destroy(),
   );
 
-function forward(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  forwarded: ClientRequest,
-  interference: Delayed | undefined,
-): void {
-  forwarded.once('response', (answer) => {
-    void pass(answer, outgoing, interference).catch(() => outgoing.destroy());
-  });
-  // The proxy must not be noticed: an API server that is down resets the connection, and a client that leaves ends its request.
-  forwarded.on('error', () => outgoing.socket?.destroy());
-  outgoing.once('close', () => forwarded.destroy());
-  incoming.pipe(forwarded);
-}
-
 async function pass(
   answer: IncomingMessage,
   outgoing: ServerResponse,
-  interference: Delayed | undefined,
+  { holdAnswer, cutBody: isCut }: Delayed,
 ): Promise<void> {
   answer.once('error', () => outgoing.socket?.destroy());
-  if (interference !== undefined) {
-    await interference.holdAnswer?.();
-    if (interference.cutBody === true) return cutBody(answer, outgoing);
-  }
+  await holdAnswer?.();
+  if (isCut === true) return cutBody(answer, outgoing);
   outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
   outgoing.flushHeaders();
   answer.pipe(outgoing);
@@ -143,11 +138,4 @@ async function cutBody(answer: IncomingMessage, outgoing: ServerResponse): Promi
   // The pause sends the half before the connection breaks.
   await sleep(5);
   outgoing.socket?.destroy();
-}
-
-async function close(listener: Server, agent: Agent): Promise<void> {
-  listener.closeAllConnections();
-  listener.close();
-  await once(listener, 'close');
-  agent.destroy();
 }
