@@ -2,8 +2,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Interference, Passing } from './api-proxy.ts';
 import type { Fleet } from './fleet.ts';
-import { isWarning } from './look.ts';
 import type { Random } from './random.ts';
+import { getWarnings } from './reader.ts';
 import {
   askForLogs,
   beginInstrumenting,
@@ -17,7 +17,8 @@ import {
 import type { FaultRun } from './fault-run.ts';
 
 const CUT_EVERY_MS = 200;
-const MAX_START_MS = 1_500;
+const SLOW_MS = 500;
+const MAX_LATE_MS = 1_500;
 /** The watch shows the write before its answer breaks off. */
 const SHOWN_MS = 150;
 
@@ -51,8 +52,8 @@ export async function flaky(faultRun: FaultRun, fleet: Fleet, changes: Changes) 
   await keepChanging(faultRun, fleet, changes);
   proxy.interfere = undefined;
   await faultRun.rest();
-  const warnings = (await reader.events(fleet.namespace)).filter(isWarning).length;
-  if (warnings > 0) faultRun.broken(`${warnings} warnings of changes that only had to be retried`);
+  const { length } = getWarnings(await reader.look(fleet.namespace));
+  if (length > 0) faultRun.broken(`${length} warnings of changes that only had to be retried`);
 }
 
 function oneOf(random: Random, { isWatch }: Passing): Interference {
@@ -62,11 +63,11 @@ function oneOf(random: Random, { isWatch }: Passing): Interference {
   return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
 }
 
-export async function slowEtcd(faultRun: FaultRun, fleet: Fleet, { delayMs }: { delayMs: number }) {
-  faultRun.testbed.etcd.delayAnswers(delayMs);
+export async function slowEtcd(faultRun: FaultRun, fleet: Fleet) {
+  faultRun.testbed.etcd.delayAnswers(SLOW_MS);
   faultRun.figures['ms to instrument all'] = await instrumentAll(faultRun, fleet);
   await flagAtRandom(faultRun, fleet);
-  await sleep(delayMs * 4);
+  await sleep(SLOW_MS * 4);
   await flagAtRandom(faultRun, fleet);
 }
 
@@ -78,7 +79,7 @@ export async function watchesCut(faultRun: FaultRun, fleet: Fleet, changes: Chan
 
 export const lateAnswers = changedWhile(({ random }) => {
   if (random.chance(0.5)) return undefined;
-  const lateMs = random.between(0, MAX_START_MS);
+  const lateMs = random.between(0, MAX_LATE_MS);
   return { holdAnswer: () => sleep(lateMs) };
 });
 

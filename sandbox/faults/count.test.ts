@@ -6,7 +6,6 @@ const plain = 'plain';
 const logs = 'with logs';
 /** In milliseconds, after all requests. */
 const DELAY_MS = 100;
-const common = { namespace: 'shop', uid: 'a' };
 
 type Write = readonly [by: 'operator' | 'user', made: Wanted | 'reverted'];
 const operator = (made: Wanted): Write => ['operator', made];
@@ -19,7 +18,8 @@ const written = (...steps: readonly Write[]): WorkloadWrite[] => {
     const isReverted = made === 'reverted';
     has = isReverted ? 'none' : made;
     return {
-      ...common,
+      namespace: 'shop',
+      uid: 'a',
       atMs: DELAY_MS + index,
       version: index,
       generation: index + 2,
@@ -33,15 +33,7 @@ const written = (...steps: readonly Write[]): WorkloadWrite[] => {
 };
 const asked = (...wanted: readonly Wanted[]): Ask[] =>
   wanted.map((each, atMs) => ({ atMs, namespace: 'shop', wanted: each }));
-const start = {
-  ...common,
-  generation: 1,
-  version: 0,
-  note: undefined,
-  change: undefined,
-  isReverted: false,
-  has: 'none',
-};
+const start = { generation: 1, note: undefined, isReverted: false, has: 'none' };
 
 const reasonByKind = {
   added: 'LumigoAddedInstrumentation',
@@ -53,9 +45,8 @@ const reasonByKind = {
 type Reasons = readonly (keyof typeof reasonByKind)[];
 
 function counted(writes: WorkloadWrite[], asks: Ask[], events: Reasons, more: Partial<Story> = {}) {
-  const byReason = new Map<string, number>();
-  for (const reason of events.map((each) => reasonByKind[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
-  const found = count({ writes, asks, events: byReason, start, end: 0, fails: false, ...more });
+  const reasons = events.map((each) => reasonByKind[each]);
+  const found = count({ writes, asks, events: reasons, start, end: 0, fails: false, ...more });
   return ['duplicate', 'unreported', 'restarted'].map((kind) => found.filter((each) => each.startsWith(kind)).length);
 }
 

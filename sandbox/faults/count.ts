@@ -1,16 +1,21 @@
 import type { EventReason } from '../../runtime/api/events.ts';
 import type { Ask, Wanted, WorkloadState, WorkloadWrite } from './history.ts';
 
+type State = Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'>;
+
 export interface Story {
   readonly writes: readonly WorkloadWrite[];
   readonly asks: readonly Ask[];
-  readonly events: ReadonlyMap<string, number>;
-  readonly start?: Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'> | undefined;
+  /** The reasons of all events. */
+  readonly events: readonly string[];
+  /** Default: the workload is created meanwhile. */
+  readonly start?: State | undefined;
+  /** The last generation. */
   readonly end: number;
   readonly fails: boolean;
 }
 
-interface Past extends Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'> {
+interface Past extends State {
   /** The index of the last asked-for state that was written. */
   readonly step: number;
   /** The log lacks a write, or another writer changed the state. The same state may be written again. */
@@ -18,52 +23,52 @@ interface Past extends Pick<WorkloadState, 'generation' | 'note' | 'isReverted' 
   readonly wasReverted: boolean;
 }
 
-const [added, updated, removed, reverted] = [
-  'LumigoAddedInstrumentation',
-  'LumigoUpdatedInstrumentation',
-  'LumigoRemovedInstrumentation',
-  'LumigoRevertedInstrumentation',
-] as const satisfies readonly EventReason[];
-const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, reverted]);
-const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
+const added: EventReason = 'LumigoAddedInstrumentation';
+const updated: EventReason = 'LumigoUpdatedInstrumentation';
+const removed: EventReason = 'LumigoRemovedInstrumentation';
+const reverted: EventReason = 'LumigoRevertedInstrumentation';
+const created: State = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 
 /** Returns findings: `duplicate` and `unreported` events, and `restarted` for a generation of the operator without a reason. */
 export function count({ writes, asks, events, start = created, end, fails }: Story): string[] {
   let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
   // The log lacks a write if its sender was killed before the API server answered.
   let missing = 0;
-  const expected = new Map<string, number>();
+  const expected: string[] = [];
   const found: string[] = [];
   for (const write of writes) {
-    const gap = Math.max(0, write.generation - past.generation - 1);
+    const { generation, has, note, isReverted } = write;
+    const gap = Math.max(0, generation - past.generation - 1);
     missing += gap;
-    const reason = write.note === past.note && gap === 0 ? undefined : reasonFor(write, past);
-    if (reason !== undefined) expected.set(reason, (expected.get(reason) ?? 0) + 1);
-    const wanted = [start.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
-    const next = after({ ...past, isDisturbed: past.isDisturbed || gap > 0 }, write, wanted, fails);
-    if (next === undefined)
-      found.push(`restarted: generation ${write.generation} has '${write.has}' after '${past.has}'`);
-    past = { ...past, isDisturbed: false, generation: write.generation, has: write.has, ...next };
-    past = { ...past, note: write.note, isReverted: write.isReverted };
+    if (note !== past.note || gap > 0) expected.push(...reasonsFor(write, past));
+    if (generation > past.generation) {
+      const wanted = [start.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
+      const before = { ...past, isDisturbed: past.isDisturbed || gap > 0 };
+      const next = write.byOperator ? afterOperator(before, write, wanted, fails) : afterOther(before, write, wanted);
+      if (next === undefined) found.push(`restarted: generation ${generation} has '${has}' after '${past.has}'`);
+      past = { ...past, isDisturbed: false, ...next, generation, has };
+    }
+    past = { ...past, note, isReverted };
   }
   return [...found, ...compare(expected, events, missing + Math.max(0, end - past.generation))];
 }
 
 /** Returns the event that a change of the annotation requires. After a missing write, the state before is unknown. */
-function reasonFor({ change, note, isReverted, byOperator }: WorkloadWrite, before: Past): string | undefined {
-  if (change === 'added') return added;
-  if (change === 'updated') return updated;
-  if (isReverted) return reverted;
+function reasonsFor({ change, note, isReverted, byOperator }: WorkloadWrite, before: Past): readonly EventReason[] {
+  if (change === 'added') return [added];
+  if (change === 'updated') return [updated];
+  if (isReverted) return [reverted];
   // The operator reports neither that another writer restores its object, nor the end of a revert.
-  return note === undefined && byOperator && !before.isReverted ? removed : undefined;
+  return note === undefined && byOperator && !before.isReverted ? [removed] : [];
 }
 
 /** @param missing the number of writes that the log lacks: each may have an event */
-function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<string, number>, missing: number) {
+function compare(expected: readonly string[], events: readonly string[], missing: number): readonly string[] {
   const found: string[] = [];
   let excused = missing;
-  for (const reason of changeReasons) {
-    const surplus = (events.get(reason) ?? 0) - (expected.get(reason) ?? 0);
+  for (const reason of [added, updated, removed, reverted]) {
+    const countIn = (reasons: readonly string[]) => reasons.filter((each) => each === reason).length;
+    const surplus = countIn(events) - countIn(expected);
     for (let each = surplus; each < 0; each += 1) found.push(`unreported: ${reason}`);
     // A revert is reported before it is written, and a change of the `Lumigo` may come between.
     if (reason === reverted) continue;
@@ -73,12 +78,6 @@ function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<stri
     }
   }
   return found;
-}
-
-function after(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
-  if (write.generation <= past.generation) return past;
-  const next = write.byOperator ? afterOperator(past, write, wanted, fails) : afterOther(past, write, wanted);
-  return next && { ...next, generation: write.generation, has: write.has };
 }
 
 /** The operator may write asked-for states only, in their order. After a revert, an injection needs a removal that was asked for. */

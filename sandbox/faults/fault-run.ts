@@ -3,56 +3,40 @@ import { toInjector } from '../../runtime/config/config.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Manager } from '../manager/manager.ts';
 import { isAlive } from '../run.ts';
-import type { WorkloadOptions } from '../testing/workloads.ts';
+import { countFleet } from './count-fleet.ts';
 import { Fleet } from './fleet.ts';
 import { inspect } from './inspect.ts';
-import { countBetween, isWarning, lookAt, nothingYet, type Look } from './look.ts';
 import type { Random } from './random.ts';
+import { getWarnings } from './reader.ts';
 import type { Testbed } from './testbed.ts';
 
-export interface Verdict {
-  /** Sentences about violations, which begin with their kind: `lost: …`. */
-  readonly findings: readonly string[];
-  readonly figures: Readonly<Record<string, number>>;
-}
-
-interface FaultRunOptions {
-  readonly running: number;
-  /** The longest time from the fault until the state is correct. */
-  readonly boundMs: number;
-  readonly random: Random;
-}
-
+export const isFull = process.env['LUMIGO_FAULTS'] === 'full';
+/** The longest time from the fault until the state is correct. */
+const BOUND_MS = isFull ? 90_000 : 45_000;
 const POLL_MS = 400;
 /** After this time without a write, no other follows. */
 const QUIET_MS = 2_000;
 
 export class FaultRun {
-  readonly random: Random;
   readonly figures: Record<string, number> = {};
   private readonly fleets: Fleet[] = [];
   private readonly others: Manager[] = [];
   private readonly findings: string[] = [];
   private readonly beganAt = Date.now();
-  private start = new Map<string, Look>();
-  private now = new Map<string, Look>();
 
   constructor(
     readonly testbed: Testbed,
-    private readonly options: FaultRunOptions,
-  ) {
-    this.random = options.random;
-  }
+    readonly random: Random,
+  ) {}
 
   /** Creates a namespace with Deployments, which the verdict is about, and the Secret of a `Lumigo`. */
-  async fleet(count: number, workload?: WorkloadOptions): Promise<Fleet> {
+  async fleet(count: number, running = 0): Promise<Fleet> {
     const { testCluster } = this.testbed.operator;
     const fleet = new Fleet(testCluster, await testCluster.namespace('fault'));
     await testCluster.secret(fleet.namespace);
     this.fleets.push(fleet);
-    const running = Math.min(count, this.options.running);
     if (running > 0) await fleet.run(running);
-    await fleet.fill(count - running, workload);
+    await fleet.fill(count - running);
     return fleet;
   }
 
@@ -62,12 +46,16 @@ export class FaultRun {
     return manager;
   }
 
-  broken = (sentence: string): void => void this.findings.push(`broken: ${sentence}`);
+  broken(sentence: string): void {
+    this.findings.push(`broken: ${sentence}`);
+  }
 
-  countFromHere = async (): Promise<void> => void (this.start = await this.lookAround());
+  async countFromHere(): Promise<void> {
+    for (const fleet of this.fleets) fleet.start = await this.testbed.reader.look(fleet.namespace);
+  }
 
   /** Waits until the state is correct and writes have stopped. While the operator writes, it waits at most twice the time. */
-  async rest(boundMs = this.options.boundMs): Promise<readonly string[]> {
+  async rest(boundMs = BOUND_MS): Promise<readonly string[]> {
     for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
       const isLast = Date.now() > deadline && (this.isQuiet() || Date.now() > deadline + boundMs);
       if (!isLast && !this.isQuiet()) continue;
@@ -77,7 +65,8 @@ export class FaultRun {
     }
   }
 
-  async verdict(fault: () => Promise<unknown>): Promise<Verdict> {
+  /** Returns figures, and a sentence for each violation, which begins with its kind: `lost: …`. */
+  async verdict(fault: () => Promise<unknown>) {
     try {
       await fault().finally(() => this.tidy());
       // The history is judged at the end.
@@ -95,7 +84,7 @@ export class FaultRun {
       figures: {
         seconds: Math.round((Date.now() - this.beganAt) / 1_000),
         requests: requests.filter(({ atMs }) => atMs >= this.beganAt).length,
-        warnings: [...this.now.values()].flatMap(({ events }) => events.filter(isWarning)).length,
+        warnings: this.fleets.flatMap(({ now }) => getWarnings(now)).length,
         ...this.figures,
       },
     };
@@ -103,28 +92,20 @@ export class FaultRun {
 
   /** A stopped process receives no SIGTERM. */
   private async tidy(): Promise<void> {
-    for (const other of this.others) {
-      if (isAlive(other.pid)) process.kill(other.pid, 'SIGCONT');
-      await other.stop();
-    }
-    await this.testbed.tidy();
+    const { operator, proxy, etcd } = this.testbed;
+    proxy.interfere = undefined;
+    etcd.delayAnswers(0);
+    for (const { pid } of [operator.manager(), ...this.others]) if (isAlive(pid)) process.kill(pid, 'SIGCONT');
+    for (const other of this.others) await other.stop();
+    if (!isAlive(operator.manager().pid)) await operator.startManager();
   }
 
-  private async lookAround(): Promise<Map<string, Look>> {
-    const looks = new Map<string, Look>();
-    for (const { namespace } of this.fleets) looks.set(namespace, await lookAt(this.testbed.reader, namespace));
-    return looks;
-  }
-
-  private async judge(): Promise<string[]> {
-    const { history, operator } = this.testbed;
-    this.now = await this.lookAround();
+  private async judge(): Promise<readonly string[]> {
+    const { history, operator, reader } = this.testbed;
+    for (const fleet of this.fleets) fleet.now = await reader.look(fleet.namespace);
     history.refresh();
-    return this.fleets.flatMap((fleet) => {
-      const [start = nothingYet, now = nothingYet] = [this.start, this.now].map((all) => all.get(fleet.namespace));
-      const injector = toInjector(operator.installation.config);
-      return [...inspect(fleet, now, injector), ...countBetween(start, now, fleet, history)];
-    });
+    const injector = toInjector(operator.installation.config);
+    return this.fleets.flatMap((fleet) => [...inspect(fleet, injector), ...countFleet(fleet, history)]);
   }
 
   private isQuiet(): boolean {

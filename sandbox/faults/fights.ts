@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getUsage } from '../../bench/process-usage.ts';
@@ -5,7 +6,7 @@ import { workloadKinds } from '../../runtime/contract.ts';
 import { isConflict, undefinedIf, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
-import { isWarning } from './look.ts';
+import { getWarnings } from './reader.ts';
 import { instrumentAll, waitForInstrumented } from './steps.ts';
 import type { FaultRun } from './fault-run.ts';
 
@@ -23,35 +24,22 @@ const IDLE_SHARE = 0.05;
 const IDLE_LINES = 5;
 
 export async function fight(faultRun: FaultRun, fleet: Fleet, { observedMs, allowed }: Fight) {
-  const { reader, history } = faultRun.testbed;
   await instrumentAll(faultRun, fleet);
   await faultRun.rest();
   fleet.exempt.add(contested);
   fleet.isReported = false;
-  const { uid } = (await fleet.testCluster.client.get(fleet.ref(contested))).metadata;
-  const look = async () => ({
-    writes: history.refresh().writes.filter((write) => write.uid === uid && write.byOperator).length,
-    warnings: (await reader.events(fleet.namespace)).filter(
-      (each) => each.involvedObject.uid === uid && isWarning(each),
-    ).length,
-    conditions: JSON.stringify(
-      (await reader.lumigoes(fleet.namespace)).map(({ status }) =>
-        status?.conditions?.map(({ type, status: is, message }) => type !== 'WebhookReachable' && [type, is, message]),
-      ),
-    ),
-  });
-  const before = await look();
+  const before = await readReports(faultRun, fleet);
+  let isOver = false;
+  const restoring = restoreUntil(fleet, () => isOver);
+  await sleep(observedMs);
   // The event and the condition of the last write may be on their way.
-  const waitForReports = async () => {
-    const { writes, warnings, conditions } = await look();
-    if (writes > before.writes && (warnings === before.warnings || conditions === before.conditions))
-      throw new Error('it is not reported yet');
-  };
-  await restoreWhile(fleet, async () => {
-    await sleep(observedMs);
-    await eventually(waitForReports).catch(() => undefined);
-  });
-  const after = await look();
+  await eventually(async () => {
+    const { writes, warnings, conditions } = await readReports(faultRun, fleet);
+    assert(writes === before.writes || (warnings !== before.warnings && conditions !== before.conditions));
+  }).catch(() => undefined);
+  isOver = true;
+  await restoring;
+  const after = await readReports(faultRun, fleet);
   const writes = after.writes - before.writes;
   faultRun.figures['writes by the operator'] = writes;
   if (writes > allowed) faultRun.broken(`${writes} writes against another controller in ${observedMs / 1_000} s`);
@@ -61,15 +49,26 @@ export async function fight(faultRun: FaultRun, fleet: Fleet, { observedMs, allo
     faultRun.broken('no condition says that another controller undoes each change');
 }
 
-/** Another controller looks once a second, and restores its template if it is changed. */
-async function restoreWhile(fleet: Fleet, action: () => Promise<void>): Promise<void> {
-  let isOver = false;
-  const restore = async (): Promise<void> => {
-    for (; !isOver; await sleep(1_000))
-      if (await fleet.testCluster.isInstrumented(deployment, fleet.namespace, contested))
-        await fleet.restore(contested).catch(undefinedIf(isConflict));
+/** Reads the writes first, because their reports follow. */
+async function readReports({ testbed: { history, reader } }: FaultRun, { namespace }: Fleet) {
+  const { writes } = history.refresh();
+  const look = await reader.look(namespace);
+  const uid = look.workloads.find(({ metadata }) => metadata.name === contested)?.metadata.uid;
+  const conditions = look.lumigoes
+    .flatMap(({ status }) => status?.conditions ?? [])
+    .filter(({ type }) => type !== 'WebhookReachable');
+  return {
+    writes: writes.filter((write) => write.uid === uid && write.byOperator).length,
+    warnings: getWarnings(look).filter(({ involvedObject }) => involvedObject.uid === uid).length,
+    conditions: JSON.stringify(conditions.map(({ type, status, message }) => [type, status, message])),
   };
-  await Promise.all([restore(), action().finally(() => (isOver = true))]);
+}
+
+/** Another controller looks once a second, and restores its template if it is changed. */
+async function restoreUntil(fleet: Fleet, isOver: () => boolean): Promise<void> {
+  for (; !isOver(); await sleep(1_000))
+    if (await fleet.testCluster.isInstrumented(deployment, fleet.namespace, contested))
+      await fleet.restore(contested).catch(undefinedIf(isConflict));
 }
 
 export const fightWithoutWebhook = (faultRun: FaultRun, fleet: Fleet, size: Fight): Promise<void> =>

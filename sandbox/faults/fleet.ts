@@ -7,20 +7,22 @@ import type { KubernetesObject } from '../../runtime/kubernetes/resources/object
 import { applyStrictly } from '../testing/apply-patch.ts';
 import type { TestCluster } from '../testing/test-cluster.ts';
 import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
-import {
-  createRunning,
-  createWorkload,
-  getBytes,
-  waitForComplete,
-  type WorkloadOptions,
-} from '../testing/workloads.ts';
+import { createRunning, createWorkload, getBytes, waitForComplete } from '../testing/workloads.ts';
+import type { Look } from './reader.ts';
 
 const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
 
+const nothingYet: Look = { atMs: 0, workloads: [], lumigoes: [], events: [] };
+
+/** Deployments of a namespace, as their user made them. */
 export class Fleet {
+  /** The history counts from here. */
+  start = nothingYet;
+  now = nothingYet;
   readonly exempt = new Set<string>();
   readonly running: string[] = [];
+  /** Its program crashes with the injection. */
   failing: string | undefined;
   isReported = true;
   readonly #made = new Map<string, Workload>();
@@ -43,15 +45,15 @@ export class Fleet {
 
   ref = (name: string) => ({ ...deployment, namespace: this.namespace, name });
 
-  async create(name: string, options: WorkloadOptions = {}): Promise<void> {
-    this.#add(name, await this.testCluster.create(createWorkload(deployment, this.namespace, name, options)));
+  async create(name: string, labels = {}): Promise<void> {
+    this.#add(name, await this.testCluster.create(createWorkload(deployment, this.namespace, name, { labels })));
   }
 
-  async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
-    await forEachConcurrent(IN_FLIGHT, getNames(prefix, count), (name) => this.create(name, options));
+  async fill(count: number, prefix = 'app', labels = {}): Promise<void> {
+    await forEachConcurrent(IN_FLIGHT, getNames(prefix, count), (name) => this.create(name, labels));
   }
 
-  /** Creates workloads that run. The program of the last one crashes with the injection. */
+  /** Creates workloads that run. The last one fails. */
   async run(count: number): Promise<void> {
     const { testCluster, namespace } = this;
     this.running.push(...getNames('runs', count));
@@ -77,10 +79,9 @@ export class Fleet {
   deleteLumigo = (): Promise<void> =>
     this.testCluster.client.delete({ ...contract, namespace: this.namespace, name: 'lumigo' });
 
+  /** Its namespace is deleted. */
   forget(): void {
     this.#made.clear();
-    this.running.length = 0;
-    this.failing = undefined;
     this.isReported = false;
   }
 
@@ -102,9 +103,9 @@ export class Fleet {
   }
 
   /** The answer has the server's defaults, but the webhook may have injected it. */
-  #add(name: string, { metadata, ...answer }: KubernetesObject): void {
+  #add(name: string, answer: KubernetesObject): void {
     const { apiVersion, kind } = deployment;
-    this.#made.set(name, uninstrument({ ...answer, metadata, apiVersion, kind }));
+    this.#made.set(name, uninstrument({ ...answer, apiVersion, kind }));
   }
 }
 

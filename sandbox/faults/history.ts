@@ -7,8 +7,7 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import type { TracingSettings } from '../../runtime/injection/types.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
-import type { Installation } from '../manager/install.ts';
-import { followAudit, isOperators, type AuditEntry } from '../testing/audit.ts';
+import type { AuditEntry } from '../testing/audit.ts';
 
 /** The asked-for injection as text, or `none`. */
 export type Wanted = string;
@@ -50,23 +49,22 @@ export class History {
   readonly writes: WorkloadWrite[] = [];
   readonly asks: Ask[] = [];
   readonly requests: OperatorRequest[] = [];
-  readonly #added: () => readonly AuditEntry[];
-  readonly #isOperators: (entry: AuditEntry) => boolean;
 
-  constructor(auditLog: string, installation: Installation) {
-    this.#added = followAudit(auditLog);
-    this.#isOperators = isOperators(installation);
-  }
+  /** @param added returns the entries since its last call */
+  constructor(
+    private readonly added: () => readonly AuditEntry[],
+    private readonly isOperators: (entry: AuditEntry) => boolean,
+  ) {}
 
   /** Adds the entries since the last call. A watch is answered as long as it lasts. */
   refresh(): this {
-    for (const entry of this.#added())
-      if (entry.stage === (entry.verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) this.#add(entry);
+    for (const entry of this.added())
+      if (entry.stage === (entry.verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) this.add(entry);
     return this;
   }
 
-  #add(entry: AuditEntry): void {
-    const byOperator = this.#isOperators(entry);
+  private add(entry: AuditEntry): void {
+    const byOperator = this.isOperators(entry);
     if (byOperator) this.requests.push(getRequest(entry));
     if (!isChange(entry)) return;
     if (entry.objectRef?.resource === 'deployments') this.writes.push(...getWrite(entry, byOperator));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted } from '../../runtime/async/aborted.ts';
 import { suffixes, workloads } from '../../runtime/contract.ts';
-import type { Manager } from '../manager/manager.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Passing } from './api-proxy.ts';
 import type { Fleet } from './fleet.ts';
@@ -17,14 +17,14 @@ const writing: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'dele
 export async function paused(faultRun: FaultRun, fleet: Fleet, size: { stoppedMs: number; watchedMs: number }) {
   const { operator } = faultRun.testbed;
   const second = await faultRun.another();
-  await waitForLeader(operator.manager());
+  await waitForLeaseHolder(faultRun, 'manager-0');
   await beginInstrumenting(faultRun, fleet);
   const { pid } = operator.manager();
   const started = Date.now();
   process.kill(pid, 'SIGSTOP');
   // The policy of the old leader's current work is then outdated.
   await askForLogs(fleet);
-  await waitForLeader(second);
+  await waitForLeaseHolder(faultRun, second.name);
   await sleep(Math.max(0, started + size.stoppedMs - Date.now()));
   const continuedAt = Date.now();
   process.kill(pid, 'SIGCONT');
@@ -34,13 +34,13 @@ export async function paused(faultRun: FaultRun, fleet: Fleet, size: { stoppedMs
 
 /** The first manager's reads are answered only after another replica leads. */
 export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: { watchedMs: number }) {
-  const { operator, proxy, getCredential } = faultRun.testbed;
+  const { operator, proxy, getFirstCredential } = faultRun.testbed;
   await beginInstrumenting(faultRun, fleet);
   await operator.killManager();
   const killedAt = Date.now();
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  const isFirst = ({ credential }: Passing) => credential === getCredential('manager-0');
+  const holding = new AbortController();
+  const released = aborted(holding.signal);
+  const isFirst = ({ credential }: Passing) => credential === getFirstCredential();
   const holdReads = (passing: Passing) =>
     isRead(passing) && isFirst(passing) ? { holdAnswer: () => released } : undefined;
   proxy.interfere = holdReads;
@@ -56,7 +56,7 @@ export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: 
     await askForLogs(fleet);
     const releasedAt = Date.now();
     proxy.interfere = undefined;
-    release();
+    holding.abort();
     await starting;
     await operator.manager().joinCollector();
     await eventually(async () => {
@@ -67,7 +67,7 @@ export async function unsynced(faultRun: FaultRun, fleet: Fleet, { watchedMs }: 
     if ((await operator.metric(COLLECTED)) > 0)
       faultRun.broken('two replicas collect events and objects at the same time');
   } finally {
-    release();
+    holding.abort();
     proxy.interfere = undefined;
     await starting;
   }
@@ -79,33 +79,23 @@ const isRead = ({ path, isWrite }: Passing): boolean =>
 
 /** The first manager no longer leads, so it must not write, even if the API server refuses the write. */
 function judgeWrites(faultRun: FaultRun, who: string, sinceMs: number): void {
-  const credential = faultRun.testbed.getCredential('manager-0');
-  const written = faultRun.testbed.history
+  const { history, getFirstCredential } = faultRun.testbed;
+  const credential = getFirstCredential();
+  const written = history
     .refresh()
-    .requests.filter(
-      (request) =>
-        request.credential === credential &&
-        request.atMs >= sinceMs &&
-        !unled.has(request.resource) &&
-        writing.has(request.verb),
-    );
+    .requests.filter((each) => each.credential === credential && each.atMs >= sinceMs)
+    .filter(({ resource, verb }) => !unled.has(resource) && writing.has(verb));
   const [first] = written;
   if (first !== undefined)
     faultRun.broken(`${who} wrote ${written.length} times, first: ${first.verb} ${first.resource}/${first.name}`);
 }
 
-const waitForLeader = (manager: Manager): Promise<void> =>
-  eventually(async () => {
-    if ((await manager.metric('lumigo_operator_leader')) !== 1) throw new Error(`${manager.name} does not lead`);
-  }, BEYOND_LEASE);
-
 function waitForLeaseHolder({ testbed: { operator, reader } }: FaultRun, manager: string, sinceMs = 0): Promise<void> {
   const { namespace, name } = operator.installation.settings;
   return eventually(async () => {
-    const leases = await reader.leases(namespace);
-    const lease = leases.find(({ metadata }) => metadata?.name === `${name}${suffixes.lease}`);
-    const { holderIdentity: holder, renewTime = 0 } = lease?.spec ?? {};
-    if (holder !== manager || Number(new Date(renewTime)) < sinceMs)
-      throw new Error(`${holder} holds the Lease since ${String(renewTime)}, not ${manager}`);
+    const { spec } = await reader.lease(namespace, `${name}${suffixes.lease}`);
+    const { holderIdentity: holder, renewTime = new Date(0) } = spec ?? {};
+    if (holder !== manager || renewTime.getTime() < sinceMs)
+      throw new Error(`${holder} holds the Lease since ${renewTime.toISOString()}, not ${manager}`);
   }, BEYOND_LEASE);
 }

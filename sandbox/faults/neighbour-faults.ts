@@ -9,7 +9,7 @@ import { getEvent } from '../testing/telemetry.ts';
 import { createWorkload } from '../testing/workloads.ts';
 import { workloadKinds } from '../../runtime/contract.ts';
 import type { Fleet } from './fleet.ts';
-import { isWarning } from './look.ts';
+import { getWarnings } from './reader.ts';
 import {
   askForLogs,
   beginInstrumenting,
@@ -40,7 +40,9 @@ async function createNeighbour(faultRun: FaultRun, { size }: Fleet) {
   const isFastEnough = (ms: number) => besideMs <= ms * SLOWER + MOMENT_MS;
   return {
     fleet,
-    measureBeside: async () => void (besideMs = await instrumentAll(faultRun, fleet)),
+    async measureBeside(): Promise<void> {
+      besideMs = await instrumentAll(faultRun, fleet);
+    },
     /** Judges after the trouble. The machine may be slower than before it, so it then measures the speed alone again. */
     async judgeSpeed(): Promise<void> {
       Object.assign(faultRun.figures, { 'ms alone': aloneMs, 'ms beside the trouble': besideMs });
@@ -55,13 +57,13 @@ async function createNeighbour(faultRun: FaultRun, { size }: Fleet) {
 
 export async function namespaceDeleted(faultRun: FaultRun, doomed: Fleet) {
   const { operator, reader } = faultRun.testbed;
+  const { namespace: name } = doomed;
   const { measureBeside, judgeSpeed } = await createNeighbour(faultRun, doomed);
   await beginInstrumenting(faultRun, doomed);
-  await operator.cluster.client.delete({ ...kinds.namespaces, name: doomed.namespace });
+  await operator.cluster.client.delete({ ...kinds.namespaces, name });
   doomed.forget();
   await measureBeside();
-  const isThere = async () => (await reader.namespaces()).some(({ metadata }) => metadata?.name === doomed.namespace);
-  await eventually(async () => assert(!(await isThere())), { timeoutMs: 60_000 }).catch(() =>
+  await eventually(async () => assert(!(await reader.hasNamespace(name))), { timeoutMs: 60_000 }).catch(() =>
     faultRun.broken('the namespace was still there a minute after its deletion'),
   );
   await judgeSpeed();
@@ -71,7 +73,7 @@ export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
   const { operator, reader, history } = faultRun.testbed;
   const { namespace, exempt, size } = troubled;
   const { fleet: neighbour, measureBeside, judgeSpeed } = await createNeighbour(faultRun, troubled);
-  await troubled.fill(Math.ceil(size / 4), { labels: frozen }, 'frozen');
+  await troubled.fill(Math.ceil(size / 4), 'frozen', frozen);
   const relent = await operator.refuseChanges(namespace, frozen);
   for (const name of troubled.names) if (name.startsWith('frozen')) exempt.add(name);
   try {
@@ -84,7 +86,7 @@ export async function changesRefused(faultRun: FaultRun, troubled: Fleet) {
       .refresh()
       .requests.filter((each) => each.namespace === namespace && each.verb === 'patch' && exempt.has(each.name));
     faultRun.figures['tries of frozen workloads'] = tries.length;
-    const countWarnings = async () => (await reader.events(namespace)).filter(isWarning).length;
+    const countWarnings = async () => getWarnings(await reader.look(namespace)).length;
     // The last events may be on their way.
     await eventually(async () => assert((await countWarnings()) >= exempt.size)).catch(() => undefined);
     const warnings = await countWarnings();
@@ -118,30 +120,31 @@ export async function eventsRefused(faultRun: FaultRun, troubled: Fleet) {
   await judgeSpeed();
 }
 
-export async function otherWebhook(faultRun: FaultRun, empty: Fleet, { perWebhook }: { perWebhook: number }) {
-  const { client } = faultRun.testbed.operator.cluster;
-  for (const [name, fleet] of [
-    ['a-neighbour', empty],
-    ['z-neighbour', await faultRun.fleet(0)],
-  ] as const) {
-    const end = await startMutatingWebhook({
-      client,
-      name,
-      mutate,
-      rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
-      probe: createWorkload(deployment, fleet.namespace, 'probe'),
-    });
-    try {
-      await fleet.fill(perWebhook);
-      await fleet.testCluster.activate(fleet.namespace);
-      await faultRun.rest();
-      await askForLogs(fleet);
-      await faultRun.rest();
-      await waitForDeletedLumigo(faultRun, fleet);
-      await faultRun.rest();
-    } finally {
-      await end();
-    }
+/** The API server calls webhooks in the order of their names. */
+export async function otherWebhook(faultRun: FaultRun, before: Fleet, { perWebhook }: { perWebhook: number }) {
+  await besideWebhook(faultRun, before, perWebhook, 'a-neighbour');
+  await besideWebhook(faultRun, await faultRun.fleet(0), perWebhook, 'z-neighbour');
+}
+
+async function besideWebhook(faultRun: FaultRun, fleet: Fleet, workloads: number, name: string): Promise<void> {
+  const { testCluster, namespace } = fleet;
+  const end = await startMutatingWebhook({
+    client: testCluster.client,
+    name,
+    mutate,
+    rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
+    probe: createWorkload(deployment, namespace, 'probe'),
+  });
+  try {
+    await fleet.fill(workloads);
+    await testCluster.activate(namespace);
+    await faultRun.rest();
+    await askForLogs(fleet);
+    await faultRun.rest();
+    await waitForDeletedLumigo(faultRun, fleet);
+    await faultRun.rest();
+  } finally {
+    await end();
   }
 }
 

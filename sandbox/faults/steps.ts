@@ -54,25 +54,25 @@ export async function keepChanging(faultRun: FaultRun, fleet: Fleet, { changes, 
   }
 }
 
-export async function waitForInstrumented(
+export const waitForInstrumented = (
   { testbed }: FaultRun,
   { namespace }: Fleet,
   isEnough: (found: number) => boolean,
-): Promise<number> {
-  const started = Date.now();
-  await eventually(
+): Promise<void> =>
+  eventually(
     async () => {
       const found = await testbed.reader.instrumented(namespace);
       if (!isEnough(found)) throw new Error(`${found} workloads of ${namespace} are instrumented`);
     },
     { timeoutMs: DONE_MS },
   );
-  return Date.now() - started;
-}
 
+/** Returns milliseconds. */
 export async function instrumentAll(faultRun: FaultRun, fleet: Fleet): Promise<number> {
+  const started = Date.now();
   await fleet.testCluster.lumigo(fleet.namespace);
-  return waitForInstrumented(faultRun, fleet, (found) => found >= fleet.size);
+  await waitForInstrumented(faultRun, fleet, (found) => found >= fleet.size);
+  return Date.now() - started;
 }
 
 /** Creates a `Lumigo`, and waits until the work is well under way: workloads with pods are in any state of their rollout. */

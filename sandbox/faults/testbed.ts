@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../run.ts';
+import { followAudit, isOperators } from '../testing/audit.ts';
 import { startOperator } from '../testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
 import { getCredentialId, startApiProxy, type ApiProxy } from './api-proxy.ts';
@@ -20,38 +20,37 @@ rules:
       - { group: operator.lumigo.io, resources: [lumigoes] }
   - level: Metadata
 `;
-/** The log is one file, because each reading continues where the last one ended. */
-const apiServerFlags = ['--audit-log-maxsize=100000'];
-/** In most faults all workloads can be updated, so a removal may take its time. */
-const config = { removalDeadlineSeconds: 120 };
 
 export type Testbed = Awaited<ReturnType<typeof startTestbed>>;
 
 export async function startTestbed() {
-  const made: { proxy?: ApiProxy; etcd?: TcpProxy } = {};
+  let proxy!: ApiProxy;
+  let etcd!: TcpProxy;
   const operator = await startOperator({
     audit,
-    apiServerFlags,
-    config,
-    etcdThrough: async (port) => (made.etcd = await startTcpProxy(port)).port,
-    through: async (cluster) => (made.proxy = await startApiProxy(cluster)).server,
+    // The log is one file, because each reading continues where the last one ended.
+    apiServerFlags: ['--audit-log-maxsize=100000'],
+    // In most faults all workloads can be updated, so a removal may take its time.
+    config: { removalDeadlineSeconds: 120 },
+    async etcdThrough(port) {
+      etcd = await startTcpProxy(port);
+      return etcd.port;
+    },
+    async through(cluster) {
+      proxy = await startApiProxy(cluster);
+      return proxy.server;
+    },
   });
-  const { proxy, etcd } = made as Required<typeof made>;
+  const { cluster, installation } = operator;
   return {
     operator,
     proxy,
     etcd,
-    reader: createReader(operator.cluster),
-    history: new History(operator.cluster.auditLog, operator.installation),
-    getCredential: (manager: string): string =>
-      getCredentialId(readFileSync(join(operator.cluster.dir, manager, 'service-account', 'token'), 'utf8')),
-    async tidy(): Promise<void> {
-      proxy.interfere = undefined;
-      etcd.delayAnswers(0);
-      const { pid } = operator.manager();
-      if (!isAlive(pid)) return operator.startManager();
-      process.kill(pid, 'SIGCONT');
-    },
+    reader: createReader(cluster.kubeconfig),
+    history: new History(followAudit(cluster.auditLog), isOperators(installation)),
+    /** Returns the id of the first manager's credential, which is new after each start. */
+    getFirstCredential: (): string =>
+      getCredentialId(readFileSync(join(cluster.dir, 'manager-0', 'service-account', 'token'), 'utf8')),
     async stop(): Promise<void> {
       await operator.stop();
       await proxy.close();
