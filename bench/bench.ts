@@ -9,7 +9,7 @@ import { measurePods } from './measure-pods.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { measureTelemetry } from './measure-telemetry.ts';
 import { soak } from './soak.ts';
-import { withSurroundings, type Surroundings } from './surroundings.ts';
+import { withSurroundings } from './surroundings.ts';
 import { render, type Figure } from './table.ts';
 
 interface Flags {
@@ -35,7 +35,7 @@ function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> 
   if (only.pods === true) return measurePods(say);
   if (only.many === true) return withSurroundings(say, measureMany);
   if (only.soak !== undefined) return withSurroundings(say, (there) => soak(there, Number(only.soak)));
-  return withSurroundings(say, async (there: Surroundings) => [
+  return withSurroundings(say, async (there) => [
     ...(await measureIdle(there, Number(idleSeconds))),
     ...(await measureReviews(there, counts[0] ?? 1_000)),
     ...(await measureChanges(there, counts)),

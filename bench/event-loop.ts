@@ -11,7 +11,6 @@ export const measuredEventLoop = { option: `--import=${resolve('bench/event-loop
 
 /** The delay of an event loop, in milliseconds. */
 export interface Lateness {
-  readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }

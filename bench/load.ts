@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerTo } from '../sandbox/answer.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 
 export interface LoadOptions {
@@ -23,9 +24,10 @@ export async function load(options: LoadOptions) {
   const worker = async () => {
     while (!over()) {
       const begun = performance.now();
-      const status = await post(options, agent).catch(() => 0);
+      const sent = request(options.url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } });
+      const answer = await answerTo(sent.end(options.body)).catch(() => undefined);
       latencies.push(performance.now() - begun);
-      if (status !== 200) failures += 1;
+      if (answer?.status !== 200) failures += 1;
       if (options.pauseMs !== undefined) await sleep(options.pauseMs);
     }
   };
@@ -39,16 +41,4 @@ export async function load(options: LoadOptions) {
     p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
   };
-}
-
-function post({ url, body }: LoadOptions, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode ?? 0));
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
 }

@@ -38,7 +38,7 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
     for (let round = 1; round <= ROUNDS; round += 1)
       for (const [name, lacking] of Object.entries(variants)) {
         say(`counting: round ${round} of ${ROUNDS}, ${name}`);
-        await load(pid(), file, getWithout(JSON.parse(whole) as CollectorConfiguration, new Set(lacking)));
+        await load(pid(), file, getWithout(whole, lacking));
         measured.get(name)?.push(await measureCpu(url, pid()));
       }
     return [...measured].map(([name, each]) => ({
@@ -51,26 +51,18 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
   }
 }
 
-function getWithout(configuration: CollectorConfiguration, lacking: ReadonlySet<string>): object {
-  const { service, processors, connectors } = configuration;
-  const kept = <T>(all: Readonly<Record<string, T>>) =>
-    Object.fromEntries(Object.entries(all).filter(([name]) => !lacking.has(name)));
-  const names = (all: readonly string[] = []) => all.filter((name) => !lacking.has(name));
-  const pipelines = Object.entries(service.pipelines).map(
-    ([name, { receivers, processors: used, exporters }]) =>
-      [name, { receivers: names(receivers), processors: names(used), exporters: names(exporters) }] as const,
-  );
-  const fed = pipelines.filter(([, { receivers }]) => receivers.length > 0);
-  return {
-    ...configuration,
-    processors: kept(processors),
-    connectors: kept(connectors),
-    service: { ...service, pipelines: Object.fromEntries(fed) },
-  };
+/** Returns a configuration without some components, and without the pipelines that only these fed. */
+function getWithout(whole: string, lacking: readonly string[]): CollectorConfiguration {
+  const rest = JSON.parse(whole, (name, value: unknown) => {
+    if (lacking.includes(name)) return undefined;
+    return Array.isArray(value) ? value.filter((each) => !lacking.includes(each)) : value;
+  }) as CollectorConfiguration;
+  const fed = Object.entries(rest.service.pipelines).filter(([, { receivers }]) => receivers.length > 0);
+  return { ...rest, service: { ...rest.service, pipelines: Object.fromEntries(fed) } };
 }
 
-async function load(pid: number, file: string, configuration: object): Promise<void> {
-  const { endpoint } = (configuration as CollectorConfiguration).extensions['health_check'] as { endpoint: string };
+async function load(pid: number, file: string, configuration: CollectorConfiguration): Promise<void> {
+  const { endpoint } = configuration.extensions['health_check'] as { endpoint: string };
   const readUpSince = async () => {
     const answer = await fetch(`http://${endpoint}`, { headers: { connection: 'close' } });
     return ((await answer.json()) as { upSince: string }).upSince;

@@ -55,8 +55,8 @@ async function turn(
     into.user.push(await timed(() => cluster.client.patch(ref, { kind: 'merge', body })));
     const before = await guarded.testCluster.get(deployment, namespace, ref.name);
     const injected = changed(decided(before, { injector: guarded.injector }));
-    let stored = before;
-    into.manager.push(await timed(async () => (stored = await write(guarded.manager, before, injected))));
+    into.manager.push(await timed(() => write(guarded.manager, before, injected)));
+    const stored = await guarded.testCluster.get(deployment, namespace, ref.name);
     into.manager.push(await timed(() => write(guarded.manager, stored, uninstrument(stored))));
   }
 }

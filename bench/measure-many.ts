@@ -6,11 +6,11 @@ import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { createWorkload } from '../sandbox/testing/workloads.ts';
 import { measureLateness } from './event-loop.ts';
-import { instrumentFleet, makeFleet, notInstrumented, patchLoop, untilNone } from './fleet.ts';
+import { instrumentFleet, makeFleet, patchLoop, waitForNone } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import { getUsage } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
-import { timed, type Figure } from './table.ts';
+import { countSeconds, timed, type Figure } from './table.ts';
 
 const { deployment } = workloadKinds;
 const NAMESPACES = 100;
@@ -56,22 +56,18 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
 /** Returns the seconds from the first `Lumigo` until each counts all workloads of its namespace. */
 async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
   const testCluster = new TestCluster(client);
-  const started = performance.now();
   for (const namespace of namespaces) await testCluster.secret(namespace);
-  await Promise.all(namespaces.map((namespace) => testCluster.lumigo(namespace)));
-  await eventually(
-    async () => {
-      const done = await countDone(client);
-      if (done < namespaces.length) throw new Error(`${done} of ${namespaces.length} namespaces are instrumented`);
-    },
-    { intervalMs: POLL_MS, timeoutMs: 600_000 },
-  );
-  return (performance.now() - started) / 1_000;
-}
-
-async function countDone(client: Client): Promise<number> {
-  const all = (await listAll(client, lumigo)) as unknown as LumigoResource[];
-  return all.filter(({ status }) => status?.instrumentedResourcesCount === EACH).length;
+  return countSeconds(async () => {
+    await Promise.all(namespaces.map((namespace) => testCluster.lumigo(namespace)));
+    await eventually(
+      async () => {
+        const all = (await listAll(client, lumigo)) as unknown as LumigoResource[];
+        const done = all.filter(({ status }) => status?.instrumentedResourcesCount === EACH).length;
+        if (done < namespaces.length) throw new Error(`${done} of ${namespaces.length} namespaces are instrumented`);
+      },
+      { intervalMs: POLL_MS, timeoutMs: 600_000 },
+    );
+  });
 }
 
 /** Measures simultaneous creates, with and without the webhook. */
@@ -108,7 +104,7 @@ async function measureSwitches({ cluster: { client }, say }: Surroundings): Prom
     const enabled = change % 2 === 1;
     const switched = async () => {
       await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
-      await untilNone(client, namespace, enabled ? notInstrumented : labels.autoTrace);
+      await waitForNone(client, namespace, enabled ? `!${labels.autoTrace}` : labels.autoTrace);
     };
     took.push(await timed(switched));
   }

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from '../runtime/contract.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
@@ -100,20 +99,18 @@ async function measure(pid: number, target: Target) {
 }
 
 async function withBareServer<T>(
-  { cluster, installation, node }: Surroundings,
+  { cluster, manager, node }: Surroundings,
   action: (pid: number, port: number) => Promise<T>,
 ): Promise<T> {
-  const files = ['bare.crt', 'bare.key'].map((name) => join(cluster.dir, name));
-  const [certificate = '', key = ''] = files;
-  writeFileSync(certificate, installation.certificate.certificate);
-  writeFileSync(key, installation.certificate.key, { mode: 0o600 });
+  const files = ['tls.crt', 'tls.key'].map((name) => join(manager.certificates, name));
   const child = spawn(node, ['--import', 'tsx', 'bench/bare-server.ts', ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (child.pid !== undefined) cluster.reaper.watch(child.pid);
+  if (child.pid === undefined) throw new Error(`${node} cannot be executed`);
+  cluster.reaper.watch(child.pid);
   try {
     const [port] = (await once(child.stdout, 'data')) as [Buffer];
-    return await action(child.pid ?? 0, Number(port.toString()));
+    return await action(child.pid, Number(port.toString()));
   } finally {
     child.kill();
   }

@@ -12,10 +12,10 @@ const container = (name: string) => ({
   volumeMounts: [{ name: 'config', mountPath: '/etc/config' }],
 });
 
-/** A review of about 5.3 KB, the size for an ordinary Deployment. It grows with `noteLength`, in characters of an annotation. */
-export function sampleReview(namespace: string, noteLength = 1_500): string {
+/** A Deployment of an ordinary size. It grows with `noteLength`, in characters of an annotation. */
+export function sampleDeployment(namespace: string, noteLength = 1_500) {
   const labels = { app: 'cart', team: 'shop', 'app.kubernetes.io/version': '1.2.3' };
-  const object = {
+  return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: 'cart', namespace, labels, annotations: { note: 'x'.repeat(noteLength) } },
@@ -39,6 +39,10 @@ export function sampleReview(namespace: string, noteLength = 1_500): string {
       progressDeadlineSeconds: 600,
     },
   };
+}
+
+/** Returns a review of about 5.3 KB, or more if it has a longer note. */
+export function sampleReview(namespace: string, noteLength?: number): string {
   const resource = { group: 'apps', version: 'v1', resource: 'deployments' };
   const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
   return JSON.stringify({
@@ -54,7 +58,7 @@ export function sampleReview(namespace: string, noteLength = 1_500): string {
       namespace,
       operation: 'CREATE',
       userInfo: { username: 'admin', uid: '014fbff9a07c', groups: ['system:authenticated', 'team-shop'] },
-      object,
+      object: sampleDeployment(namespace, noteLength),
       oldObject: null,
       dryRun: false,
       options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },

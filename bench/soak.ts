@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../runtime/contract.ts';
-import type { Client } from '../runtime/kubernetes/http/client.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
@@ -17,6 +16,7 @@ const EACH_MS = 1_000 / PER_SECOND;
 /** Changes Deployments for some seconds, and measures what remains in memory, watches and events. */
 export async function soak({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
   const { client } = cluster;
+  const testCluster = new TestCluster(client);
   const namespace = await makeFleet(client, FLEET);
   await instrumentFleet(client, namespace, FLEET);
   const restarts = () => manager.metric('lumigo_operator_watch_restarts_total', `resource="${deployment.plural}"`);
@@ -24,11 +24,13 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
   const resident: number[] = [];
   const started = performance.now();
   say(`${PER_SECOND} changes a second for ${seconds} s`);
-  const failures = { count: 0 };
+  let failures = 0;
   const changes = seconds * PER_SECOND;
   for (let index = 0; index < changes; index += 1) {
     await sleep(Math.max(0, started + index * EACH_MS - performance.now()));
-    void change(client, namespace, index).catch(() => void (failures.count += 1));
+    void change(testCluster, namespace, index).catch(() => {
+      failures += 1;
+    });
     if (index % PER_SECOND === 0) resident.push(getUsage(manager.pid).residentBytes / 1e6);
   }
   const took = (performance.now() - started) / 1_000;
@@ -36,44 +38,38 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
   const tenth = Math.ceil(resident.length / 10);
   return [
     { name: 'soak: changes a second', value: changes / took, unit: '' },
-    { name: 'soak: changes that failed', value: failures.count, unit: '', target: 0 },
+    { name: 'soak: changes that failed', value: failures, unit: '', target: 0 },
     // The heap fills in the first tenths.
     ...grown(resident.slice(3 * tenth, 5 * tenth), resident.slice(-2 * tenth)),
     { name: 'soak: restarts of the watch', value: (await restarts()) - before, unit: '', target: 0 },
-    ...(await readFigures(client, namespace)),
+    ...(await readFigures(testCluster, namespace)),
   ];
 }
 
-const grown = (early: readonly number[], late: readonly number[]): Figure[] => [
-  { name: 'soak: resident memory at the end', value: median(late), unit: 'MB' },
-  { name: 'soak: memory growth since the middle', value: median(late) - median(early), unit: 'MB', target: 5 },
-];
-
-const median = (values: readonly number[]): number => quantile(values, 0.5);
+function grown(early: readonly number[], late: readonly number[]): Figure[] {
+  const end = quantile(late, 0.5);
+  return [
+    { name: 'soak: resident memory at the end', value: end, unit: 'MB' },
+    { name: 'soak: memory growth since the middle', value: end - quantile(early, 0.5), unit: 'MB', target: 5 },
+  ];
+}
 
 /** Two of four changes of a Deployment set an annotation, one deletes it and one creates it again. */
-async function change(client: Client, namespace: string, index: number): Promise<void> {
+async function change(testCluster: TestCluster, namespace: string, index: number): Promise<void> {
   const round = Math.floor(index / FLEET) % 4;
   const name = `app-${index % FLEET}`;
-  const ref = { ...deployment, namespace, name };
-  if (round === 1) return client.delete(ref);
-  if (round === 2)
-    return void (await client.create({ ...deployment, namespace }, createWorkload(deployment, namespace, name)));
-  await client.patch(ref, { kind: 'merge', body: { metadata: { annotations: { changed: String(index) } } } });
+  if (round === 1) await testCluster.client.delete({ ...deployment, namespace, name });
+  else if (round === 2) await testCluster.create(createWorkload(deployment, namespace, name));
+  else await testCluster.merge(deployment, namespace, name, { metadata: { annotations: { changed: String(index) } } });
 }
 
 /** Each created Deployment must be instrumented once. */
-async function readFigures(client: Client, namespace: string): Promise<Figure[]> {
-  const seen = new Set<string>();
-  let twice = 0;
-  for (const { reason, involvedObject } of await new TestCluster(client).events(namespace)) {
-    if (reason !== 'LumigoAddedInstrumentation') continue;
-    const { uid = '' } = involvedObject;
-    if (seen.has(uid)) twice += 1;
-    seen.add(uid);
-  }
+async function readFigures(testCluster: TestCluster, namespace: string): Promise<Figure[]> {
+  const events = await testCluster.events(namespace);
+  const added = events.filter(({ reason }) => reason === 'LumigoAddedInstrumentation');
+  const uids = new Set(added.map(({ involvedObject }) => involvedObject.uid));
   return [
-    { name: 'soak: Deployments with an event for their injection', value: seen.size, unit: '' },
-    { name: 'soak: duplicate events', value: twice, unit: '', target: 0 },
+    { name: 'soak: Deployments with an event for their injection', value: uids.size, unit: '' },
+    { name: 'soak: duplicate events', value: added.length - uids.size, unit: '', target: 0 },
   ];
 }

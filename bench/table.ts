@@ -13,6 +13,9 @@ export interface Figure {
 export const latencies = (name: string, times: readonly number[]): Figure[] =>
   [0.5, 0.99].map((share) => ({ name: `${name}, p${share * 100}`, value: quantile(times, share), unit: 'ms' }));
 
+export const countSeconds = async (action: () => Promise<unknown>): Promise<number> => (await timed(action)) / 1_000;
+
+/** Returns milliseconds. */
 export async function timed(action: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await action();
