@@ -1,24 +1,14 @@
-import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import { NoGoError } from '../programs/go.ts';
 import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
-import { addOperator, type Manager } from '../manager/manager.ts';
+import { addOperator } from '../manager/manager.ts';
 import { stopOnError } from '../stop-on-error.ts';
 
-export interface DemoCluster {
-  readonly client: Client;
-  readonly server: string;
-  readonly manager: Manager;
-  readonly kubeconfig: string;
-  readonly sink: OtlpSink;
-  /** Resolves when programs that are still fetched or built have joined. */
-  readonly background: Promise<void>;
-  stop(): Promise<void>;
-}
+export type DemoCluster = Awaited<ReturnType<typeof throwawayCluster>>;
 
-export async function throwawayCluster(progress: Progress): Promise<DemoCluster> {
+export async function throwawayCluster(progress: Progress) {
   const controllerManager = isBuilt('kube-controller-manager');
   const collector = isBuilt('otelcol');
   const sink = await OtlpSink.start();
@@ -41,11 +31,12 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   return {
     client: cluster.client,
     server: cluster.server,
-    manager,
     kubeconfig: cluster.kubeconfig,
+    manager,
     sink,
+    /** Resolves when programs that are still fetched or built have joined. */
     background: join(),
-    async stop() {
+    async stop(): Promise<void> {
       await manager.stop();
       await stop();
     },

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { ensureBundle } from '../../infra/release/bundle.ts';
-import { apply } from '../manager/apply.ts';
 import { runCommand } from '../manager/command.ts';
 import { startNodeWithOperator } from '../node/operator.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
-import { deployShop } from './node-steps.ts';
+import { createLumigo, deployShop } from './node-steps.ts';
 import { printerTo } from './printer.ts';
 import { terminalPicture } from './terminal-picture.ts';
-import { demoLumigo, demoNamespace, secret } from './workloads.ts';
+import { demoNamespace } from './workloads.ts';
 
 /** `npm run picture:commands`: runs commands of `lumigo` on a real node, and draws their output into docs/commands.svg. */
 const printer = printerTo((text) => process.stderr.write(text), false);
@@ -23,7 +22,7 @@ async function show(...args: readonly string[]): Promise<readonly string[]> {
 
 try {
   await deployShop({ system, printer });
-  for (const object of [secret, demoLumigo]) await apply(system.node.client, object);
+  await createLumigo(system.node);
   await new TestCluster(system.node.client).waitForActive(demoNamespace);
   const shown = [
     await show('status', '-w', '-n', demoNamespace),

@@ -1,22 +1,21 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { panels } from '../../infra/constructs/dashboard.ts';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { managerSelector } from '../../runtime/contract.ts';
+import { launch } from '../control-plane/processes.ts';
 import { strictDeployment } from '../e2e/strict-app.ts';
 import { apply } from '../manager/apply.ts';
 import { ask } from '../node/ask.ts';
 import { getAddress, getPods, startNodeWithOperator } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { eventually } from '../testing/eventually.ts';
-import { deployShop } from './node-steps.ts';
+import { createLumigo, deployShop } from './node-steps.ts';
 import { panelsPicture, STEP_SECONDS, type Series } from './panels-picture.ts';
 import { printerTo } from './printer.ts';
-import { demoLumigo, demoNamespace, secret } from './workloads.ts';
+import { demoNamespace } from './workloads.ts';
 
 /** `npm run picture:dashboard`: runs the operator on a real node, and draws the dashboard's panels into docs/operate/dashboard.svg. */
 const RECORDED_MS = 150_000;
@@ -29,22 +28,26 @@ await ensureBundle();
 const { prometheus = '' } = await ensureBinaries(['prometheus'], printer.aside);
 const system = await startNodeWithOperator({ rollout: { soakSeconds: 5 } }, { onProgress: printer.aside });
 const { node } = system;
-const folder = mkdtempSync(join(tmpdir(), 'lumigo-dashboard-'));
 
-async function startPrometheus(): Promise<() => void> {
+/** It ends with the node, which deletes its files. */
+async function startPrometheus(): Promise<void> {
   const pods = await getPods(node, 'lumigo-system', managerSelector);
   const targets = pods.map(({ metadata, status }) => ({
     targets: [8080, 8888].map((port) => `${status?.podIP}:${port}`),
     labels: { pod: metadata.name },
   }));
   const job = { job_name: 'lumigo', honor_labels: true, static_configs: targets };
+  const { dir: folder, reaper } = node;
   const config = join(folder, 'prometheus.yaml');
   writeFileSync(config, stringify({ global: { scrape_interval: `${STEP_SECONDS}s` }, scrape_configs: [job] }));
-  const flags = { 'config.file': config, 'storage.tsdb.path': join(folder, 'data'), 'web.listen-address': ADDRESS };
+  const flags = {
+    'config.file': config,
+    'storage.tsdb.path': join(folder, 'prometheus'),
+    'web.listen-address': ADDRESS,
+  };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const child = spawn(prometheus, args, { stdio: 'ignore' });
-  await eventually(async () => void (await fetch(`http://${ADDRESS}/-/ready`)));
-  return () => void child.kill();
+  launch({ name: 'prometheus', path: prometheus, args, folder, reaper });
+  await eventually(() => fetch(`http://${ADDRESS}/-/ready`));
 }
 
 type Answer = { data: { result: { metric: Record<string, string>; values: [number, string][] }[] } };
@@ -60,13 +63,12 @@ async function query(expr: string, legend: string, from: number): Promise<readon
   }));
 }
 
-let stop = (): void => undefined;
 try {
   await deployShop({ system, printer });
   await apply(node.client, strictDeployment(demoNamespace, 'report', 'crash'));
-  stop = await startPrometheus();
+  await startPrometheus();
   const from = Date.now() / 1_000;
-  for (const object of [secret, demoLumigo]) await apply(node.client, object);
+  await createLumigo(node);
   const url = await getAddress(node.client, demoNamespace, 'front');
   for (const end = Date.now() + RECORDED_MS; Date.now() < end; await sleep(200)) await ask(url).catch(() => undefined);
   const drawn = [];
@@ -76,8 +78,6 @@ try {
   }
   writeFileSync('docs/operate/dashboard.svg', panelsPicture('The dashboard during a rollout', drawn));
 } finally {
-  stop();
-  rmSync(folder, { recursive: true, force: true });
   await node.stop();
 }
 process.exit();

@@ -7,14 +7,11 @@ import type { Printer } from './printer.ts';
 import { deployShop, traceShop, untraceShop, type NodeDemo } from './node-steps.ts';
 import { demoNamespace } from './workloads.ts';
 
-/** Returns true if a node can start without building, else a sentence about `--node`. */
-export function nodeAtOnce(): true | string {
+/** Returns a sentence about `--node`, or undefined if a node can start without building. */
+export function whyNotAtOnce(): string | undefined {
   if (whyNoNode() !== undefined) return 'on Linux as root, --node also traces real pods';
-  const built = [...components, ...nodeComponents].every(({ name }) => isBuilt(name)) && areImagesBuilt();
-  return (
-    built ||
-    '--node also traces real Node.js and Python programs in real pods (the first time, it builds for about ten minutes)'
-  );
+  if ([...components, ...nodeComponents].every(({ name }) => isBuilt(name)) && areImagesBuilt()) return undefined;
+  return '--node also traces real Node.js and Python programs in real pods (the first time, it builds for about ten minutes)';
 }
 
 export async function demonstrateOnNode(

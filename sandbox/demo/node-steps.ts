@@ -4,13 +4,18 @@ import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
 import { isInstrumented } from '../lumigo.ts';
 import { getAddress, isReady, getPods, type NodeWithSink, type PodView } from '../node/operator.ts';
+import type { SpanItem } from '../otlp-sink/decode.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { Printer } from './printer.ts';
+import { getInvolved } from './telemetry.ts';
 import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
 
 const patience = { timeoutMs: 60_000, intervalMs: 500 };
 const apps = ['front', 'stock'] as const;
+/** Spans of each app. */
+const SHOWN_SPANS = 3;
+const SHOWN_EVENTS = 8;
 
 export interface NodeDemo {
   readonly system: NodeWithSink;
@@ -28,85 +33,69 @@ export async function deployShop({ system: { node }, printer }: NodeDemo): Promi
   ])
     await apply(node.client, object);
   const pods = await waitForPods(node, (pod) => !isInstrumented(pod));
-  printer.step(`a shop runs without tracing code: ${pods.map(getName).join(' (Node.js) and ')} (Python)`);
+  const names = pods.map(({ metadata }) => metadata.name);
+  printer.step(`a shop runs without tracing code: ${names.join(' (Node.js) and ')} (Python)`);
+}
+
+/** Creates the `Lumigo` of the shop, and its Secret. */
+export async function createLumigo({ client }: NodeWithOperator['node']): Promise<void> {
+  await apply(client, secret);
+  await apply(client, demoLumigo);
 }
 
 export async function traceShop(demo: NodeDemo): Promise<string[]> {
   const { system, printer } = demo;
   const { node } = system;
-  await apply(node.client, secret);
-  await apply(node.client, demoLumigo);
+  await createLumigo(node);
   printer.step('a Lumigo is created');
   const pods = await waitForPods(node, isInstrumented).catch(() => undefined);
   if (pods === undefined) return ['no instrumented pods replaced the pods of the shop within a minute'];
-  for (const pod of pods) printer.instrumented(getName(pod), 'replaced, with the injection');
+  for (const { metadata } of pods) printer.instrumented(metadata.name, 'replaced, with the injection');
   printer.step('requests arrive at the shop');
   return printTraces(demo);
 }
 
-async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
-  const url = await getAddress(system.node.client, demoNamespace, 'front');
-  const traces = new TracePrinter(printer);
-  let count = 0;
+async function printTraces({ system: { node, sink }, printer }: NodeDemo): Promise<string[]> {
+  const url = await getAddress(node.client, demoNamespace, 'front');
+  let arrived = sortOut([]);
   const printNew = async (): Promise<void> => {
     await ask(url).catch(() => undefined);
-    const received = await system.sink.received();
-    for (const each of received.slice(count)) traces.print(each);
-    count = received.length;
-    if (apps.some((app) => traces.countSpans(app) < SHOWN_SPANS)) throw new Error('some spans are missing');
+    const before = arrived;
+    arrived = sortOut(await sink.received());
+    for (const app of apps)
+      for (const span of arrived.spansOf(app).slice(before.spansOf(app).length, SHOWN_SPANS)) printSpan(span, printer);
+    for (const event of arrived.events.slice(before.events.length, SHOWN_EVENTS))
+      printer.arrived(`event ${String(event.object['reason'])}`, getInvolved(event));
+    if (apps.some((app) => arrived.spansOf(app).length < SHOWN_SPANS)) throw new Error('some spans are missing');
   };
   await eventually(printNew, patience).catch(() => undefined);
-  printer.step(traces.sum());
-  const silent = apps.filter((app) => traces.countSpans(app) === 0);
+  const { spans, spansOf, events, objects } = arrived;
+  printer.step(
+    `received with the token of this namespace: ${spans.length} spans, ${events.length} Kubernetes events, ${objects.length} object versions`,
+  );
+  const silent = apps.filter((app) => spansOf(app).length === 0);
   return silent.map((app) => `no span of '${app}' arrived within ${patience.timeoutMs / 1_000} s`);
 }
 
-const SHOWN_SPANS = 3;
-const SHOWN_EVENTS = 8;
+function sortOut(received: readonly Received[]) {
+  const collected = received.flatMap(collectedObject);
+  // The kubelet's probes create spans as well.
+  const isOfProbe = ({ item }: Received) => String(item.attributes['http.target'] ?? '').startsWith('/healthz');
+  const spans = received.filter((each) => each.signal === 'traces' && !isOfProbe(each));
+  return {
+    spans,
+    spansOf: (app: string) => spans.filter(({ resource }) => resource['service.name'] === app),
+    events: collected.filter(({ resource }) => resource === 'events'),
+    objects: collected.filter(({ resource }) => resource !== 'events'),
+  };
+}
 
-class TracePrinter {
-  private readonly spans = new Map<string, number>();
-  private events = 0;
-  private objects = 0;
-
-  constructor(private readonly printer: Printer) {}
-
-  print(received: Received): void {
-    const [object] = collectedObject(received);
-    if (object === undefined) this.tellSpan(received);
-    else if (object.resource === 'events') this.tellEvent(object.object);
-    else this.objects += 1;
-  }
-
-  countSpans(app: string): number {
-    return this.spans.get(app) ?? 0;
-  }
-
-  sum(): string {
-    const spans = [...this.spans.values()].reduce((all, one) => all + one, 0);
-    return `received with the token of this namespace: ${spans} spans, ${this.events} Kubernetes events, ${this.objects} object versions`;
-  }
-
-  private tellSpan({ signal, resource, item }: Received): void {
-    if (signal !== 'traces' || !('spanId' in item)) return;
-    // The kubelet's probes create spans as well.
-    if (String(item.attributes['http.target'] ?? '').startsWith('/healthz')) return;
-    const app = String(resource['service.name']);
-    this.spans.set(app, this.countSpans(app) + 1);
-    if (this.countSpans(app) > SHOWN_SPANS) return;
-    const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
-    this.printer.arrived(
-      `span ${item.name}`,
-      `service ${app}, deployment ${String(owner)}, pod ${String(pod)}, namespace ${String(where)}`,
-    );
-  }
-
-  private tellEvent(object: { readonly [field: string]: unknown }): void {
-    this.events += 1;
-    if (this.events > SHOWN_EVENTS) return;
-    const { kind = '', name = '' } = (object['involvedObject'] ?? {}) as { kind?: string; name?: string };
-    this.printer.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
-  }
+function printSpan({ resource, item }: Received, printer: Printer): void {
+  const { 'service.name': app, 'k8s.deployment.name': owner, 'k8s.pod.name': pod, 'k8s.namespace.name': of } = resource;
+  printer.arrived(
+    `span ${(item as SpanItem).name}`,
+    `service ${String(app)}, deployment ${String(owner)}, pod ${String(pod)}, namespace ${String(of)}`,
+  );
 }
 
 export async function untraceShop({ system: { node }, printer }: NodeDemo): Promise<string[]> {
@@ -114,7 +103,7 @@ export async function untraceShop({ system: { node }, printer }: NodeDemo): Prom
   printer.step('the Lumigo is deleted');
   const pods = await waitForPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
   if (pods === undefined) return ['no pods without the injection replaced the pods of the shop within a minute'];
-  for (const pod of pods) printer.instrumented(getName(pod), 'replaced, without the injection');
+  for (const { metadata } of pods) printer.instrumented(metadata.name, 'replaced, without the injection');
   return [];
 }
 
@@ -125,5 +114,3 @@ const waitForPods = (node: NodeWithSink['node'], fits: (pod: PodView) => boolean
       throw new Error('the pods of the shop did not reach the expected state');
     return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }, patience);
-
-const getName = ({ metadata }: PodView): string => metadata.name;

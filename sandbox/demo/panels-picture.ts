@@ -1,4 +1,4 @@
-import { escape } from './terminal-picture.ts';
+import { escape, toSvg } from './terminal-picture.ts';
 
 /** The distance of two values of a series. */
 export const STEP_SECONDS = 5;
@@ -11,7 +11,10 @@ export interface Series {
 
 export type DrawnPanel = { readonly title: string; readonly unit: string; readonly series: readonly Series[] };
 
-const [WIDTH, HEIGHT, GAP, COLUMNS] = [460, 176, 12, 2] as const;
+const WIDTH = 460;
+const HEIGHT = 176;
+const GAP = 12;
+const COLUMNS = 2;
 /** The place of the lines in a panel. The legend is below it. */
 const plot = { x: 64, y: 34, width: WIDTH - 80, height: 96 };
 const MAX_LEGENDS = 4;
@@ -33,13 +36,11 @@ function toText(value: number, name: string): string {
   return `${format.format(value * factor)}${name in units ? '' : '/s'}`;
 }
 
-/** Returns an SVG of panels with lines, without scripts and external files. */
+/** Returns a picture of panels with lines. */
 export function panelsPicture(title: string, panels: readonly DrawnPanel[]): string {
   const width = COLUMNS * (WIDTH + GAP) + GAP;
   const height = Math.ceil(panels.length / COLUMNS) * (HEIGHT + GAP) + GAP;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    `<title>${escape(title)}</title>`,
+  return toSvg(title, width, height, [
     `<rect width="${width}" height="${height}" fill="#111217"/>`,
     '<g font-family="Inter, Helvetica, Arial, sans-serif" font-size="11" fill="#ccccdc" stroke-linecap="round">',
     ...panels.map((panel, index) => {
@@ -48,9 +49,7 @@ export function panelsPicture(title: string, panels: readonly DrawnPanel[]): str
       return `<g transform="translate(${x} ${y})">${drawPanel(panel)}</g>`;
     }),
     '</g>',
-    '</svg>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function drawPanel({ title, unit, series }: DrawnPanel): string {

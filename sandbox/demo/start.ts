@@ -5,7 +5,7 @@ import { createProgram, runMain } from '../program.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { printerTo, type Printer } from './printer.ts';
-import { demonstrateOnNode, nodeAtOnce } from './node-demo.ts';
+import { demonstrateOnNode, whyNotAtOnce } from './node-demo.ts';
 import { instrument, deployWorkloads, removeLumigo } from './steps.ts';
 import { printArrivals, waitForCollected } from './telemetry.ts';
 import { demoNamespace, type DemoWorkload } from './workloads.ts';
@@ -57,10 +57,9 @@ function isOnce({ once = false }: Flags, printer: Printer): boolean {
 
 function onNode({ node }: Flags, printer: Printer): boolean {
   if (node !== undefined) return node;
-  const ready = nodeAtOnce();
-  if (ready === true) return true;
-  printer.aside(ready);
-  return false;
+  const why = whyNotAtOnce();
+  if (why !== undefined) printer.aside(why);
+  return why === undefined;
 }
 
 async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<void>): Promise<void> {

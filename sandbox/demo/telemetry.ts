@@ -12,7 +12,7 @@ export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void 
     for (const object of collectedObject(received)) {
       if (object.resource !== 'events') versions.set(object.resource, (versions.get(object.resource) ?? 0) + 1);
       else if (object.change !== 'DELETED')
-        printer.arrived(describeObject(object), `Kubernetes event: ${String(object.object['reason'])}`);
+        printer.arrived(getInvolved(object), `Kubernetes event: ${String(object.object['reason'])}`);
     }
   };
   const timer = setInterval(() => {
@@ -30,8 +30,9 @@ export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void 
   };
 }
 
-function describeObject({ object: { involvedObject } }: CollectedObject): string {
-  const { kind = '', name = '' } = (involvedObject ?? {}) as { kind?: string; name?: string };
+/** Returns kind and name of an event's object. */
+export function getInvolved({ object }: CollectedObject): string {
+  const { kind = '', name = '' } = object.involvedObject ?? {};
   return `${kind}/${name}`;
 }
 

@@ -13,21 +13,27 @@ const colours: Readonly<Record<string, string>> = {
   '·': '#7f848e',
 };
 
-/** Returns an SVG of a terminal, without scripts and external files. */
+/** Returns an SVG without scripts and external files. */
+export const toSvg = (title: string, width: number, height: number, content: readonly string[]): string =>
+  [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${escape(title)}</title>`,
+    ...content,
+    '</svg>',
+    '',
+  ].join('\n');
+
+/** Returns a picture of a terminal. */
 export function terminalPicture(title: string, lines: readonly string[]): string {
   const shown = lines.map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
   const width = Math.ceil(WIDTH * CHARACTER_PX + 2 * MARGIN_PX);
   const height = (shown.length + 1) * LINE_PX + 2 * MARGIN_PX;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    `<title>${escape(title)}</title>`,
+  return toSvg(title, width, height, [
     `<rect width="${width}" height="${height}" rx="8" fill="#21252b"/>`,
     '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#d7dae0" xml:space="preserve">',
     ...shown.map((line, index) => toText(line, MARGIN_PX + (index + 1) * LINE_PX)),
     '</g>',
-    '</svg>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function toText(line: string, y: number): string {

@@ -12,15 +12,13 @@ const { cronJob, daemonSet, deployment, job, replicaSet, statefulSet } = workloa
 export interface DemoWorkload {
   readonly manifest: Manifest;
   readonly expected: 'instrumented' | 'untouched';
-  /** False for a Job, whose template cannot change. */
-  readonly restored: boolean;
 }
 
 const create = (kind: WorkloadKind, name: string, options?: WorkloadOptions): Manifest =>
   withReplicas(kind, createWorkload(kind, demoNamespace, name, options));
 
-const instrumented = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'instrumented', restored: true });
-const untouched = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'untouched', restored: true });
+const instrumented = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'instrumented' });
+const untouched = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'untouched' });
 
 const preload = { name: 'LD_PRELOAD', value: '/usr/lib/libjemalloc.so.2' };
 
@@ -38,7 +36,7 @@ export const existing: readonly DemoWorkload[] = [
 /** These workloads are created later, so the webhook instruments them. */
 export const later: readonly DemoWorkload[] = [
   instrumented(create(deployment, 'checkout')),
-  { ...instrumented(create(job, 'export')), restored: false },
+  instrumented(create(job, 'export')),
 ];
 
 export const [namespace, demoLumigo] = renderTracedNamespace({ namespace: demoNamespace }) as [Manifest, Manifest];

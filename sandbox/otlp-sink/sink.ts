@@ -73,7 +73,9 @@ export class OtlpSink {
       if (request.url?.startsWith(controlPath) === true) return this.control(request, response);
       await sleep(this.delayMs);
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
-      this.respond(response, this.take(request, body));
+      const status = this.take(request, body);
+      this.answered[status] = (this.answered[status] ?? 0) + 1;
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     } catch {
       response.destroy();
     }
@@ -84,11 +86,6 @@ export class OtlpSink {
     const since = Number(new URL(url, 'http://sink').searchParams.get('since') ?? 0);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(this.received.slice(since)));
-  }
-
-  private respond(response: ServerResponse, status: number): void {
-    this.answered[status] = (this.answered[status] ?? 0) + 1;
-    response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
   }
 
   private take({ url = '', headers }: IncomingMessage, body: Buffer): number {
@@ -113,7 +110,7 @@ export class OtlpSink {
     const at = Date.now();
     for (const { resource, scope, items } of groups)
       for (const item of items) {
-        const received = { signal, authorization, resource, scope: scope.name, item, at };
+        const received = { signal, authorization, resource, scope, item, at };
         this.received.push(received);
         this.onReceived(received);
       }
@@ -131,7 +128,7 @@ export interface CollectedObject {
   readonly object: {
     readonly kind?: string;
     readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
-    readonly involvedObject?: { readonly uid?: string; readonly resourceVersion?: string; readonly kind?: string };
+    readonly involvedObject?: Partial<Record<'kind' | 'name' | 'uid' | 'resourceVersion', string>>;
     readonly [field: string]: unknown;
   };
   readonly received: Received;
