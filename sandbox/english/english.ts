@@ -18,36 +18,33 @@ const FOLDERS = ['runtime', 'infra', 'sandbox', 'bench', 'docs'];
 const isUserPage = (file: string): boolean =>
   USER_PAGES.some((page) => (page.endsWith('/') ? file.startsWith(page) : file === page));
 
-function check(file: string): readonly Finding[] {
+function check(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8');
   const passages = file.endsWith('.md')
     ? passagesOfPage(text, isUserPage(file) ? 'userPage' : 'page')
     : passagesOfSource(file, text);
-  return passages.flatMap(getFindings);
+  return passages.flatMap(getFindings).map((finding) => shown(`${file}:${finding.line}`, finding));
 }
 
-const filesToCheck = (): readonly string[] =>
-  [
-    ...readdirSync('.'),
-    ...FOLDERS.flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-    ),
-  ].filter((file) => /\.(?:md|ts|mjs|cjs|js)$/.test(file) && !SKIPPED.test(file));
+function checkAll(): readonly string[] {
+  const inFolders = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
+  const files = [...readdirSync('.'), ...inFolders].filter(
+    (file) => /\.(?:md|ts|mjs|cjs|js)$/.test(file) && !SKIPPED.test(file),
+  );
+  const subjects = subjectsToCheck().flatMap(([hash, subject]) =>
+    findingsOfSubject(subject).map((finding) => shown(`commit ${hash}`, finding)),
+  );
+  return [...files.flatMap(check), ...subjects];
+}
 
 const shown = (where: string, { found, instead, rule }: Omit<Finding, 'line'>): string =>
   `${where}: '${found}' → '${instead}' (rule ${rule})\n`;
-const inFile = (file: string, findings: readonly Finding[]): readonly string[] =>
-  findings.map((finding) => shown(`${file}:${finding.line}`, finding));
-
-const subjects = (): readonly string[] =>
-  subjectsToCheck().flatMap(([hash, subject]) =>
-    findingsOfSubject(subject).map((finding) => shown(`commit ${hash}`, finding)),
-  );
 
 const { file } = parseArgs({ options: { file: { type: 'string' } } }).values;
-const lines = (file === undefined ? filesToCheck() : [file]).flatMap((each) => inFile(each, check(each)));
-const all = file === undefined ? [...lines, ...subjects()] : lines;
-if (all.length > 0) {
-  process.stdout.write(`${all.join('')}findings: ${all.length}\n`);
+const findings = file === undefined ? checkAll() : check(file);
+if (findings.length > 0) {
+  process.stdout.write(`${findings.join('')}findings: ${findings.length}\n`);
   process.exitCode = 1;
 }

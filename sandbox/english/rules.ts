@@ -1,14 +1,15 @@
-import { lineFeeds, type Finding, type Kind, type Passage } from './passage.ts';
+import { lineFeeds, type Finding, type Passage } from './passage.ts';
 import { HEADLESS, HEADLESS_FIRST, MAX_SEMICOLONS, MAX_WORDS, NOT_FOR_USERS, WORDS, type Word } from './words.ts';
 
-interface Sentence {
-  readonly kind: Kind;
-  readonly text: string;
-  readonly line: number;
+type Text = Omit<Passage, 'raw'>;
+
+interface Sentence extends Text {
+  /** In its passage. */
   readonly isFirst: boolean;
 }
 
-const SENTENCE_END = /(?<=[^\s.][.!?]["'”’)\]]*)(?<!\b(?:e\.g|i\.e|vs|cf)\.)\s+/;
+/** The white space is a group, so that a split keeps its line feeds. */
+const SENTENCE_END = /(?<=[^\s.][.!?]["'”’)\]]*)(?<!\b(?:e\.g|i\.e|vs|cf)\.)(\s+)/;
 /** A number of docs/contributing/numbers.md and a mark of a list are no words of the sentence. */
 const PREFIX = /^(?:[DF]\d+(?:, | and )?)+:\s|^[^\p{L}\p{N}]+/u;
 
@@ -20,29 +21,18 @@ export const getFindings = (passage: Passage): readonly Finding[] =>
 
 function toSentences({ kind, text, line }: Passage): readonly Sentence[] {
   let at = line;
-  return text.split(new RegExp(`(${SENTENCE_END.source})`)).flatMap((part, index) => {
+  return text.split(SENTENCE_END).flatMap((part, index) => {
     const sentence = { kind, text: part, line: at, isFirst: index === 0 };
     at += lineFeeds(part);
     return index % 2 === 0 && part !== '' ? [sentence] : [];
   });
 }
 
-const patterns = new Map(
-  [...WORDS, ...NOT_FOR_USERS].map(({ phrase }) => [
-    phrase,
-    new RegExp(`(?<![\\w-])(?:${phrase.replaceAll(' ', '\\s+')})(?![\\w-])`, 'gi'),
-  ]),
-);
-
-const matches = (
-  words: readonly Word[],
-  { kind, text, line }: Pick<Passage, 'kind' | 'text' | 'line'>,
-  rule: 'words' | 'facts',
-): readonly Finding[] =>
+const matches = (words: readonly Word[], { kind, text, line }: Text, rule: 'words' | 'facts'): readonly Finding[] =>
   words
     .filter(({ only = kind }) => only === kind)
-    .flatMap(({ phrase, instead }) =>
-      [...text.matchAll(patterns.get(phrase) ?? /$^/g)].map((match) => {
+    .flatMap(({ pattern, instead }) =>
+      [...text.matchAll(pattern)].map((match) => {
         const found = match[0].replaceAll(/\s+/g, ' ');
         return { line: line + lineFeeds(text.slice(0, match.index)), rule, found, instead };
       }),
@@ -51,8 +41,8 @@ const matches = (
 function beginning({ kind, text, line, isFirst }: Sentence): readonly Finding[] {
   const words = text.replace(PREFIX, '').trim();
   if (/\?["'”’)\]]*$/.test(words) || countWords(words) < 4) return [];
-  const beginnings = isFirst && (kind === 'comment' || kind === 'title') ? [HEADLESS, HEADLESS_FIRST] : [HEADLESS];
-  const found = beginnings.flatMap((pattern) => pattern.exec(words)?.[0] ?? [])[0];
+  const isHead = isFirst && (kind === 'comment' || kind === 'title');
+  const found = (HEADLESS.exec(words) ?? (isHead ? HEADLESS_FIRST.exec(words) : null))?.[0];
   return found === undefined ? [] : [{ line, rule: 'beginning', found, instead: "begin with the thing's name" }];
 }
 

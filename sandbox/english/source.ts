@@ -7,8 +7,8 @@ const PARSING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.
 /** Returns the prose of a program: comments, titles of tests, and texts for people. */
 export function passagesOfSource(file: string, source: string): readonly Passage[] {
   const tree = ts.createSourceFile(file, source, PARSING, true);
-  const messages = new Array<Passage>();
-  const literals = new Array<ts.Node>();
+  const messages: Passage[] = [];
+  const literals: ts.Node[] = [];
   const visit = (node: ts.Node): void => {
     if (isLiteralToken(node)) literals.push(node);
     messages.push(...getMessage(node, file));

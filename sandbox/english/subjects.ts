@@ -10,12 +10,12 @@ const NOT_IMPERATIVE =
 export function findingsOfSubject(subject: string): readonly Omit<Finding, 'line'>[] {
   if (/^(?:Revert|Reapply) "/.test(subject)) return [];
   const [, verb] = AREA.exec(subject) ?? [];
-  const reasons = [
-    verb === undefined && { found: subject, instead: 'area: imperative' },
-    NOT_IMPERATIVE.test(verb ?? '') && { found: `${verb}`, instead: 'the imperative' },
-    subject.length > MAX_CHARACTERS && { found: `${subject.length} characters`, instead: `at most ${MAX_CHARACTERS}` },
-  ];
-  return reasons.flatMap((reason) => (reason === false ? [] : [{ rule: 'subject' as const, ...reason }]));
+  const findings: Omit<Finding, 'line'>[] = [];
+  const report = (found: string, instead: string) => findings.push({ rule: 'subject', found, instead });
+  if (verb === undefined) report(subject, 'area: imperative');
+  else if (NOT_IMPERATIVE.test(verb)) report(verb, 'the imperative');
+  if (subject.length > MAX_CHARACTERS) report(`${subject.length} characters`, `at most ${MAX_CHARACTERS}`);
+  return findings;
 }
 
 /** Returns hash and subject of the descendants of the commit that added this file. In a shallow clone, there are fewer or none. */

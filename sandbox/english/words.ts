@@ -1,15 +1,17 @@
 /** The data of the check. CONTRIBUTING.md, section "Style", explains the rules. */
 
 export interface Word {
-  /** A regular expression of whole words in any case. A space matches any white space. */
-  readonly phrase: string;
+  readonly pattern: RegExp;
   readonly instead: string;
   /** Default: all kinds of passages. */
-  readonly only?: 'userPage';
+  readonly only?: 'userPage' | undefined;
 }
 
-const word = (phrase: string, instead: string): Word => ({ phrase, instead });
-const inUserPages = (phrase: string, instead: string): Word => ({ phrase, instead, only: 'userPage' });
+/** @param phrase a regular expression of whole words in any case. A space matches any white space */
+function word(phrase: string, instead: string, only?: 'userPage'): Word {
+  const pattern = new RegExp(`(?<![\\w-])(?:${phrase.replaceAll(' ', '\\s+')})(?![\\w-])`, 'gi');
+  return { pattern, instead, only };
+}
 
 export const WORDS: readonly Word[] = [
   word('nobody|somebody|anybody|whoever|whomever', "the role's name"),
@@ -31,7 +33,7 @@ export const WORDS: readonly Word[] = [
   word('forg[ai]ven?|forgives|forgiving', 'clear the revert'),
   word('whose turn(?: it is)?', 'next in the queue'),
   word('shall', 'must, can'),
-  inUserPages('of (?:yours|theirs|ours|hers|its own|their own|your own|the user.s own)', 'your, its own'),
+  word('of (?:yours|theirs|ours|hers|its own|their own|your own|the user.s own)', 'your, its own', 'userPage'),
 ];
 
 /** The first words of a sentence without a subject. A question may begin with them. */
