@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 import type { Signal } from '../../runtime/contract.ts';
 
 export interface Group {
   readonly resource: Attributes;
-  readonly scope: { readonly name: string; readonly version: string };
+  readonly scope: string;
   readonly items: readonly Item[];
 }
 export type Attributes = Readonly<Record<string, unknown>>;
@@ -26,35 +25,30 @@ export interface MetricItem {
 }
 type Item = SpanItem | LogItem | MetricItem;
 
-const definitions = protobuf.parse(readFileSync(fileURLToPath(new URL('otlp.proto', import.meta.url)), 'utf8')).root;
-const types: Readonly<Record<Signal, protobuf.Type>> = {
-  traces: definitions.lookupType('ExportTraces'),
-  logs: definitions.lookupType('ExportLogs'),
-  metrics: definitions.lookupType('ExportMetrics'),
-};
+const definitions = protobuf.parse(readFileSync(new URL('otlp.proto', import.meta.url), 'utf8')).root;
 
-const lists = {
-  traces: ['resourceSpans', 'scopeSpans', 'spans'],
-  logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
-  metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
+/** The message of each signal, and the names of its nested lists. */
+const forms = {
+  traces: { message: definitions.lookupType('ExportTraces'), lists: ['resourceSpans', 'scopeSpans', 'spans'] },
+  logs: { message: definitions.lookupType('ExportLogs'), lists: ['resourceLogs', 'scopeLogs', 'logRecords'] },
+  metrics: { message: definitions.lookupType('ExportMetrics'), lists: ['resourceMetrics', 'scopeMetrics', 'metrics'] },
 } as const;
 
 /** Reads the body of an OTLP request. @throws Error if it is neither protobuf nor JSON */
 export function decode(signal: Signal, body: Buffer, contentType: string): readonly Group[] {
-  const isJson = contentType.startsWith('application/json');
-  const message = isJson ? (JSON.parse(body.toString('utf8')) as object) : unpack(types[signal], body);
-  const [resources, scopes, items] = lists[signal];
+  const { message: type, lists } = forms[signal];
+  const message = contentType.startsWith('application/json')
+    ? (JSON.parse(body.toString('utf8')) as object)
+    : type.toObject(type.decode(body), { longs: Number, bytes: String });
+  const [resources, scopes, items] = lists;
   return listIn(message, resources).flatMap((of) =>
     listIn(of, scopes).map((each) => ({
       resource: toAttributes(of.resource?.attributes),
-      scope: { name: '', version: '', ...each.scope },
+      scope: each.scope?.name ?? '',
       items: listIn(each, items).flatMap(readItem[signal]),
     })),
   );
 }
-
-const unpack = (type: protobuf.Type, body: Buffer): object =>
-  type.toObject(type.decode(body), { longs: Number, bytes: String });
 
 const listIn = (raw: object, name: string): readonly Raw[] =>
   (raw as Readonly<Record<string, readonly Raw[] | undefined>>)[name] ?? [];
@@ -64,27 +58,23 @@ export function encode(signal: Signal, body: object): Buffer {
   const binary = JSON.parse(JSON.stringify(body), (key, value: unknown) =>
     key === 'spanId' || key === 'traceId' ? Buffer.from(String(value), 'hex').toString('base64') : value,
   ) as Record<string, unknown>;
-  return Buffer.from(types[signal].encode(types[signal].fromObject(binary)).finish());
+  const { message } = forms[signal];
+  return Buffer.from(message.encode(message.fromObject(binary)).finish());
 }
 
-/** A resource, a scope or an item. */
+/** A resource, a scope, an item or a point of a metric. */
 interface Raw {
-  readonly resource?: { readonly attributes?: readonly RawAttribute[] };
-  readonly scope?: { readonly name?: string; readonly version?: string };
+  readonly resource?: Raw;
+  readonly scope?: Raw;
   readonly name?: string;
   readonly spanId?: string;
   readonly traceId?: string;
   readonly body?: RawValue;
   readonly attributes?: readonly RawAttribute[];
-  readonly gauge?: RawPoints;
-  readonly sum?: RawPoints;
-}
-interface RawPoints {
-  readonly dataPoints?: readonly {
-    readonly asDouble?: number;
-    readonly asInt?: number | string;
-    readonly attributes?: readonly RawAttribute[];
-  }[];
+  readonly gauge?: { readonly dataPoints?: readonly Raw[] };
+  readonly sum?: { readonly dataPoints?: readonly Raw[] };
+  readonly asDouble?: number;
+  readonly asInt?: number | string;
 }
 interface RawAttribute {
   readonly key: string;

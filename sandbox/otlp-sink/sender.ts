@@ -74,11 +74,11 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
   const pending = new Set<Promise<void>>();
-  let next = 1;
+  let requests = 0;
   let acknowledged = 0;
   let repeated = 0;
   let refused = 0;
-  let failure = undefined as Error | undefined;
+  let failure: Error | undefined;
   const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
     const started = Date.now();
     while (failure === undefined) {
@@ -98,8 +98,10 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
   };
   const timer = setInterval(
     () => {
-      const ids = Array.from({ length: perRequest }, () => spanId(next++));
-      const one = deliver(tokens[((next / perRequest) % tokens.length) | 0] ?? '', ids);
+      const first = 1 + requests * perRequest;
+      const ids = Array.from({ length: perRequest }, (_, index) => spanId(first + index));
+      const one = deliver(tokens[requests % tokens.length] ?? '', ids);
+      requests += 1;
       pending.add(one);
       void one.finally(() => pending.delete(one));
     },
