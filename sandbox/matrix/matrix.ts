@@ -41,16 +41,11 @@ const tryWith = ({ program, version, components, tests, lacks = [] }: Variant, s
     const assets = join(folder, 'programs');
     mkdirSync(assets);
     for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
-    const which = short ? shortTests : (tests ?? []);
-    const outcome = runJest({
-      flags: [
-        ...['--selectProjects', 'cluster', 'load'],
-        ...(which.length === 0 ? [] : ['--testPathPatterns', ...which]),
-        ...(lacks.length === 0 ? [] : ['--testPathIgnorePatterns', ...lacks]),
-      ],
-      stdout: 'ignore',
-      env: { ...process.env, KUBEBUILDER_ASSETS: assets },
-    });
+    const flags = ['--selectProjects', 'cluster', 'load'];
+    const which = short ? shortTests : tests;
+    if (which !== undefined) flags.push('--testPathPatterns', ...which);
+    if (lacks.length > 0) flags.push('--testPathIgnorePatterns', ...lacks);
+    const outcome = runJest({ flags, stdout: 'ignore', env: { ...process.env, KUBEBUILDER_ASSETS: assets } });
     const date = new Date().toISOString().slice(0, 10);
     return { program, version, date, ...(short ? { isShort: true } : {}), ...outcome };
   });

@@ -15,8 +15,6 @@ export interface Variant {
 
 /** The first minor version of Kubernetes with `MutatingAdmissionPolicy`. */
 const POD_MODE_SINCE = 36;
-const podMode = ['/pod-mode\\.cluster'];
-
 const formerCollector = 'v0.142.0';
 
 export const variants: readonly Variant[] = [
@@ -24,7 +22,7 @@ export const variants: readonly Variant[] = [
     ...each,
     name: minor,
     program: 'Kubernetes',
-    lacks: Number(minor.split('.')[1]) < POD_MODE_SINCE ? podMode : [],
+    lacks: Number(minor.split('.')[1]) < POD_MODE_SINCE ? ['/pod-mode\\.cluster'] : [],
   })),
   {
     name: 'helm-4',
@@ -56,7 +54,9 @@ const ofKubernetes = variants.filter(({ program }) => program === 'Kubernetes');
 
 /** Returns the named variants. Default: all, or the oldest and the newest Kubernetes in the short form. @throws Error that lists the names */
 export function chosen(names: readonly string[], isShort: boolean): readonly Variant[] {
-  if (names.length === 0) return isShort ? [ofKubernetes.at(0) ?? [], ofKubernetes.at(-1) ?? []].flat() : variants;
+  if (names.length === 0 && isShort)
+    return ofKubernetes.filter((_, index) => index === 0 || index === ofKubernetes.length - 1);
+  if (names.length === 0) return variants;
   return names.map((name) => {
     const found = variants.find((each) => each.name === name);
     if (found === undefined)
