@@ -43,11 +43,10 @@ export async function findEngine(): Promise<Engine> {
 }
 
 /** Returns this machine's kubectl and helm, or downloads them into the cache. */
-export async function getClusterTools(printer: Printer): Promise<{ kubectl: string; helm: string }> {
-  const names = ['kubectl', 'helm'] as const;
-  const versions = { kubectl: ['kubectl', 'version', '--client'], helm: ['helm', 'version'] };
-  const present = await Promise.all(names.map(async (name) => (await run(versions[name])).code === 0));
-  const missing = names.filter((_name, index) => !(present[index] ?? false));
+export async function getClusterTools(printer: Printer) {
+  const missing: string[] = [];
+  if ((await run(['kubectl', 'version', '--client'])).code !== 0) missing.push('kubectl');
+  if ((await run(['helm', 'version'])).code !== 0) missing.push('helm');
   const { kubectl = 'kubectl', helm = 'helm' } = await ensureBinaries(missing, printer.aside);
   return { kubectl, helm };
 }

@@ -5,7 +5,7 @@ export type Engine = 'docker' | 'podman' | 'buildah';
 export interface Command {
   readonly title: string;
   readonly argv: readonly string[];
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** The order is that of preference. The command succeeds only if the engine can build. */
@@ -37,14 +37,16 @@ export function getImageCommands(engine: Engine, target: Target, image: string, 
 }
 
 /** Returns how an image reaches a cluster that is neither of kind nor of minikube. */
-export const adviseOnImage = (context: string, image: string): string =>
-  [
+export function adviseOnImage(context: string, image: string): string {
+  const pushed = `REGISTRY/${image.replace(/^localhost\//, '')}`;
+  return [
     `context '${context}' is neither a kind nor a minikube cluster, so its nodes cannot get the image from this machine.`,
     'Build the image, push it to a registry that the nodes can reach, and name it:',
-    `  docker build --tag REGISTRY/${image.replace(/^localhost\//, '')} .`,
-    `  docker push REGISTRY/${image.replace(/^localhost\//, '')}`,
-    `  npm run cluster:install -- --image REGISTRY/${image.replace(/^localhost\//, '')}`,
+    `  docker build --tag ${pushed} .`,
+    `  docker push ${pushed}`,
+    `  npm run cluster:install -- --image ${pushed}`,
   ].join('\n');
+}
 
 /** Returns the chart's values for an image. @throws Error if it has no tag */
 export function getImageValues(image: string): readonly string[] {

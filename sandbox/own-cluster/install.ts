@@ -43,7 +43,10 @@ async function install({ context, image, yes = false, wait }: Flags): Promise<vo
     if (image === undefined) await bringImage(target, own, join(folder, 'image.tar'), printer);
     const chart = join(folder, chartName);
     writeChart(chart);
-    await runStep(helmInstall(helm, target, chart, [...values, ...(wait ? ['--wait', '--timeout=5m'] : [])]), printer);
+    const title = `installing the chart with Helm as release '${RELEASE}' in namespace ${NAMESPACE}`;
+    const place = [`--kube-context=${target.context}`, `--namespace=${NAMESPACE}`, '--create-namespace'];
+    const options = [...values, ...(wait ? ['--wait', '--timeout=5m'] : [])];
+    await runStep({ title, argv: [helm, 'upgrade', '--install', RELEASE, chart, ...place, ...options] }, printer);
   });
   printer.step(wait ? 'the operator is ready' : 'the operator is installed; its pods may still be starting');
   printer.text(['', 'Next: npm run cluster:sample', `Remove it: helm delete ${RELEASE} --namespace ${NAMESPACE}`]);
@@ -52,14 +55,5 @@ async function install({ context, image, yes = false, wait }: Flags): Promise<vo
 async function bringImage(target: Target, image: string, archive: string, printer: Printer): Promise<void> {
   for (const command of getImageCommands(await findEngine(), target, image, archive)) await runStep(command, printer);
 }
-
-const helmInstall = (helm: string, { context }: Target, chart: string, options: readonly string[]) => ({
-  title: `installing the chart with Helm as release '${RELEASE}' in namespace ${NAMESPACE}`,
-  argv: [
-    helm,
-    ...['upgrade', '--install', RELEASE, chart, `--kube-context=${context}`],
-    ...[`--namespace=${NAMESPACE}`, '--create-namespace', ...options],
-  ],
-});
 
 await runMain(() => program.parseAsync());

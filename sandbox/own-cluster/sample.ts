@@ -30,6 +30,9 @@ const program = createClusterProgram(
   )
   .action(main);
 
+/** Runs kubectl in the namespace of the sample, and returns its output. */
+type Step = (title: string, args: readonly string[], hint?: string) => Promise<string>;
+
 async function main({ context, yes = false, remove = false, wait }: Flags): Promise<void> {
   const printer = printerTo((text) => process.stdout.write(text), process.stdout.isTTY);
   const { kubectl: path } = await getClusterTools(printer);
@@ -42,55 +45,49 @@ async function main({ context, yes = false, remove = false, wait }: Flags): Prom
     throw new Error(
       `the cluster of context '${target.context}' has no Lumigo operator. Install it first: npm run cluster:install`,
     );
-  if (remove) return removeSample(kubectl, printer);
-  await instrumentSample(kubectl, printer);
-  if (wait) await sendRequest(kubectl, printer);
-  printer.text(['', await runStep({ title: 'the result', argv: [...kubectl, 'get', 'lumigo'] }, printer)]);
+  const step: Step = (title, args, hint) => runStep({ title, argv: [...kubectl, ...args], hint }, printer);
+  if (remove) return removeSample(step);
+  await instrumentSample(step, printer);
+  if (wait) await sendRequest(step, printer);
+  printer.text(['', await step('the result', ['get', 'lumigo'])]);
   printer.text([
     `See what changed: kubectl --namespace ${SAMPLE_NAMESPACE} describe deployment ${SAMPLE_DEPLOYMENT}`,
     'Remove the sample: npm run cluster:sample -- --remove',
   ]);
 }
 
-async function instrumentSample(kubectl: readonly string[], printer: Printer): Promise<void> {
+async function instrumentSample(step: Step, printer: Printer): Promise<void> {
   const token = process.env[TOKEN_VARIABLE];
   if (token === undefined)
     printer.aside(`${TOKEN_VARIABLE} is not set: a placeholder is used, and Lumigo refuses the traces`);
-  // The token is in a file, because other users can read command lines.
   const title = `creating namespace ${SAMPLE_NAMESPACE} with Deployment/${SAMPLE_DEPLOYMENT}, a Secret and a Lumigo resource`;
+  // The token is in a file, because other users can read command lines.
   await withFolder(async (folder) => {
     const file = join(folder, 'sample.json');
     writeFileSync(file, JSON.stringify(getSample(token ?? PLACEHOLDER_TOKEN)));
-    await runStep({ title, argv: [...kubectl, 'apply', `--filename=${file}`] }, printer);
+    await step(title, ['apply', `--filename=${file}`]);
   });
-  const counted = '--for=jsonpath={.status.instrumentedResourcesCount}=1';
-  await runStep(
-    {
-      title: 'waiting until the operator instruments the Deployment',
-      argv: [...kubectl, 'wait', 'lumigo/lumigo', counted, '--timeout=60s'],
-      hint: `the reason is in: kubectl --namespace ${SAMPLE_NAMESPACE} describe lumigo`,
-    },
-    printer,
+  await step(
+    'waiting until the operator instruments the Deployment',
+    ['wait', 'lumigo/lumigo', '--for=jsonpath={.status.instrumentedResourcesCount}=1', '--timeout=60s'],
+    `the reason is in: kubectl --namespace ${SAMPLE_NAMESPACE} describe lumigo`,
   );
   printer.instrumented(`Deployment/${SAMPLE_DEPLOYMENT}`, 'instrumented');
 }
 
-async function sendRequest(kubectl: readonly string[], printer: Printer): Promise<void> {
+async function sendRequest(step: Step, printer: Printer): Promise<void> {
   const deployment = `deployment/${SAMPLE_DEPLOYMENT}`;
-  const replaced = ['rollout', 'status', deployment, '--timeout=180s'];
-  await runStep({ title: 'waiting until its pod is replaced', argv: [...kubectl, ...replaced] }, printer);
-  const exec = ['exec', deployment, '--', 'node', '-e', request];
-  const answer = await runStep({ title: 'sending a request to the program', argv: [...kubectl, ...exec] }, printer);
+  await step('waiting until its pod is replaced', ['rollout', 'status', deployment, '--timeout=180s']);
+  const answer = await step('sending a request to the program', ['exec', deployment, '--', 'node', '-e', request]);
   printer.arrived('the program answers', answer.trim());
 }
 
 /** The `Lumigo` is deleted first, while the operator can remove the injection and release the finalizer. */
-async function removeSample(kubectl: readonly string[], printer: Printer): Promise<void> {
+async function removeSample(step: Step): Promise<void> {
   const ended = ['delete', 'lumigo', 'lumigo', '--ignore-not-found', '--timeout=120s'];
-  const hint = 'is the operator running?';
-  await runStep({ title: 'deleting the Lumigo resource', argv: [...kubectl, ...ended], hint }, printer);
+  await step('deleting the Lumigo resource', ended, 'is the operator running?');
   const namespace = ['delete', 'namespace', SAMPLE_NAMESPACE, '--ignore-not-found', '--wait=false'];
-  await runStep({ title: `deleting namespace ${SAMPLE_NAMESPACE}`, argv: [...kubectl, ...namespace] }, printer);
+  await step(`deleting namespace ${SAMPLE_NAMESPACE}`, namespace);
 }
 
 await runMain(() => program.parseAsync());

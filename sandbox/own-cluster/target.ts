@@ -1,7 +1,6 @@
 /** The cluster of a context, by how an image from this machine reaches its nodes. */
 export type Target =
-  | { readonly kind: 'kind'; readonly context: string; readonly name: string }
-  | { readonly kind: 'minikube'; readonly context: string; readonly name: string }
+  | { readonly kind: 'kind' | 'minikube'; readonly context: string; readonly name: string }
   | { readonly kind: 'other'; readonly context: string };
 
 /** The part of `kubectl config view --minify -o json` that is used. */
