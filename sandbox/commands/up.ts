@@ -27,14 +27,13 @@ export async function up({ dir: given, bare = false, json = false, node = false 
   refuseOrClear(dir);
   const why = node ? whyNoNode() : undefined;
   if (why !== undefined) throw new Error(why);
-  const kubectl =
-    (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
+  const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
+  const { kubectl = '' } = await ensureBinaries(programs, say);
   mkdirSync(dirname(dir), { recursive: true });
   const started = node ? await startWithNode(dir, bare) : await startWithoutNode(dir, bare);
-  const { cluster } = started;
   const state = getState(started, kubectl);
   writeState(state);
-  cluster.reaper.release();
+  started.cluster.reaper.release();
   process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
   process.exit(0);
 }
@@ -51,29 +50,27 @@ function refuseOrClear(dir: string): void {
 
 interface Started {
   readonly cluster: ControlPlane;
-  readonly first: Readonly<Record<string, number>>;
-  readonly cleanup: string;
+  /** The processes that end before those of the cluster. */
+  readonly first?: Readonly<Record<string, number>>;
+  readonly cleanup?: string;
   readonly sink?: string;
 }
 
 async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
   const cluster = await startControlPlane({ dir, onProgress: say });
   endOnSignal(cluster);
-  if (bare) return { cluster, first: {}, cleanup: '' };
+  if (bare) return { cluster };
   await ensureBundle();
   const manager = await stopOnError(cluster, () => addOperator(cluster));
-  return { cluster, first: { manager: manager.pid }, cleanup: '' };
+  return { cluster, first: { manager: manager.pid } };
 }
 
 /** With `bare`, the images are on the node, but nothing is installed. */
 async function startWithNode(dir: string, bare: boolean): Promise<Started> {
-  const bareNode = await startNodeWithSink({ dir, onProgress: say });
-  const { node: cluster } = bareNode;
-  const sink = bareNode.sink.url;
+  const { node: cluster, sink } = await startNodeWithSink({ dir, onProgress: say });
   endOnSignal(cluster);
-  const started = { cluster, first: { node: cluster.namespacesPid }, cleanup: cluster.cleanup, sink };
-  if (!bare) await stopOnError(cluster, () => installOnNode(cluster, sink));
-  return started;
+  if (!bare) await stopOnError(cluster, () => installOnNode(cluster, sink.url));
+  return { cluster, first: { node: cluster.namespacesPid }, cleanup: cluster.cleanup, sink: sink.url };
 }
 
 /** The reaper cleans up after this process. */
@@ -82,7 +79,7 @@ function endOnSignal(cluster: ControlPlane): void {
     process.once(signal, () => void cluster.reaper.stop().then(() => process.exit(130)));
 }
 
-function getState({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
+function getState({ cluster, first, cleanup = '', sink }: Started, kubectl: string): SandboxState {
   const pids = { ...first, ...Object.fromEntries(Object.entries(cluster.pids()).reverse()) };
   const { dir, server, kubeconfig, token } = cluster;
   return {
