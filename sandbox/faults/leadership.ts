@@ -94,8 +94,9 @@ function waitForLeaseHolder({ testbed: { operator, reader } }: FaultRun, manager
   const { namespace, name } = operator.installation.settings;
   return eventually(async () => {
     const { spec } = await reader.lease(namespace, `${name}${suffixes.lease}`);
-    const { holderIdentity: holder, renewTime = new Date(0) } = spec ?? {};
-    if (holder !== manager || renewTime.getTime() < sinceMs)
-      throw new Error(`${holder} holds the Lease since ${renewTime.toISOString()}, not ${manager}`);
+    const { holderIdentity: holder, renewTime = 0 } = spec ?? {};
+    // The client returns it as text.
+    if (holder !== manager || Number(new Date(renewTime)) < sinceMs)
+      throw new Error(`${holder} holds the Lease since ${String(renewTime)}, not ${manager}`);
   }, BEYOND_LEASE);
 }
