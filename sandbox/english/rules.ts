@@ -20,12 +20,13 @@ export const getFindings = (passage: Passage): readonly Finding[] =>
   ].toSorted((a, b) => a.line - b.line);
 
 function toSentences({ kind, text, line }: Passage): readonly Sentence[] {
+  const sentences: Sentence[] = [];
   let at = line;
-  return text.split(SENTENCE_END).flatMap((part, index) => {
-    const sentence = { kind, text: part, line: at, isFirst: index === 0 };
+  for (const [index, part] of text.split(SENTENCE_END).entries()) {
+    if (index % 2 === 0 && part !== '') sentences.push({ kind, text: part, line: at, isFirst: index === 0 });
     at += lineFeeds(part);
-    return index % 2 === 0 && part !== '' ? [sentence] : [];
-  });
+  }
+  return sentences;
 }
 
 const matches = (words: readonly Word[], { kind, text, line }: Text, rule: 'words' | 'facts'): readonly Finding[] =>
