@@ -38,7 +38,7 @@ export async function deployShop({ system: { node }, printer }: NodeDemo): Promi
 }
 
 /** Creates the `Lumigo` of the shop, and its Secret. */
-export async function createLumigo({ client }: NodeWithOperator['node']): Promise<void> {
+export async function createLumigo({ client }: NodeWithSink['node']): Promise<void> {
   await apply(client, secret);
   await apply(client, demoLumigo);
 }
