@@ -48,7 +48,7 @@ export class Reloader {
   private renewedAt = -Infinity;
   private written: string | undefined;
   private wroteAt = -Infinity;
-  /** The collector has sent everything until these versions. After a cut the next watches begin there. */
+  /** The collector has sent everything until these versions. After a cut or a failed reload, the next watches begin there. */
   private sentUntil: Versions = {};
   private cutAt = Infinity;
   private lists: plan.ListsByUid = new Map();
@@ -161,9 +161,13 @@ export class Reloader {
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
     if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
-    const listed = plan.toList(namespaces, this.lists, Math.min(now, this.cutAt));
+    // From here on nothing is sent, unless the reload succeeds.
+    this.cutAt = Math.min(now, this.cutAt);
+    const listed = plan.toList(namespaces, this.lists, this.cutAt);
     const initial = listed.map(({ name }) => name);
-    [this.isRenewalDue, this.written, this.wroteAt] = [false, settings.tokenNamespaces, now];
+    this.isRenewalDue = false;
+    this.written = settings.tokenNamespaces;
+    this.wroteAt = now;
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
     this.state = { ...this.state, cutFrom: now + CATCH_UP_MS, running: undefined, sending: namespaces };
     return listed;
@@ -178,10 +182,12 @@ export class Reloader {
     // Data on disk survives, and the next process finds the same configuration.
     const findNext = () => findCollector(configurationFile(settings), process.began);
     const next = await this.findUp(settings, findNext);
-    if (next !== undefined) return void (this.process = next);
-    writeConfiguration(settings);
-    end(findNext());
-    throw new Error(killed);
+    if (next === undefined) {
+      writeConfiguration(settings);
+      end(findNext());
+      throw new Error(killed);
+    }
+    this.process = next;
   }
 
   /** Returns the process as soon as it is up, or undefined if that takes too long. */
@@ -200,12 +206,13 @@ export class Reloader {
 
   private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces): void {
     const now = performance.now();
-    // Otherwise a namespace was cut meanwhile, and another reload is due.
-    const isSending = this.state.sending === namespaces;
-    if (isSending) [this.sentUntil, this.cutAt] = [present, Infinity];
-    const running = isSending ? namespaces : undefined;
-    this.state = { ...plan.afterSuccess(this.state, namespaces), running, cutFrom: now + CATCH_UP_MS };
+    this.state = { ...plan.afterSuccess(this.state, namespaces), cutFrom: now + CATCH_UP_MS };
     this.lists = plan.listsAfter(this.lists, namespaces, listed, now);
+    // Otherwise a namespace was cut meanwhile, and another reload is due.
+    if (this.state.sending !== namespaces) return;
+    this.state = { ...this.state, running: namespaces };
+    this.sentUntil = present;
+    this.cutAt = Infinity;
   }
 }
 

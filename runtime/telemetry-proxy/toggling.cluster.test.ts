@@ -179,8 +179,36 @@ describe('a namespace that is collected while others toggle', () => {
     running.abort();
     await creating;
     await waitForSettled();
-    const getMissing = (sent = new Set(getEvents(busy))) => names.filter((name) => !sent.has(name));
-    await eventually(() => expect(getMissing()).toEqual([]));
+    const arrived = getEvents(busy);
+    // A marker that arrives shows that the collector works again. A failed reload counts as well.
+    telemetry.sink.received.length = 0;
+    await waitForCollecting(busy);
+    await eventually(() => {
+      const sent = new Set([...arrived, ...getEvents(busy)]);
+      expect(names.filter((name) => !sent.has(name))).toEqual([]);
+    });
+  });
+});
+
+describe('a reload that fails', () => {
+  it('loses no change of the namespaces that were collected before', async () => {
+    const { activate, manager, testCluster, waitForSettled, waitForCollecting } = telemetry;
+    const namespace = await activate('unbroken', getToken(0x79_00));
+    const another = await activate('added', getToken(0x79_01), { infrastructure: { enabled: false } });
+    await waitForCollecting(namespace);
+    await waitForSettled();
+    const failures = () => manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="failed"');
+    const before = await failures();
+    // The collector exits if it cannot read which kinds there are.
+    proxy.interfere = ({ path }) => (/^\/apis?([?]|$)/.test(path) ? { answer: 500 } : undefined);
+    await toggle(another, true);
+    await eventually(async () => expect(await failures()).toBe(before + 1), { timeoutMs: 60_000 });
+    // No list shows an event that is deleted before.
+    await testCluster.create(getEvent(namespace, 'brief'));
+    await testCluster.client.delete({ group: '', version: 'v1', plural: 'events', namespace, name: 'brief' });
+    proxy.interfere = undefined;
+    await waitForSettled();
+    await eventually(() => expect(getEvents(namespace)).toContain('brief'));
   });
 });
 
