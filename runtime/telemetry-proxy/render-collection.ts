@@ -107,15 +107,18 @@ const scopes = ({ version }: ProxySettings) => ({
   ],
 });
 
+/** Each may be a list of objects in memory. An event is one, too, so a batch that waited for more would delay every watch. */
+const QUEUED_REQUESTS = 4;
+
 /** No processor that gathers data may precede it: at shutdown that would wait for a receiver that is already closed. */
 const patiently = (exporter: object) => ({
   ...exporter,
   sending_queue: {
     sizer: 'requests',
-    queue_size: 4,
+    queue_size: QUEUED_REQUESTS,
     num_consumers: 1,
     block_on_overflow: true,
-    batch: { sizer: 'items', flush_timeout: '100ms', min_size: 50, max_size: 100 },
+    batch: { sizer: 'items', flush_timeout: '100ms', min_size: QUEUED_REQUESTS, max_size: 100 },
   },
   retry_on_failure: { initial_interval: '100ms', max_interval: '2s', max_elapsed_time: '0s' },
 });

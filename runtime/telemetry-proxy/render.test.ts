@@ -25,6 +25,11 @@ const definedAndUsed = ({
   return { used, defined: { receivers, processors, exporters, connectors, extensions } };
 };
 
+interface Queue {
+  readonly queue_size: number;
+  readonly batch: { readonly min_size: number };
+}
+
 const getRoutes = (connector: object = {}) =>
   (connector as { table?: readonly { condition: string; pipelines: readonly [string] }[] }).table ?? [];
 
@@ -84,6 +89,18 @@ describe("the collector's configuration", () => {
         for (const each of [...shards, ...events])
           expect(each).toHaveProperty('retry_on_failure.max_elapsed_time', '0s');
         for (const each of events) expect(each).toHaveProperty('sending_queue.block_on_overflow', true);
+      }),
+    );
+  });
+
+  it('sends events as soon as the queue is full, because each is a request, and waits for no larger batch', () => {
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        for (const [name, each] of Object.entries(render(given, collected).exporters)) {
+          if (!name.startsWith('otlphttp/to/')) continue;
+          const { queue_size: size, batch } = (each as { sending_queue: Queue }).sending_queue;
+          expect(batch.min_size).toBeLessThanOrEqual(size);
+        }
       }),
     );
   });
