@@ -1,8 +1,6 @@
 import type { LogFiles, NodeCollectorConfig } from '../config/config.ts';
 import { mounts } from '../contract.ts';
 
-type Settings = Pick<NodeCollectorConfig, `logs${'Include' | 'Exclude'}` | 'excludedNamespaces' | 'operatorNamespace'>;
-
 /** The kubelet writes log files at `NAMESPACE_POD_UID/CONTAINER/RESTARTS.log`. No pod can choose the path of its log. */
 const pathOf = ({ namespacePattern = '*', podPattern = '*', containerPattern = '*' }: LogFiles): string =>
   `${mounts.podLogs}/${namespacePattern}_${podPattern}_*/${containerPattern}`;
@@ -11,8 +9,8 @@ const pathOf = ({ namespacePattern = '*', podPattern = '*', containerPattern = '
 const isExact = String.raw`body startsWith "{" and not (body matches "[:,[]\\s*-?(9[0-9]{15}|[0-9]{17})")`;
 
 /** Returns a receiver that continues at the position where the last process stopped. */
-export function logReceiver(settings: Settings): object {
-  const { logsInclude, logsExclude, excludedNamespaces, operatorNamespace } = settings;
+export function logReceiver(config: NodeCollectorConfig): object {
+  const { logsInclude, logsExclude, excludedNamespaces, operatorNamespace } = config;
   const never = [...excludedNamespaces, operatorNamespace].map((namespacePattern) => ({ namespacePattern }));
   const included = (logsInclude.length === 0 ? [{}] : logsInclude).map(pathOf);
   const excluded = [...never, ...logsExclude].map(pathOf);

@@ -1,11 +1,8 @@
+import type { NodeCollectorConfig } from '../config/config.ts';
 import { accountFiles, mounts } from '../contract.ts';
+import { at } from './common-parts.ts';
 
-/** The metrics that a scrape keeps, and how often it is done. */
-export interface Scrapes {
-  readonly essentialOnly: boolean;
-  readonly essentialMetrics: readonly string[];
-  readonly metricsFrequency: string;
-}
+type Scrapes = Pick<NodeCollectorConfig, 'essentialOnly' | 'essentialMetrics' | 'metricsFrequency'>;
 
 export interface NodeIdentity {
   readonly name: string;
@@ -19,9 +16,10 @@ const TOKEN_FILE = `${mounts.serviceAccount}/${accountFiles.token}`;
 
 /** The names of the jobs are those of the original (v69), because Lumigo tells sources apart by them. */
 export function nodeScrapes(scrapes: Scrapes, { name, address }: NodeIdentity): readonly object[] {
-  const kubelet = `${address.includes(':') ? `[${address}]` : address}:${KUBELET_PORT}`;
-  const ofKubelet = (job: string, path: string, dropped: readonly string[] = []) => ({
-    ...scrapeJob(scrapes, { job, target: kubelet, labels: { instance: name }, dropped }),
+  const kubelet = { targets: [at(address, KUBELET_PORT)], labels: { instance: name } };
+  const nodeExporter = { targets: [NODE_EXPORTER_ADDRESS], labels: { instance: name, node: name } };
+  const ofKubelet = (job: string, path: string, dropped: readonly string[]) => ({
+    ...scrapeJob(scrapes, job, kubelet, dropped),
     metrics_path: path,
     scheme: 'https',
     authorization: { credentials_file: TOKEN_FILE },
@@ -29,20 +27,15 @@ export function nodeScrapes(scrapes: Scrapes, { name, address }: NodeIdentity): 
     tls_config: { insecure_skip_verify: true },
   });
   return [
-    ofKubelet('k8s-infra-metrics', '/metrics'),
-    ofKubelet('k8s-infra-metrics-cadvisor', '/metrics/cadvisor'),
+    ofKubelet('k8s-infra-metrics', '/metrics', []),
+    ofKubelet('k8s-infra-metrics-cadvisor', '/metrics/cadvisor', []),
     ofKubelet('k8s-infra-metrics-resources', '/metrics/resource', alsoFromCadvisor),
-    scrapeJob(scrapes, {
-      job: 'prometheus-node-exporter',
-      target: NODE_EXPORTER_ADDRESS,
-      labels: { instance: name, node: name },
-      dropped: alsoFromKubelet,
-    }),
+    scrapeJob(scrapes, 'prometheus-node-exporter', nodeExporter, alsoFromKubelet),
   ];
 }
 
 export const kubeStateScrape = (scrapes: Scrapes, address: string): object =>
-  scrapeJob(scrapes, { job: 'kube-state-metrics', target: address, labels: {}, dropped: [] });
+  scrapeJob(scrapes, 'kube-state-metrics', { targets: [address], labels: {} }, []);
 
 const alsoFromCadvisor = [
   'container_cpu_usage_seconds_total',
@@ -55,24 +48,17 @@ const alsoFromKubelet = [
   ...['open_fds', 'max_fds', 'cpu_seconds_total'],
 ].map((name) => `process_${name}`);
 
-interface Job {
-  readonly job: string;
-  readonly target: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Names of metrics that another job sends as well. */
-  readonly dropped: readonly string[];
-}
-
 const relabel = (action: 'keep' | 'drop', names: readonly string[]) => ({
   source_labels: ['__name__'],
   action,
   regex: names.join('|'),
 });
 
-const scrapeJob = (scrapes: Scrapes, { job, target, labels, dropped }: Job) => ({
+/** `dropped`: names of metrics that another job sends as well. */
+const scrapeJob = (scrapes: Scrapes, job: string, target: object, dropped: readonly string[]) => ({
   job_name: job,
   scrape_interval: scrapes.metricsFrequency,
-  static_configs: [{ targets: [target], labels }],
+  static_configs: [target],
   metric_relabel_configs: [
     ...(scrapes.essentialOnly ? [relabel('keep', scrapes.essentialMetrics)] : []),
     ...(dropped.length === 0 ? [] : [relabel('drop', dropped)]),
