@@ -9,14 +9,9 @@ export interface TokenSeen {
   readonly accepted?: Problem | 'working';
 }
 
-type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
-
-export function tokenSeen(place: Place, asked: Asked | undefined): TokenSeen {
+export function tokenSeen({ namespace, name, key }: TokenSource, asked: Asked | undefined): TokenSeen {
   if (asked?.verdict === undefined) return {};
-  return { accepted: asked.verdict === 'refused' ? refused(place, asked) : 'working' };
+  if (asked.verdict === 'accepted') return { accepted: 'working' };
+  const message = `Lumigo's endpoint refuses the token under '${key}' in Secret '${namespace}/${name}' (HTTP ${asked.status}) and drops the data of this namespace. Put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens). The operator checks again every minute`;
+  return { accepted: { reason: 'TokenRefused', message } };
 }
-
-const refused = ({ namespace, name, key }: Place, { status }: Asked): Problem => ({
-  reason: 'TokenRefused',
-  message: `Lumigo's endpoint refuses the token under '${key}' in Secret '${namespace}/${name}' (HTTP ${status}) and drops the data of this namespace. Put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens). The operator checks again every minute`,
-});

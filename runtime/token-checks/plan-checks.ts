@@ -26,14 +26,15 @@ export const newAt = (at: number): Asked => ({ at, isNew: true, verdict: undefin
 export function heard(status: number, at: number, { verdict, refusals, status: last }: Asked): Asked {
   if (status === 401 || status === 403)
     return { at, verdict: refusals > 0 ? 'refused' : verdict, refusals: refusals + 1, status };
-  return status >= 200 && status < 300
-    ? { at, verdict: 'accepted', refusals: 0, status: last }
-    : { at, verdict, refusals, status: last };
+  const isAccepted = status >= 200 && status < 300;
+  return { at, verdict: isAccepted ? 'accepted' : verdict, refusals: isAccepted ? 0 : refusals, status: last };
 }
 
 /** A refused token is asked about every minute, because a user is about to fix it. */
 export function askAt({ at, isNew, verdict, refusals }: Asked): number {
-  return at + (isNew ? 0 : refusals === 1 ? 5_000 : verdict === 'accepted' ? 300_000 : 60_000);
+  if (isNew) return at;
+  if (refusals === 1) return at + 5_000;
+  return at + (verdict === 'accepted' ? 300_000 : 60_000);
 }
 
 /** New and known tokens take turns, so no tenant delays others by new tokens. The first that was due comes first. */

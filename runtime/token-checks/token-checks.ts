@@ -24,7 +24,6 @@ interface TokenChecksOptions {
 }
 
 interface Tenant {
-  readonly namespace: string;
   readonly source: TokenSource;
   readonly token: string;
   readonly generation: number | undefined;
@@ -56,13 +55,11 @@ export class TokenChecks {
 
   private tenants(): readonly Tenant[] {
     const { lumigoes, credentials, installation } = this.options;
-    const asked = lumigoes.namespaces().flatMap((namespace) => {
-      const effective = lumigoes.effective(namespace);
-      if (effective === undefined || !holds(effective.status, 'Active')) return [];
-      return { namespace, source: toTokenSource(effective), generation: effective.metadata.generation };
-    });
-    const own = installation && { namespace: installation.namespace, source: installation, generation: undefined };
-    return [...asked, ...(own === undefined ? [] : [own])].flatMap((each) => {
+    const effective = lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
+    const active = effective.filter(({ status }) => holds(status, 'Active'));
+    const named = active.map((lumigo) => ({ source: toTokenSource(lumigo), generation: lumigo.metadata.generation }));
+    const own = installation === undefined ? [] : [{ source: installation, generation: undefined }];
+    return [...named, ...own].flatMap((each) => {
       const token = credentials.get(each.source)?.token;
       return token === undefined ? [] : { ...each, token };
     });
@@ -82,11 +79,11 @@ export class TokenChecks {
 
   private report(): void {
     const tenants = this.tenants();
-    const present = new Set(tenants.map(({ namespace }) => namespace));
+    const present = new Set(tenants.map(({ source }) => source.namespace));
     for (const namespace of this.reported) if (!present.has(namespace)) this.tell(namespace, undefined);
     this.reported = present;
-    for (const { namespace, source, token, generation } of tenants)
-      this.tell(namespace, { generation, ...tokenSeen(source, this.asked.get(token)) });
+    for (const { source, token, generation } of tenants)
+      this.tell(source.namespace, { generation, ...tokenSeen(source, this.asked.get(token)) });
   }
 
   private tell(namespace: string, seen: TokenSeen | undefined): void {
