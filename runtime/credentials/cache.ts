@@ -48,9 +48,7 @@ export class CredentialCache {
       if (!isNamed(source)) continue;
       const secret = this.secrets.get(toKey(source)) ?? new WantedSecret(source.namespace, source.name);
       this.secrets.set(toKey(source), secret);
-      const asked = wanted.get(secret) ?? [];
-      wanted.set(secret, asked);
-      asked.push(source);
+      wanted.set(secret, [...(wanted.get(secret) ?? []), source]);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
     for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();
@@ -110,7 +108,8 @@ export class CredentialCache {
     const retryInMs = Math.round(backoffMs(secret.failures, pace));
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
-    this.options.logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');
+    const level = secret.failures === 1 ? 'warn' : 'debug';
+    this.options.logger[level](fields, 'Secret not read');
     if (secret.failures < TRIES || secret.readAt !== undefined) return;
     secret.readAt = startedAt;
     if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);

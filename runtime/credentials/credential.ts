@@ -51,9 +51,7 @@ export type Credential =
   | { readonly token: string; readonly version: string; readonly problem?: undefined }
   | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
 
-type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
-
-const toWhere = ({ namespace, name }: Place): string => `Secret '${namespace}/${name}'`;
+const toWhere = ({ namespace, name }: TokenSource): string => `Secret '${namespace}/${name}'`;
 
 const failed = (reason: Problem['reason'], message: string): Credential => ({ problem: { reason, message } });
 
@@ -63,7 +61,7 @@ export const nowhere: Credential = failed(
 );
 
 /** Each problem has its own reason. No message has any part of the value. */
-export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
+export function credentialIn({ data, version }: SecretContent, place: TokenSource): Credential {
   const { key } = place;
   const where = toWhere(place);
   const encoded = data[key];
@@ -80,7 +78,7 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
   return refused('TokenMalformed', `The value of '${key}' in ${where} ${fault}; ${HINT}`);
 }
 
-export function credentialWithout(error: unknown, place: Place): Credential {
+export function credentialWithout(error: unknown, place: TokenSource): Credential {
   const where = toWhere(place);
   if (isNotFound(error))
     return failed(
@@ -95,7 +93,7 @@ export function credentialWithout(error: unknown, place: Place): Credential {
   return failed('SecretUnreadable', `${where} cannot be read: ${describeError(error)}`);
 }
 
-export const readCredential = (client: Client, place: Place): Promise<Credential> =>
+export const readCredential = (client: Client, place: TokenSource): Promise<Credential> =>
   secretReader(client)(place.namespace, place.name).then(
     (content) => credentialIn(content, place),
     (error: unknown) => credentialWithout(error, place),
