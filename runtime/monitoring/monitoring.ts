@@ -102,8 +102,9 @@ async function monitorBatch(context: Context, tasks: readonly Task[], credential
   const monitored: Awaited<ReturnType<typeof monitor>>[] = [];
   for (const task of tasks) {
     const { namespace, uid } = task;
-    const problem = await monitor(context, task, credential).then((each) => void monitored.push(each), describeError);
-    report({ namespace, uid }, problem);
+    const outcome = await monitor(context, task, credential).catch(describeError);
+    if (typeof outcome === 'object') monitored.push(outcome);
+    report({ namespace, uid }, typeof outcome === 'object' ? undefined : outcome);
   }
   const changed = monitored.filter(({ uid, mark }) => marks.get(uid) !== mark);
   await marks.set(changed.map(({ uid, mark }) => [uid, mark]));

@@ -22,15 +22,13 @@ export const getSecretRef = ({ secretName, secretKey }: MonitoredEntry, usual: S
 
 type Monitoring = Readonly<{ kind: 'create' | 'patch' | 'none'; spec?: object }>;
 
-type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
-
 /** `needsToken`: the namespace gets its Secret when the operator's namespace has a token. */
-type Mark = Flags & { readonly needsToken?: boolean };
+type Mark = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'> & { readonly needsToken?: boolean };
 
 /** The mark while a `Lumigo` without its token is created. */
 export const unfinished = JSON.stringify({ needsToken: true, isUnfinished: true });
 
-export const formatMark = ({ tracingEnabled, loggingEnabled }: Flags, needsToken = false): string =>
+export const formatMark = ({ tracingEnabled, loggingEnabled }: MonitoredEntry, needsToken = false): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled, ...(needsToken && { needsToken }) });
 
 export function parseMark(mark = ''): Mark {
@@ -51,20 +49,19 @@ export function planMonitoring(
   secretRef: SecretRef,
   mark?: string,
 ): Monitoring {
-  if (there.length === 0 && (mark === undefined || mark === unfinished)) return creation(entry, secretRef);
+  if (there.length === 0 && (mark === undefined || mark === unfinished)) {
+    const tracing = { enabled: entry.tracingEnabled ?? true };
+    const logging = { enabled: entry.loggingEnabled ?? true };
+    return { kind: 'create', spec: { lumigoToken: { secretRef }, tracing, logging } };
+  }
   const spec = there.find(({ metadata }) => metadata.name === contract.singular)?.spec;
   return spec === undefined ? { kind: 'none' } : adoption(entry, parseMark(mark), spec);
 }
 
-function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource['spec']>): Monitoring {
+function adoption(entry: MonitoredEntry, before: Mark, spec: NonNullable<LumigoResource['spec']>): Monitoring {
   const tracing = changed(entry.tracingEnabled, before.tracingEnabled, spec.tracing?.enabled);
   const logging = changed(entry.loggingEnabled, before.loggingEnabled, spec.logging?.enabled);
   return (tracing ?? logging) === undefined ? { kind: 'none' } : { kind: 'patch', spec: { tracing, logging } };
-}
-
-function creation({ tracingEnabled = true, loggingEnabled = true }: Flags, secretRef: SecretRef): Monitoring {
-  const flags = { tracing: { enabled: tracingEnabled }, logging: { enabled: loggingEnabled } };
-  return { kind: 'create', spec: { lumigoToken: { secretRef }, ...flags } };
 }
 
 /** Undefined if the entry does not set the flag, set it before, or if the `Lumigo` has it. */
