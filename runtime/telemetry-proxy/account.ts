@@ -10,10 +10,8 @@ import type { Connection } from '../kubernetes/http/credentials.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeWhole } from './files.ts';
 
-type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemetryProxyAccountDirectory'>;
-
 interface AccountOptions {
-  readonly config: Place;
+  readonly config: RuntimeConfig;
   readonly client: Client;
   readonly authority: Connection['ca'];
 }
@@ -55,7 +53,7 @@ export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }:
 
 export const asTelemetryProxy = (
   { server, ca, insecure, serverName }: Connection,
-  { telemetryProxyAccountDirectory: folder }: Place,
+  { telemetryProxyAccountDirectory: folder }: RuntimeConfig,
 ): Connection => ({
   server,
   ca,

@@ -13,11 +13,10 @@ export interface CollectorProcess {
 
 /** Finds a collector by its arguments, but not the former one. The containers of the pod share a process list. */
 export function findCollector(configurationFile: string, former?: string): CollectorProcess | undefined {
-  for (const entry of list('/proc')) {
-    const pid = Number(entry);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const words = read(`/proc/${pid}/cmdline`).split('\0');
+  for (const entry of orElse([], () => readdirSync('/proc'))) {
+    const words = read(`/proc/${entry}/cmdline`).split('\0');
     if (!words.includes(`--config=${configurationFile}`)) continue;
+    const pid = Number(entry);
     const began = beganAt(pid);
     if (began !== undefined && began !== former) return { pid, began };
   }
@@ -34,7 +33,6 @@ export function beganAt(pid: number): string | undefined {
   return state === 'Z' ? undefined : fields[18];
 }
 
-const list = (folder: string) => orElse([], () => readdirSync(folder));
 const read = (file: string) => orElse('', () => readFileSync(file, 'utf8'));
 
 function orElse<T>(gone: NoInfer<T>, action: () => T): T {
@@ -64,7 +62,8 @@ export async function waitForEnd(settings: ProxySettings, patienceMs: number): P
 }
 
 /** Returns since when the components are up; undefined: they are not. Each reload changes it. */
-export async function upSince({ listenAddress, telemetryHealthPort: port }: Address): Promise<string | undefined> {
+export async function upSince(settings: Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>) {
+  const { listenAddress, telemetryHealthPort: port } = settings;
   const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
   try {
     const response = await getLocal({ host, port, path: '/' });
@@ -74,5 +73,3 @@ export async function upSince({ listenAddress, telemetryHealthPort: port }: Addr
     return undefined;
   }
 }
-
-type Address = Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>;

@@ -29,14 +29,11 @@ export const untouched: CollectorState = {
   cutFrom: Infinity,
 };
 
-const FIRST_MS = 5_000;
-const MAX_MS = 5 * 60_000;
-const REST_SHARE = 3;
-
-export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MAX_MS);
+/** Returns the pause after failures in a row. */
+export const retryMs = (failures: number): number => Math.min(5_000 * 2 ** (failures - 1), 5 * 60_000);
 
 /** Returns the pause after a reload, so that reloads interrupt the collector a fourth of the time at most. */
-export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
+export const restMs = (tookMs: number): number => tookMs * 3;
 
 /** Returns how long the collector may need to read some namespaces. It sends five list requests a second. */
 export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;
