@@ -1,4 +1,3 @@
-import { signals } from '../contract.ts';
 import {
   believeClaims,
   disproveClaims,
@@ -26,16 +25,14 @@ export const podAttributes = [
   ...['service.name', 'service.namespace', 'service.version', 'service.instance.id'],
 ];
 
-/** The name is that of OpenTelemetry's conventions. Kubernetes bounds the values to 63 characters. */
-const toAttribute = (key: string) => ({ key, tag_name: `k8s.namespace.label.${key}`, from: 'namespace' });
-
 /** The name that SDKs give to unnamed programs would prevent the name of the workload. */
-const removeUnnamed = [
-  'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")',
-];
+const removeUnnamed =
+  'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")';
 
 /** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
 export function renderAttributes(settings: ProxySettings, isWaiting: boolean): Components {
+  // The name is that of OpenTelemetry's conventions. Kubernetes bounds the values to 63 characters.
+  const toAttribute = (key: string) => ({ key, tag_name: `k8s.namespace.label.${key}`, from: 'namespace' });
   const labels = settings.telemetryNamespaceLabels.map(toAttribute);
   const find = (pods: object) => ({
     auth_type: settings.telemetryProxyCredentials,
@@ -45,7 +42,7 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
   // Each reload to a collection first reads versions from the API server, so this wait is short. The other processor starts before it.
   const wait = isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
   return {
-    'transform/service': transform([...removeUnnamed, ...setClaimsAside]),
+    'transform/service': transform([removeUnnamed, ...setClaimsAside]),
     [intoShard]: hashToken,
     'filter/one-token': oneToken,
     k8sattributes: find({ ...byAddress, ...wait }),
@@ -59,9 +56,10 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
 
 export function transform(statements: readonly string[]): object {
   const ofResources = [{ context: 'resource', statements }];
-  const singular = { traces: 'trace', logs: 'log', metrics: 'metric' } as const;
   return {
     error_mode: 'ignore',
-    ...Object.fromEntries(signals.map((signal) => [`${singular[signal]}_statements`, ofResources])),
+    trace_statements: ofResources,
+    log_statements: ofResources,
+    metric_statements: ofResources,
   };
 }

@@ -1,15 +1,7 @@
-import { lumigo, pods, workloads, type WorkloadKind } from '../contract.ts';
+import { lumigo, pods, workloads, type Signal, type WorkloadKind } from '../contract.ts';
 import { intoShard, getShardRouter } from './render-shards.ts';
 import { renderNodes } from './render-nodes.ts';
-import {
-  eachTenant,
-  loopExporter,
-  loopExtension,
-  loopReceiver,
-  routeTo,
-  toTenants,
-  type Rendered,
-} from './render-tenants.ts';
+import { eachTenant, join, loopExporter, renderLoop, routeTo, toTenants, type Rendered } from './render-tenants.ts';
 import type { Collection, Components, ProxySettings } from './types.ts';
 
 /** The collector sends events, and every version of their objects, for namespaces with `kubeEvents` enabled. */
@@ -22,33 +14,19 @@ export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | '
 /** The interval is longer than any configuration lives, so objects are pulled once. */
 const ONCE = '8760h';
 
-/** Each `Lumigo` resource is sent at the start and hourly, so Lumigo knows of monitored namespaces without events. */
-const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', interval: '1h' } as const;
-
 const route = 'routing/namespaces';
 
 /** Everything that needs a token of the operator. It passes the loop, where it takes the shard of that token. */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
-  const objects = renderObjects(settings, collection);
-  const nodes = renderNodes(settings, collection);
-  const signals = ['logs', ...(settings.nodeMetrics ? ['metrics' as const] : [])] as const;
-  return {
-    extensions: { ...loopExtension(settings), ...nodes.extensions },
-    receivers: { ...objects.receivers, ...nodes.receivers, 'otlp/loop': loopReceiver(settings) },
-    processors: { ...objects.processors, ...nodes.processors },
-    connectors: { ...objects.connectors, ...nodes.connectors },
-    exporters: { ...objects.exporters, ...nodes.exporters },
-    pipelines: {
-      ...objects.pipelines,
-      ...nodes.pipelines,
-      ...Object.fromEntries(
-        signals.map((signal) => [
-          `${signal}/loop`,
-          { receivers: ['otlp/loop'], processors: [intoShard, 'batch'], exporters: [getShardRouter(signal)] },
-        ]),
-      ),
-    },
-  };
+  const signals: readonly Signal[] = settings.nodeMetrics ? ['logs', 'metrics'] : ['logs'];
+  const forward = (signal: Signal) => ({
+    receivers: ['otlp/loop'],
+    processors: [intoShard, 'batch'],
+    exporters: [getShardRouter(signal)],
+  });
+  const pipelines = Object.fromEntries(signals.map((signal) => [`${signal}/loop`, forward(signal)]));
+  const loop = { ...renderLoop(settings), pipelines };
+  return join(loop, renderObjects(settings, collection), renderNodes(settings, collection));
 }
 
 /** One watch per kind covers the cluster. A switch keeps known namespaces. */
@@ -74,13 +52,14 @@ function renderObjects(settings: ProxySettings, collection: Collection): Rendere
 }
 
 function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial, since }: Collection): Components {
+  // Each `Lumigo` resource is sent at the start and hourly, so Lumigo knows of monitored namespaces without events.
+  const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', interval: '1h' };
   const receiver = (mode: 'watch' | 'pull', more: (plural: string) => object) => ({
     auth_type: telemetryProxyCredentials,
     objects: collectedKinds.map(({ group, plural }) => ({ name: plural, group, mode, ...more(plural) })),
   });
-  const from = (plural: string) => (since[plural] === undefined ? {} : { resource_version: since[plural] });
   return {
-    'k8sobjects/changes': receiver('watch', from),
+    'k8sobjects/changes': receiver('watch', (plural) => ({ resource_version: since[plural] })),
     'k8sobjects/heartbeat': { auth_type: telemetryProxyCredentials, objects: [heartbeat] },
     // These requests are paced, and changes must not queue behind them.
     ...(initial.length === 0

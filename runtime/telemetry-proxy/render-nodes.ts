@@ -4,8 +4,8 @@ import { onNode, removeLong } from './render-claims.ts';
 import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
-import { eachTenant, loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
-import type { CollectedNamespace, Collection, ProxySettings } from './types.ts';
+import { eachTenant, join, loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
+import type { CollectedNamespace, Collection, Components, ProxySettings } from './types.ts';
 
 const receiver = 'otlp/nodes';
 const authenticator = 'bearertokenauth/nodes';
@@ -22,36 +22,45 @@ export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryPr
 export const port: CollectedNamespace = { name: '', token: '', lumigo: 'port', sends: ['port'] };
 
 /** The port for node collectors. A line takes the token of its namespace, and metrics that of the installation. */
-export function renderNodes(settings: ProxySettings, collection: Collection): Rendered {
-  const takesLogs = toTenants(collection.namespaces, 'port').length > 0;
-  const logs = takesLogs ? toTenants(collection.namespaces, 'logFiles') : [];
-  const metrics = toTenants(collection.namespaces, 'metrics');
+export function renderNodes(settings: ProxySettings, { namespaces, nodeKey: key }: Collection): Rendered {
+  const takesLogs = toTenants(namespaces, 'port').length > 0;
+  const logs = takesLogs ? toTenants(namespaces, 'logFiles') : [];
+  const metrics = toTenants(namespaces, 'metrics');
   if (!takesLogs && metrics.length === 0) return {};
-  const scrapes = toTenants(collection.namespaces, 'kubeStateMetrics').length > 0;
-  const sending = [...logs, ...metrics];
-  return {
+  const toLoop = (tenant: Tenant) => promptly(loopExporter(settings, tenant, { key }));
+  const shared = {
     extensions: { [authenticator]: { filename: nodeKeysFile(settings.telemetryProxyDirectory) } },
-    receivers: {
-      [receiver]: nodeReceiver(settings),
-      ...(scrapes
-        ? { [kubeState]: { config: { scrape_configs: [kubeStateScrape(settings, settings.kubeStateMetrics)] } } }
-        : {}),
-    },
-    processors: {
-      ...(takesLogs
-        ? { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings), [shortNames]: transform(removeLong) }
-        : {}),
-      ...(metrics.length > 0 ? { 'filter/scrape': scrapeFilter } : {}),
-    },
-    connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
-    exporters: eachTenant(sending, exporter, (tenant) =>
-      promptly(loopExporter(settings, tenant, { key: collection.nodeKey })),
-    ),
-    pipelines: {
-      ...(takesLogs ? logPipelines(logs) : {}),
-      ...Object.fromEntries(metrics.map((tenant) => ['metrics/nodes', metricsPipeline(tenant, scrapes)])),
-    },
+    receivers: { [receiver]: nodeReceiver(settings) },
+    exporters: eachTenant([...logs, ...metrics], exporter, toLoop),
   };
+  const scrapes = toTenants(namespaces, 'kubeStateMetrics').length > 0;
+  const scraped = metrics.map((tenant) => renderMetrics(settings, tenant, scrapes));
+  return join(shared, takesLogs ? renderLogs(settings, logs) : {}, ...scraped);
+}
+
+const renderLogs = (settings: ProxySettings, logs: readonly Tenant[]): Rendered => ({
+  processors: { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings), [shortNames]: transform(removeLong) },
+  connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
+  pipelines: {
+    'logs/nodes': {
+      receivers: [receiver],
+      processors: ['memory_limiter', consent, logFilePods, shortNames, 'resource/operator'],
+      // Without a namespace no line passes the filter, and a table of routes must not be empty.
+      exporters: [logs.length === 0 ? getShardRouter('logs') : route],
+    },
+    ...eachTenant(logs, `logs/${exporter}`, (tenant) => ({ receivers: [route], exporters: [toExporterName(tenant)] })),
+  },
+});
+
+function renderMetrics(settings: ProxySettings, tenant: Tenant, scrapes: boolean): Rendered {
+  const scraper = { config: { scrape_configs: [kubeStateScrape(settings, settings.kubeStateMetrics)] } };
+  const receivers: Components = scrapes ? { [kubeState]: scraper } : {};
+  const pipeline = {
+    receivers: [receiver, ...Object.keys(receivers)],
+    processors: ['memory_limiter', 'filter/scrape', 'resource/operator'],
+    exporters: [toExporterName(tenant)],
+  };
+  return { receivers, processors: { 'filter/scrape': scrapeFilter }, pipelines: { 'metrics/nodes': pipeline } };
 }
 
 const toExporterName = ({ id }: Tenant): string => `${exporter}/${id}`;
@@ -82,22 +91,6 @@ const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
   pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
   wait_for_metadata: true,
   wait_for_metadata_timeout: '10s',
-});
-
-const logPipelines = (logs: readonly Tenant[]) => ({
-  'logs/nodes': {
-    receivers: [receiver],
-    processors: ['memory_limiter', consent, logFilePods, shortNames, 'resource/operator'],
-    // Without a namespace no line passes the filter, and a table of routes must not be empty.
-    exporters: [logs.length === 0 ? getShardRouter('logs') : route],
-  },
-  ...eachTenant(logs, `logs/${exporter}`, (tenant) => ({ receivers: [route], exporters: [toExporterName(tenant)] })),
-});
-
-const metricsPipeline = (tenant: Tenant, scrapes: boolean) => ({
-  receivers: [receiver, ...(scrapes ? [kubeState] : [])],
-  processors: ['memory_limiter', 'filter/scrape', 'resource/operator'],
-  exporters: [toExporterName(tenant)],
 });
 
 /** A collector on a node keeps data until the loop has it. A queue here would lose data at each reload. */

@@ -6,7 +6,7 @@ import type { Rendered } from './render-tenants.ts';
 import type { ProxySettings } from './types.ts';
 
 /** The first digit of a token's hash names its shard. */
-const shards = '0123456789abcdef';
+const shards = [...'0123456789abcdef'];
 
 /** After this processor, only `batch` may join requests, because it keeps tokens apart. */
 export const intoShard = 'resource/into-shard';
@@ -33,32 +33,29 @@ export const getShardRouter = (signal: Signal): string => `routing/${signal}-sha
 
 /** A throttled token blocks its queue, so a token's hash selects one of 16 shards (docs/contributing/adr/0025). */
 export function renderShards(settings: ProxySettings): Rendered {
-  const shardName = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${shards[index]}`}`;
-  const indices = [...shards].map((_, index) => index);
-  const each = <T>(entry: (index: number) => readonly (readonly [string, T])[]) =>
-    Object.fromEntries(indices.flatMap(entry));
+  const toName = (shard: string): string => (shard === '0' ? 'otlphttp/lumigo' : `otlphttp/lumigo/${shard}`);
+  const toPipeline = (signal: Signal, shard: string) => ({
+    receivers: [getShardRouter(signal)],
+    processors: [outOfShard],
+    exporters: [toName(shard), ...getCounters(signal)],
+  });
   return {
     processors: { [outOfShard]: { attributes: [{ key: TOKEN_HASH, action: 'delete' }] } },
     connectors: Object.fromEntries(signals.map((signal) => [getShardRouter(signal), toSwitch(signal)])),
-    exporters: each((index) => [[shardName(index), exporter(settings)]]),
-    pipelines: each((index) =>
-      signals.map((signal) => [
-        `${signal}/shard/${shards[index]}`,
-        {
-          receivers: [getShardRouter(signal)],
-          processors: [outOfShard],
-          exporters: [shardName(index), ...getCounters(signal)],
-        },
-      ]),
+    exporters: Object.fromEntries(shards.map((shard) => [toName(shard), exporter(settings)])),
+    pipelines: Object.fromEntries(
+      shards.flatMap((shard) =>
+        signals.map((signal) => [`${signal}/shard/${shard}`, toPipeline(signal, shard)] as const),
+      ),
     ),
   };
 }
 
 const toSwitch = (signal: Signal) => ({
-  table: [...shards].map((digit) => ({
+  table: shards.map((shard) => ({
     context: 'resource',
-    condition: `Substring(attributes["${TOKEN_HASH}"], 0, 1) == "${digit}"`,
-    pipelines: [`${signal}/shard/${digit}`],
+    condition: `Substring(attributes["${TOKEN_HASH}"], 0, 1) == "${shard}"`,
+    pipelines: [`${signal}/shard/${shard}`],
   })),
 });
 

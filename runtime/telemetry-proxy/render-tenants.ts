@@ -1,10 +1,15 @@
 import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
-import type { CollectedNamespace, Collection, CollectorConfiguration, ProxySettings, Sent } from './types.ts';
+import type { CollectedNamespace, Collection, Parts, ProxySettings, Sent } from './types.ts';
 
-export type Rendered = Partial<
-  Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
-    Pick<CollectorConfiguration['service'], 'pipelines'>
->;
+export type Rendered = Partial<Parts>;
+
+const kinds = ['extensions', 'receivers', 'processors', 'exporters', 'connectors', 'pipelines'] as const;
+
+/** No two of them have a component of the same name. */
+export function join(...rendered: readonly Rendered[]): Parts {
+  const joined = kinds.map((kind) => [kind, Object.assign({}, ...rendered.map((parts) => parts[kind]))] as const);
+  return Object.fromEntries(joined) as unknown as Parts;
+}
 
 /** The namespaces with the same token. */
 export interface Tenant {
@@ -42,21 +47,24 @@ const keyHeader = 'Lumigo-Loop-Key';
 
 export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
 
-export const loopExtension = ({ telemetryProxyDirectory }: ProxySettings) => ({
-  [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(telemetryProxyDirectory) },
-});
-
 const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
 
-export const loopReceiver = (settings: ProxySettings) => ({
-  protocols: {
-    http: {
-      endpoint: loopAddress(settings),
-      include_metadata: true,
-      auth: { authenticator: loopAuthenticator },
-      max_request_body_size: 64 * 1024 * 1024,
-      // The collector's own clients open idle connections too, and a reload waits for those.
-      read_header_timeout: '1s',
+export const renderLoop = (settings: ProxySettings): Rendered => ({
+  extensions: {
+    [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(settings.telemetryProxyDirectory) },
+  },
+  receivers: {
+    'otlp/loop': {
+      protocols: {
+        http: {
+          endpoint: loopAddress(settings),
+          include_metadata: true,
+          auth: { authenticator: loopAuthenticator },
+          max_request_body_size: 64 * 1024 * 1024,
+          // The collector's own clients open idle connections too, and a reload waits for those.
+          read_header_timeout: '1s',
+        },
+      },
     },
   },
 });

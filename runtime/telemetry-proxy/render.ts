@@ -4,6 +4,7 @@ import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { renderCounts } from './render-counts.ts';
 import { getShardRouter, renderShards } from './render-shards.ts';
+import { join, type Rendered } from './render-tenants.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /** A batch is small, because it is only in memory, and has the data of one token. */
@@ -18,40 +19,33 @@ const batch = {
 /** Tokens are in another file, so a change needs no reload. Without a `collection`, the API server is not necessary. */
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
-  const collected = collects ? renderCollection(settings, collection) : undefined;
-  const shards = renderShards(settings);
-  const counts = renderCounts(settings);
-  const attributes = renderAttributes(settings, collects);
-  const extensions = { ...ownExtensions(settings), ...collected?.extensions };
+  const { pipelines, ...components } = join(
+    renderForwarding(settings, collects),
+    renderShards(settings),
+    renderCounts(settings),
+    collects ? renderCollection(settings, collection) : {},
+  );
+  const extensions = Object.keys(components.extensions);
+  return { ...components, service: { extensions, telemetry: telemetry(settings), pipelines } };
+}
+
+function renderForwarding(settings: ProxySettings, collects: boolean): Rendered {
+  const processors = {
+    memory_limiter: memoryLimiter,
+    ...renderAttributes(settings, collects),
+    'resource/operator': { attributes: operatorAttributes(settings) },
+    batch,
+  };
   const forward = (signal: Signal) => ({
     receivers: ['otlp'],
-    processors: ['memory_limiter', ...Object.keys(attributes), 'resource/operator', 'batch'],
+    processors: Object.keys(processors),
     exporters: [getShardRouter(signal)],
   });
   return {
-    extensions,
-    receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
-    processors: {
-      memory_limiter: memoryLimiter,
-      ...attributes,
-      'resource/operator': { attributes: operatorAttributes(settings) },
-      batch,
-      ...shards.processors,
-      ...counts.processors,
-      ...collected?.processors,
-    },
-    exporters: { ...shards.exporters, ...counts.exporters, ...collected?.exporters },
-    connectors: { ...shards.connectors, ...counts.connectors, ...collected?.connectors },
-    service: {
-      extensions: Object.keys(extensions),
-      telemetry: telemetry(settings),
-      pipelines: {
-        ...Object.fromEntries(signals.map((signal) => [signal, forward(signal)])),
-        ...shards.pipelines,
-        ...counts.pipelines,
-        ...collected?.pipelines,
-      },
-    },
+    extensions: ownExtensions(settings),
+    receivers: { otlp: otlpReceiver(settings) },
+    processors,
+    pipelines: Object.fromEntries(signals.map((signal) => [signal, forward(signal)])),
   };
 }
 

@@ -49,17 +49,17 @@ export interface CollectedNamespace {
 /** `metrics` are those of nodes. Only the leader sends events and scrapes kube-state-metrics. For `port` see render-nodes.ts. */
 export type Sent = 'events' | 'logFiles' | 'port' | 'metrics' | 'kubeStateMetrics';
 
-export interface CollectorConfiguration {
+export interface CollectorConfiguration extends Omit<Parts, 'pipelines'> {
+  readonly service: Pick<Parts, 'pipelines'> & { readonly extensions: readonly string[]; readonly telemetry: object };
+}
+
+export interface Parts {
   readonly extensions: Components;
   readonly receivers: Components;
   readonly processors: Components;
   readonly exporters: Components;
   readonly connectors: Components;
-  readonly service: {
-    readonly extensions: readonly string[];
-    readonly telemetry: object;
-    readonly pipelines: Readonly<Record<string, Pipeline>>;
-  };
+  readonly pipelines: Readonly<Record<string, Pipeline>>;
 }
 
 export type Components = Readonly<Record<string, object>>;
