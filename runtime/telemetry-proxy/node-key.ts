@@ -10,7 +10,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeNodeKeys } from './files.ts';
-import { TokenCache } from './senders.ts';
+import { TokenCache } from './tokens.ts';
 
 interface NodeKeyOptions {
   readonly config: RuntimeConfig;
@@ -55,11 +55,8 @@ export class NodeKey {
 
   private async create(): Promise<void> {
     const { signal, logger } = this.options;
-    await retrying(() => this.createOnce(), {
-      signal,
-      logger,
-      failure: 'cannot create the key of the node collectors, retrying',
-    });
+    const failure = 'cannot create the key of the node collectors, retrying';
+    await retrying(() => this.createOnce(), { signal, logger, failure });
     this.attempts += 1;
     this.creating = undefined;
   }

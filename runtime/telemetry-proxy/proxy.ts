@@ -17,14 +17,13 @@ import type { LumigoWatch } from '../manager/lumigo-watch.ts';
 import type { Reports } from '../manager/reconciling.ts';
 import type { Shared } from '../manager/runnable.ts';
 import { prepare, writeTokens } from './files.ts';
-import { followReceived } from './follow-received.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
-import { reportReceived } from './report-received.ts';
 import { NodeKey } from './node-key.ts';
+import { followReceived, reportReceived } from './received.ts';
 import { Reloader, type Outcome } from './reloader.ts';
 import { port } from './render-nodes.ts';
-import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS, stillUnread, TokenCache } from './senders.ts';
-import { toTokenNamespaces } from './token-namespaces.ts';
+import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS } from './senders.ts';
+import { stillUnread, TokenCache, toTokenNamespaces } from './tokens.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 interface TelemetryProxyOptions extends Shared {
@@ -36,7 +35,6 @@ interface TelemetryProxyOptions extends Shared {
   readonly reports: Pick<Reports, 'telemetry' | 'received'>;
 }
 
-const burst = { quietMs: 300, atMostMs: 1_500 };
 const POLL_MS = 1_000;
 const TOO_MANY = 'workloads opt in with more tokens than the limit, ignoring the last Secrets by name';
 
@@ -46,7 +44,7 @@ export class TelemetryProxy {
   private readonly stop = listenable();
   private readonly tokens = new TokenCache();
   private readonly senders = new InstrumentedSenders(() => this.changed());
-  private readonly debounce = new Debounce(burst);
+  private readonly debounce = new Debounce({ quietMs: 300, atMostMs: 1_500 });
   private readonly client: Client;
   private readonly reloader: Reloader;
   private settings: ProxySettings;
@@ -62,16 +60,13 @@ export class TelemetryProxy {
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, credentials, transport, collectorTransport, logger } = options;
+    const { signal } = this.stop;
     this.settings = config;
     this.client = createClient(transport);
-    this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger, signal: this.stop.signal });
+    this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger, signal });
     this.installationSource = getInstallationSource(config);
-    this.reloader = new Reloader({
-      client: createClient(collectorTransport),
-      logger,
-      signal: this.stop.signal,
-      onReload: (outcome) => this.onReload(outcome),
-    });
+    const client = createClient(collectorTransport);
+    this.reloader = new Reloader({ client, logger, signal, onReload: (outcome) => this.onReload(outcome) });
   }
 
   private readonly changed = (): void => this.debounce.touch();
@@ -84,10 +79,7 @@ export class TelemetryProxy {
     await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
     this.changed();
-    const following = followReceived(
-      { ...this.options, senders: this.senders, onReceived: reports.received.emit },
-      term,
-    );
+    const following = followReceived({ ...this.options, senders: this.senders }, term, reports.received.emit);
     await Promise.all([aborted(signal), following]);
     this.leads = false;
     this.changed();
@@ -209,7 +201,7 @@ export class TelemetryProxy {
     const namespaces = effective.flatMap((lumigo) => {
       const sends = getTelemetry(lumigo).collect.filter((sent) => (sent === 'events' ? this.leads : takesLogs));
       const token = sends.length === 0 ? undefined : credentials.get(toTokenSource(lumigo))?.token;
-      const { namespace: name, uid = '' } = lumigo.metadata;
+      const { namespace: name, uid } = lumigo.metadata;
       return token === undefined ? [] : [{ name, token, lumigo: uid, sends }];
     });
     const sorted = namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -6,7 +6,7 @@ export const WORKLOAD = 'lumigo.k8s_operator.workload';
 export const TOKEN_HASH = 'lumigo.shard';
 /** Set if a request has several such headers: the collector accepts it by the first, and joins them by `;`. */
 export const SEVERAL = 'lumigo_several';
-/** The namespaces of all accepted tokens (token-namespaces.ts). */
+/** The namespaces of all accepted tokens (tokens.ts). */
 export const TOKENS = 'lumigo.tokens';
 /** The attributes from before a claim was believed. */
 const BEFORE_CLAIM = 'lumigo.before_claim';

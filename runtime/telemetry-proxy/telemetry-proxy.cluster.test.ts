@@ -18,7 +18,7 @@ import { accountFiles, pods, workloadKinds } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
-import { toTokenNamespaces } from './token-namespaces.ts';
+import { toTokenNamespaces } from './tokens.ts';
 
 let telemetry: TelemetryBench;
 let namespace = '';
