@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { retrying } from '../async/retrying.ts';
-import { aborted, listenable, unlessAborted } from '../async/aborted.ts';
+import { listenable, unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
@@ -79,8 +79,7 @@ export class TelemetryProxy {
     await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
     this.changed();
-    const following = followReceived({ ...this.options, senders: this.senders }, term, reports.received.emit);
-    await Promise.all([aborted(signal), following]);
+    await followReceived({ ...this.options, senders: this.senders }, term, reports.received.emit);
     this.leads = false;
     this.changed();
     credentials.lead(false);

@@ -180,7 +180,7 @@ describe('a namespace that is collected while others toggle', () => {
     await creating;
     await waitForSettled();
     const arrived = getEvents(busy);
-    // A marker that arrives shows that the collector works again. A failed reload counts as well.
+    // The watch keeps the order: what was created before the marker arrives before it, or is lost.
     telemetry.sink.received.length = 0;
     await waitForCollecting(busy);
     await eventually(() => {
