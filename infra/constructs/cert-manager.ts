@@ -22,11 +22,11 @@ export class CertManagerCertificate extends Construct {
     const authority = `${name}${suffixes.certificateAuthority}`;
     const selfSigned = `${authority}-self-signed`;
     const isOwn = Object.keys(certificates.issuerRef).length === 0;
-    const object = (kind: string, name: string, spec: object) =>
-      new ApiObject(this, `${kind}-${name}`, {
+    const object = (kind: string, objectName: string, spec: object) =>
+      new ApiObject(this, `${kind}-${objectName}`, {
         apiVersion: 'cert-manager.io/v1',
         kind,
-        metadata: { name, namespace, labels: labels(settings, 'webhook') },
+        metadata: { name: objectName, namespace, labels: labels(settings, 'webhook') },
         spec,
       });
     if (isOwn) {

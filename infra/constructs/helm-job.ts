@@ -6,7 +6,7 @@ import { labels, optOut } from './labels.ts';
 import { operatorContainer, operatorPod, podMetadata, type JsonObject } from './pod.ts';
 
 interface HelmJob {
-  /** Also the name of the container. */
+  /** Also the suffix of the Job's name, and the name of the container. */
   readonly component: 'check' | 'uninstall';
   readonly annotations: Readonly<Record<string, string>>;
   readonly deadlineSeconds: number;

@@ -20,7 +20,7 @@ export const ownedBy = (installation: Installation): Labels => ({
   'control-plane': 'controller-manager',
 });
 
-/** Returns the labels that select the pods of a component, by default the operator's, but not those of the original operator. */
+/** Returns the labels that select the pods of a component, without those of the original operator. Default: the operator's component. */
 export const selectorLabels = (installation: Installation, component = 'controller-manager'): Labels => ({
   ...installationLabels(installation),
   'app.kubernetes.io/component': component,

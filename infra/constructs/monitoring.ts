@@ -9,17 +9,19 @@ import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
 
+type Part = Readonly<{ enabled: boolean; labels: Readonly<Record<string, string>> }>;
+
 export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
 
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { serviceMonitor, prometheusRule, silentWorkloadsRule, dashboard: grafana } = props.metrics;
-    const add = (id: string, wanted: Settings['metrics']['dashboard'], suffix: string, object: ApiObjectProps) => {
+    const add = (part: string, wanted: Part, suffix: string, object: ApiObjectProps) => {
       if (!wanted.enabled) return;
       const common = { ...wanted.labels, ...labels(props, 'metrics') };
       const metadata = { name: `${props.name}${suffix}`, namespace: props.namespace, labels: common };
-      new ApiObject(this, id, { ...object, metadata });
+      new ApiObject(this, part, { ...object, metadata });
     };
     add('service-monitor', serviceMonitor, suffixes.manager, {
       apiVersion,

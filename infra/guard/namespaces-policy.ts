@@ -49,11 +49,7 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
 ];
 
 export function namespacesPolicy(settings: Settings): Policy {
-  const { rules, variables, validations } = toPolicy(getObjects(settings), settings);
-  return {
-    suffix: suffixes.guardNamespaces,
-    rules,
-    variables: { ...variables, excludedNamespaces: excludedNamespaces(settings) },
-    validations,
-  };
+  const policy = toPolicy(getObjects(settings), settings);
+  const variables = { ...policy.variables, excludedNamespaces: excludedNamespaces(settings) };
+  return { suffix: suffixes.guardNamespaces, ...policy, variables };
 }

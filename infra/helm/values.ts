@@ -6,7 +6,7 @@ import { withdrawnSettings } from '../settings/withdrawn.ts';
 
 export const ofTheRelease = ['namespace', 'createNamespace'];
 
-/** The default is different in the chart, because only Helm can upgrade. */
+/** The default is different in the chart, because only Helm can upgrade. `valuesSchema` names it, too. */
 export const chartDefaults = { updater: { mode: 'upgrade' } } as const;
 
 export function chartValues(): string {

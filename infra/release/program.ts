@@ -20,6 +20,7 @@ export async function program(name: string, args: readonly string[], options: Pr
   running.child.stdin?.end();
   const result = await running.catch((error: ExecFileException) => error);
   const { stdout = '', stderr = '' } = result;
+  // The code is a text if the program could not start, a number if it failed, and null after a signal.
   if (!('code' in result)) return options.both === true ? stdout + stderr : stdout;
   if (typeof result.code === 'string') throw new Error(`${name} is not installed, but \`${step}\` needs it`);
   throw new Error(`${step} failed: ${getLastLine(stderr) ?? getLastLine(stdout) ?? `exit code ${result.code}`}`);

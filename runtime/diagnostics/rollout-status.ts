@@ -10,8 +10,15 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
-import { describePolicy, listLumigoes, lumigoOf, noneIfForbidden, policyIn, stepFor } from './preview.ts';
-import type { ReadOptions } from './preview.ts';
+import {
+  describePolicy,
+  listLumigoes,
+  lumigoOf,
+  noneIfForbidden,
+  policyIn,
+  stepFor,
+  type ReadOptions,
+} from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
 import { whyLater, type VerdictContext } from './verdict.ts';
 

@@ -1,12 +1,12 @@
 import { assumedSettings, type InjectionConfig } from '../config/config.ts';
 import { programVersion } from '../config/version.ts';
-import { labels, suffixes, workloads } from '../contract.ts';
+import { labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
 import { findInjector } from '../injection/init-container.ts';
 import { injectedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
-import { listAll, type Client } from '../kubernetes/http/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
 
 export const assumedInstallation = {
@@ -41,12 +41,18 @@ type FoundSettings = SeenSettings & { readonly from: string };
 
 export async function seenIn(client: Client, namespace: string): Promise<FoundSettings | undefined> {
   for (const kind of workloads) {
-    const listing = listAll(client, { ...kind, namespace }, { labelSelector: labels.autoTrace });
-    for (const item of (await listing.catch(undefinedIf(isForbidden))) ?? []) {
+    const seen = await seenOn(client, kind, namespace).catch(undefinedIf(isForbidden));
+    if (seen !== undefined) return seen;
+  }
+  return undefined;
+}
+
+async function seenOn(client: Client, kind: WorkloadKind, namespace: string): Promise<FoundSettings | undefined> {
+  for await (const { items } of client.pages({ ...kind, namespace }, { labelSelector: labels.autoTrace }))
+    for (const item of items) {
       const seen = shownBy({ ...item, apiVersion: kind.apiVersion, kind: kind.kind });
       if (seen !== undefined) return seen;
     }
-  }
   return undefined;
 }
 

@@ -274,5 +274,11 @@ describe('a rollout', () => {
     expect(plan({ a: rolling, b: blocked }).wakeAt).toBe(NOW.ms + 5_000);
     expect(plan({ a: [undefined, waits] }).wakeAt).toBe(NOW.ms + 1);
     expect(plan({ a: undone }).wakeAt).toBe(NOW.ms + 60_000);
+    const refusedOf = (under: NamespacePolicy) => ({
+      checkedUnder: undefined,
+      failure: { ...waits.failure, policy: under },
+    });
+    expect(plan({ a: [reverting, { ...refusedOf(policy), write }] }).wakeAt).toBe(NOW.ms + 1);
+    expect(plan({ a: [reverting, refusedOf(inactive)] }, { under: inactive }).wakeAt).toBe(NOW.ms + 1);
   });
 });

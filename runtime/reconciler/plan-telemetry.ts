@@ -29,7 +29,7 @@ export function telemetryAfter(
   if (!isInstrumented(workload)) return unknownTelemetry;
   if (policy.kind !== 'active') return workload;
   if (!isExpected(workload, policy.tracing)) return unknownTelemetry;
-  if (workload.telemetry === 'Received') return workload;
+  if (workload.telemetry === 'Received' && workload.telemetrySince !== undefined) return workload;
   if (received.has(workload.uid)) return { telemetry: 'Received', telemetrySince: now.iso };
   return { telemetry: 'NothingYet', telemetrySince: workload.telemetrySince ?? findBegin(workload, now) };
 }

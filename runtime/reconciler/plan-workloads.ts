@@ -55,12 +55,18 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
     unknown: waiting.filter(isAhead).length,
   };
   const rollout = planRollout(way, observed, now);
+  // A revert and a reading are retried also while a change waits for longer, or is not wanted.
+  const retries = planned.map(({ workload }) => retryAt(workload, policy)).filter((at) => at > now.ms);
   return {
     changes: [...changes.map(({ workload, reason }) => ({ workload, policy, reason })), ...rollout.changes],
     waiting: waiting.map(({ workload }) => workload),
     progress,
     rollout,
-    wakeAt: Math.min(rollout.wakeAt, ...waiting.map((step) => (step.kind === 'wait' ? step.until : Infinity))),
+    wakeAt: Math.min(
+      rollout.wakeAt,
+      ...retries,
+      ...waiting.map((step) => (step.kind === 'wait' ? step.until : Infinity)),
+    ),
   };
 }
 

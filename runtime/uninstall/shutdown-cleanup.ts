@@ -96,6 +96,7 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: n
     until,
     isLast: true,
     print: (progress) => logger.info({ progress }, 'cleaning up'),
+    // Workloads that refuse to change delay the end for at most this long.
     deadline: Math.min(until, Date.now() + config.removalDeadlineSeconds * 1_000),
   }).catch((error: unknown) => [describeError(error)]);
   const log = { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length };

@@ -23,7 +23,7 @@ export interface UninstallOptions {
   readonly installed: Installed | undefined;
   /** Failed changes are retried until then (by Date.now). */
   readonly deadline: number;
-  /** Changes may begin until then, if that is later. */
+  /** Changes may begin until then, which is not before the deadline. Default: the deadline. */
   readonly until?: number;
   readonly print: (line: string) => void;
   /** The manager has lost its rights, so it removes nothing although it leads. */
