@@ -31,8 +31,8 @@ export async function measureCounting(say: Progress): Promise<Figure[]> {
     const namespace = await telemetry.activate('shop', getToken(1), spec);
     await podAt(telemetry.testCluster, '127.0.0.1', { namespace, app: 'cart' });
     await telemetry.waitForSettled();
-    const { pid, url, ...settings } = telemetry.collector();
-    const file = configurationFile(settings);
+    const { pid, url } = telemetry.collector();
+    const file = configurationFile(telemetry.collector());
     const whole = readFileSync(file, 'utf8');
     const measured = new Map(Object.keys(variants).map((name) => [name, [] as number[]]));
     for (let round = 1; round <= ROUNDS; round += 1)

@@ -48,7 +48,9 @@ export class CredentialCache {
       if (!isNamed(source)) continue;
       const secret = this.secrets.get(toKey(source)) ?? new WantedSecret(source.namespace, source.name);
       this.secrets.set(toKey(source), secret);
-      wanted.set(secret, [...(wanted.get(secret) ?? []), source]);
+      const asked = wanted.get(secret) ?? [];
+      wanted.set(secret, asked);
+      asked.push(source);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
     for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();

@@ -40,13 +40,13 @@ interface Outcome {
 
 type Attempt = 'add' | 'update' | 'remove';
 
-interface Untouched extends Outcome {
+export interface Untouched extends Outcome {
   readonly kind: 'none';
   /** The change that cannot be made, for an event. `nothing`: the workload is as it must be. */
   readonly tried: Attempt | 'nothing';
 }
 
-interface Injected extends Outcome {
+export interface Injected extends Outcome {
   readonly kind: 'inject';
   /** `nothing`: corrects labels or annotations of the operator without an event. */
   readonly tried: 'add' | 'update' | 'nothing';

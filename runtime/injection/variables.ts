@@ -13,7 +13,7 @@ interface OwnVariable {
   readonly yields?: true;
 }
 
-interface JoinedVariable {
+export interface JoinedVariable {
   readonly joined: string;
 }
 

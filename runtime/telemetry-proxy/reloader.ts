@@ -82,7 +82,10 @@ export class Reloader {
       this.reloading ??= this.reload(process, settings, step.namespaces)
         .catch((error: unknown) => this.options.logger.warn({ problem: describeError(error) }, FAILURE))
         .finally(() => (this.reloading = undefined));
-    return isDeepStrictEqual(this.state.running, wanted);
+    const isDone = isDeepStrictEqual(this.state.running, wanted);
+    // Whatever is collected next begins anew.
+    if (isDone) this.cutAt = Infinity;
+    return isDone;
   }
 
   /** Returns true if the same namespaces need a reload. */
@@ -161,8 +164,8 @@ export class Reloader {
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
     if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
-    // From here on nothing is sent, unless the reload succeeds.
-    this.cutAt = Math.min(now, this.cutAt);
+    // From here on nothing is sent, unless the reload succeeds. Without namespaces, there are no versions to keep.
+    if (namespaces.some(plan.sendsEvents)) this.cutAt = Math.min(now, this.cutAt);
     const listed = plan.toList(namespaces, this.lists, this.cutAt);
     const initial = listed.map(({ name }) => name);
     this.isRenewalDue = false;

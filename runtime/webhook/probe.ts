@@ -65,6 +65,7 @@ async function ask(
   const probe = randomBytes(8).toString('hex');
   const annotated = { metadata: { annotations: { [probeLabel]: probe } } };
   const change = template.reduceRight<object>((inner, key) => ({ [key]: inner }), annotated);
+  // Without a pod template, the label alone is the change.
   const body = { ...change, metadata: { labels: { [probeLabel]: probe } } };
   const started = performance.now();
   const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };

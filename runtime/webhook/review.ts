@@ -51,8 +51,10 @@ export function probeEcho({ dryRun, object }: AdmissionRequest): Answer | undefi
 
 export function writeReview(uid: string, { code, message, patch = [], warnings = [] }: Answer): string {
   const shown = warnings.length > 0 ? { warnings: warnings.map(printable) } : {};
+  const response = { uid, allowed: code !== 409, status: { code, message }, ...shown };
+  const text = JSON.stringify({ ...reviewType, response });
+  if (patch.length === 0) return text;
+  // Inserted as text, because `stringify` would search base64 for characters to escape.
   const inBase64 = Buffer.from(JSON.stringify(patch)).toString('base64');
-  const change = patch.length > 0 ? { patchType: 'JSONPatch', patch: inBase64 } : {};
-  const response = { uid, allowed: code !== 409, status: { code, message }, ...shown, ...change };
-  return JSON.stringify({ ...reviewType, response });
+  return `${text.slice(0, -2)},"patchType":"JSONPatch","patch":"${inBase64}"}}`;
 }

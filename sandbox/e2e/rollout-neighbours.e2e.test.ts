@@ -19,13 +19,15 @@ afterAll(() => nodeTest?.stop());
 
 const mark = (namespace: string, metadata: object) => nodeTest.merge(deployments, namespace, 'app', { metadata });
 
-const waitForRolledOut = async (namespace: string): Promise<string> => {
+async function waitForRolledOut(namespace: string): Promise<string> {
   const started = Date.now();
   await nodeTest.activate(namespace, {}, getToken(40));
   await nodeTest.waitForRunning(namespace, 'app', { timeoutMs: 75_000 });
   await view.waitForVerified(namespace, 'app');
-  return secondsSince(started);
-};
+  const took = secondsSince(started);
+  expect(Number(took)).toBeLessThan(195);
+  return took;
+}
 
 const injectionStatusAt = (at: string): string =>
   `added ${at} by controller; secret=lumigo-credentials/token traces=true logs=false label=true`;

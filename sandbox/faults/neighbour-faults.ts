@@ -137,6 +137,8 @@ async function besideWebhook(faultRun: FaultRun, fleet: Fleet, workloads: number
   });
   try {
     await fleet.fill(workloads);
+    const probed = await testCluster.dryRun(createWorkload(deployment, namespace, 'probe'));
+    if (!JSON.stringify(probed).includes(sidecar)) faultRun.broken(`the webhook ${name} adds no sidecar`);
     await testCluster.activate(namespace);
     await faultRun.rest();
     await askForLogs(fleet);

@@ -69,8 +69,8 @@ export const waitForInstrumented = (
 
 /** Returns milliseconds. */
 export async function instrumentAll(faultRun: FaultRun, fleet: Fleet): Promise<number> {
-  const started = Date.now();
   await fleet.testCluster.lumigo(fleet.namespace);
+  const started = Date.now();
   await waitForInstrumented(faultRun, fleet, (found) => found >= fleet.size);
   return Date.now() - started;
 }

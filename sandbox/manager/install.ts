@@ -30,10 +30,14 @@ export async function install(client: Client, { settings: given = {}, webhook }:
   const manifests = withShortLooks(synthesize(settings), settings);
   await applyManifests(client, { manifests, authority }, webhook);
   const { containers } = managerPod(manifests);
-  const find = (wanted: string) => containers.find(({ name }) => name === wanted);
-  const { args = [] } = find('telemetry-proxy') ?? {};
+  const find = (wanted: string) => {
+    const found = containers.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`the manager's pod has no container '${wanted}'`);
+    return found;
+  };
+  const { args = [] } = find('telemetry-proxy');
   const collectorArgs = args.filter((argument) => !argument.startsWith('--config='));
-  return { settings, manifests, certificate, authority, config: toConfig(find('manager') ?? {}), collectorArgs };
+  return { settings, manifests, certificate, authority, config: toConfig(find('manager')), collectorArgs };
 }
 
 /** A test with a short soak has short times between two looks at failing pods, for which there is no setting. */

@@ -91,7 +91,9 @@ function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<Inc
       try {
         fence?.();
       } catch (error) {
-        request.destroy(error as Error);
+        // The fence may have aborted the signal, whose error would come first.
+        reject(error as Error);
+        request.destroy();
       }
     });
     request.end(body);

@@ -62,10 +62,14 @@ describe('bounds of a transport', () => {
     });
     await transport.request({ method: 'GET', path: '/before' });
     const over = new FencedError('the term is over');
-    const fence = () => {
-      throw over;
+    const ask = () => {
+      const term = new AbortController();
+      const fence = () => {
+        term.abort();
+        throw over;
+      };
+      return withBounds(transport, { fence, signal: term.signal }).request({ method: 'GET', path: '/after' });
     };
-    const ask = () => withBounds(transport, { fence }).request({ method: 'GET', path: '/after' });
     for (let requests = 0; requests < 2; requests += 1) await expect(ask()).rejects.toBe(over);
     expect(paths).toEqual(['/before']);
   });
