@@ -30,6 +30,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
 }
 
 function renderForwarding(settings: ProxySettings, collects: boolean): Rendered {
+  // In the order of the pipelines.
   const processors = {
     memory_limiter: memoryLimiter,
     ...renderAttributes(settings, collects),
