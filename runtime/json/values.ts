@@ -32,7 +32,7 @@ export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** Six times faster than `isDeepStrictEqual`, for reviews. */
+/** Several times faster than `isDeepStrictEqual`, for reviews. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))

@@ -25,6 +25,8 @@ export class CatchUp {
 
   /** Resolves at once if current, else after a try that began from now on, or after `mostMs`. Then read `isCurrent`. */
   async catchUp(mostMs: number): Promise<void> {
+    // Each review asks, so this costs no timer.
+    if (this.isCurrent) return;
     const deadline = AbortSignal.timeout(mostMs);
     // The first try that ends may have begun before this call.
     for (let tries = 0; tries < 2 && !this.isCurrent && !deadline.aborted; tries += 1) {
