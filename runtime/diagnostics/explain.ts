@@ -16,7 +16,7 @@ import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, lumigoOf, policyIn, type ReadOptions } from './preview.ts';
 import { outlook, UNTRIED, type Outlook } from './render-verdicts.ts';
-import { abridged } from './table.ts';
+import { abridged } from '../wording/abridged.ts';
 import { verdictOn, type Verdict } from './verdict.ts';
 
 interface ExplainOptions extends ReadOptions {

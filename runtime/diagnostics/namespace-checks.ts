@@ -5,10 +5,9 @@ import type * as api from '@kubernetes/client-node';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { CheckContext } from './check-context.ts';
 import { failed, ok, type Outcome } from './finding.ts';
+import { abridged } from '../wording/abridged.ts';
 
-const MAX_NAMES_SHOWN = 3;
-const some = (found: readonly string[]): string =>
-  `${found.slice(0, MAX_NAMES_SHOWN).join('. ')}${found.length > MAX_NAMES_SHOWN ? `. And ${found.length - MAX_NAMES_SHOWN} more` : ''}`;
+const MAX_SHOWN = 3;
 
 /** Judges images by the pods that wait for them. */
 export async function images(context: CheckContext): Promise<Outcome> {
@@ -22,7 +21,7 @@ export async function images(context: CheckContext): Promise<Outcome> {
     waiting.push(...found.flatMap((pod) => withoutImage(pod as DeepPartial<api.V1Pod>, each === own)));
   }
   if (waiting.length === 0) return ok('No pod waits for an image of the injector or of the operator');
-  return failed(some(waiting), 'See docs/install/private-registry.md');
+  return failed(abridged(waiting, MAX_SHOWN, '. '), 'See docs/install/private-registry.md');
 }
 
 function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: boolean): string[] {
@@ -39,7 +38,7 @@ function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: 
 export async function lumigoes({ lumigoes: read }: CheckContext): Promise<Outcome> {
   const all = (await read()).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const problems = all.flatMap(getProblem);
-  if (problems.length > 0) return failed(some(problems), 'See docs/operate/troubleshooting.md');
+  if (problems.length > 0) return failed(abridged(problems, MAX_SHOWN, '. '), 'See docs/operate/troubleshooting.md');
   return ok(
     all.length === 0 ? 'There is no Lumigo resource yet' : `${all.length} of ${all.length} Lumigo resources are ready`,
   );

@@ -1,7 +1,7 @@
 import { isBlocked } from '../injection/decision.ts';
 import type { PatchOperation } from '../api/objects.ts';
 import { withoutTokens } from '../wording/token.ts';
-import { abridged } from './table.ts';
+import { abridged } from '../wording/abridged.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { inOrder, getBatches } from '../rollout/batches.ts';

@@ -23,6 +23,3 @@ function toCell(cell: string | Cell): Cell {
   const { text, tone } = typeof cell === 'string' ? { text: cell, tone: 'plain' as const } : cell;
   return { text: printable(text).replaceAll('\n', ' '), tone };
 }
-
-export const abridged = (names: readonly string[], most: number): string =>
-  names.length > most ? `${names.slice(0, most).join(', ')}, and ${names.length - most} more` : names.join(', ');

@@ -82,7 +82,7 @@ describe('the condition RolledOut', () => {
     const summary = { ...noRollout, reverted: many as RolloutSummary['reverted'], underWay: many };
     const message = rolloutCondition(summary, undefined, true)?.message;
     expect(message?.length).toBeLessThan(32_768);
-    expect(message).toContain('and 490 more');
+    expect(message).toMatch(/\. And 490 more\. The operator tries .* Deployment\/w9, and 490 more$/s);
   });
 
   it('keeps its value until a new leader has checked each workload', () => {

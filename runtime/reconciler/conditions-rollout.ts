@@ -3,6 +3,7 @@ import type { ConditionReason, ConditionType } from '../api/conditions.ts';
 import type { Condition, Problem } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
+import { abridged } from '../wording/abridged.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
@@ -14,7 +15,7 @@ export function condition(type: ConditionType, status: Condition['status'], { re
   return { type, status, reason, message };
 }
 
-const MAX_NAMES_SHOWN = 10;
+export const MAX_NAMES_SHOWN = 10;
 
 export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
@@ -48,11 +49,6 @@ export const workloads = (number: number, one: string, many: string): string =>
 
 export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
-export const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
-  ...list.slice(0, MAX_NAMES_SHOWN).map(say),
-  ...(list.length > MAX_NAMES_SHOWN ? [`and ${list.length - MAX_NAMES_SHOWN} more`] : []),
-];
-
 function sentencesOfPods({ namespace, without, isPartial, restart }: PodsSeen): string[] {
   if (without === 0) return [];
   const run = without === 1 ? '1 pod runs' : `${without} pods run`;
@@ -68,15 +64,20 @@ function sentencesOfPods({ namespace, without, isPartial, restart }: PodsSeen): 
 
 const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, pods, strategy }: RolloutSummary) => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
-  ...some(reverted, toSentence),
+  abridged(reverted.map(toSentence), MAX_NAMES_SHOWN, '. '),
   toRetry(reverted, strategy),
-  underWay.length === 0 ? '' : `In progress: ${some(underWay, getName).join(', ')}`,
+  underWay.length === 0 ? '' : `In progress: ${abridged(underWay.map(getName), MAX_NAMES_SHOWN)}`,
   queued === 0 ? '' : workloads(queued, 'is queued', 'are queued'),
-  ...some(blocked, (each) => `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`),
-  ...some(unready, (each) => `${getName(each)} has an older injection, and its pods do not all run`),
+  abridged(blocked.map(waitsFor), MAX_NAMES_SHOWN, '. '),
+  abridged(unready.map(runsOlder), MAX_NAMES_SHOWN, '. '),
   left === 0 ? '' : workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
+
+const waitsFor = (each: RolloutSummary['blocked'][number]) =>
+  `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`;
+
+const runsOlder = (each: ObservedWorkload) => `${getName(each)} has an older injection, and its pods do not all run`;
 
 function toSentence(reverted: RolloutSummary['reverted'][number]): string {
   const { cause, message } = reverted.state.evidence;

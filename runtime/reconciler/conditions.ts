@@ -1,12 +1,13 @@
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { getReadyConditions, type Known, type ReadyInput } from './conditions-ready.ts';
-import { condition, getName, ROLLED_OUT, rolloutCondition, some, workloads } from './conditions-rollout.ts';
+import { condition, getName, MAX_NAMES_SHOWN, ROLLED_OUT, rolloutCondition, workloads } from './conditions-rollout.ts';
 import type { Untimed } from './conditions-rollout.ts';
 import { silenceChecks } from '../injection/remedies.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
+import { abridged } from '../wording/abridged.ts';
 import { withoutTokens } from '../wording/token.ts';
 
 export interface StatusInput extends ReadyInput, Partial<Pick<ObservedNamespace, 'webhook' | 'telemetry'>> {
@@ -81,7 +82,7 @@ function activeCondition({ metadata, problem, progress }: StatusInput): Untimed 
 /** Empty until telemetry arrives, or a workload is silent for too long. */
 export function telemetryConditions({ received, silent }: TelemetrySummary): Untimed[] {
   if (silent.length > 0) {
-    const message = `No telemetry arrives from ${some(silent, getName).join(', ')}. Check each of them. ${silenceChecks}`;
+    const message = `No telemetry arrives from ${abridged(silent.map(getName), MAX_NAMES_SHOWN)}. Check each of them. ${silenceChecks}`;
     return [condition('TelemetryReceived', 'False', { reason: 'NothingReceived', message })];
   }
   if (received === 0) return [];

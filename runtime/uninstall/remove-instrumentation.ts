@@ -10,6 +10,7 @@ import { asItOptedIn, keep } from '../injection/standing.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
+import { abridged } from '../wording/abridged.ts';
 import { describeError } from '../wording/errors.ts';
 
 interface Namespaces {
@@ -55,12 +56,9 @@ export async function removeInstrumentation(
   });
   const hint = 'The event LumigoCannotRemoveInstrumentation says why, if a change was refused';
   if (late.length > 0)
-    problems.push(`the deadline passed with ${late.length} still instrumented: ${firstOf(late)}. ${hint}`);
+    problems.push(`the deadline passed with ${late.length} still instrumented: ${abridged(late, MAX_NAMED)}. ${hint}`);
   return { removed, problems, unclean };
 }
-
-export const firstOf = (names: readonly string[]): string =>
-  [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? ['…'] : [])].join(', ');
 
 export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
   (await instrumentedWorkloads(client).next()).done !== true;

@@ -11,9 +11,10 @@ import { heldSpec, type Lease, type SeenLease } from '../kubernetes/lease/plan-l
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { essentialLumigo } from '../lumigo/essential-lumigo.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
+import { abridged } from '../wording/abridged.ts';
 import { describeError } from '../wording/errors.ts';
 import { once } from '../wording/once.ts';
-import { firstOf, isAnyInstrumented, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
+import { isAnyInstrumented, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
 
 export interface UninstallOptions {
   readonly client: Client;
@@ -55,7 +56,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     const { left = [], problems } = cleaner;
     problems.forEach(printOnce);
     if (left.length > 0)
-      printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${firstOf(left.map(toKey))}`);
+      printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${abridged(left.map(toKey), MAX_NAMED)}`);
     else if (problems.length === 0 && (removed === 0 || isLast)) {
       print('No Lumigo resource is left, and no injection to remove.');
       return [];
