@@ -46,6 +46,15 @@ it('reports that a revert removed the injection, and why [F81]', () => {
 });
 
 it.each([
+  ['added', 'LumigoCannotAddInstrumentation'],
+  ['updated', 'LumigoCannotUpdateInstrumentation'],
+  ['removed', 'LumigoCannotRemoveInstrumentation'],
+] as const)('reports that the API server refuses what would have %s the injection as %s [F78]', (change, reason) => {
+  const failure = { kind: 'failed', change, problem: 'denied', isRefused: true } as const;
+  expect(refused(cart, { kind: 'none' }, failure).reason).toBe(reason);
+});
+
+it.each([
   ['says what to do about other webhooks if the guard refuses a write', `${guardAnswer} add this`, true],
   ['says nothing about them if another policy refuses it', 'denied: no images of other registries', false],
 ])('%s', (_title, problem, expected) => {

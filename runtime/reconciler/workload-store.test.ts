@@ -71,6 +71,15 @@ describe('the workload store', () => {
     expect(store.in('shop')).toHaveLength(1);
   });
 
+  it('keeps the version in which an injection was seen first while its record stays [D23]', () => {
+    const injection = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+    const records = ['added', 'added', 'updated'].map((record) => ({ [annotations.instrumentation]: record }));
+    const found = records.map((each, index) =>
+      see({ ...injection, resourceVersion: `${10 + index}`, generation: index, annotations: each }),
+    );
+    expect(found.map((each) => each?.workload.instrumentedVersion)).toEqual(['10', '10', '12']);
+  });
+
   it('keeps facts until the workload changes [F1]', () => {
     const policy = { kind: 'none' } as const;
     const first = see()?.workload;
