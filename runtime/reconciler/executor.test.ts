@@ -85,7 +85,7 @@ describe('the executor', () => {
   });
 
   it.each([
-    ['paces removals', {}, 1],
+    ['paces removals [D28]', {}, 1],
     ['paces no injection, because its pods are judged', { task: 'inject' }, 2],
     ['paces no revert, because its pods are judged', { task: 'revert' }, 2],
   ] as const)('%s', async (_title, more, expected) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { activePolicy, tracing } from '../../sandbox/testing/injection.ts';
-import { workloadKinds } from '../contract.ts';
+import { annotations, workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { ObservedWorkload } from './observed.ts';
-import { contestDelayMs, planWorkload } from './plan-workload.ts';
+import { contestDelayMs, planWorkload, whyWaits } from './plan-workload.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const { deployment, job } = workloadKinds;
@@ -122,4 +122,14 @@ describe('a workload', () => {
     expect(times.filter((at) => at < 10 * MINUTE)).toHaveLength(3);
     expect(times).toHaveLength(5);
   });
+});
+
+it.each([
+  ['progressive', {}, undefined],
+  ['on-next-change', {}, 'WaitsForChange'],
+  ['on-next-change', { [annotations.retry]: '1' }, 'WaitsForChange'],
+  ['manual', {}, 'WaitsForApproval'],
+  ['manual', { [annotations.retry]: '1' }, undefined],
+] as const)('with the strategy %s and the annotations %j it waits: %s', (strategy, notes, expected) => {
+  expect(whyWaits(strategy, { apiVersion: '', kind: '', metadata: { annotations: notes } })).toBe(expected);
 });

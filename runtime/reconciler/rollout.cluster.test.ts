@@ -7,7 +7,7 @@ import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, workloadKinds } from '../contract.ts';
 
 /** Real controllers create the pods, and the test sets their status. */
 let operator: OperatorBench;
@@ -31,12 +31,14 @@ afterAll(async () => {
   await proxy?.close();
 });
 
-const retry = (value: string | null = '1') => ({ metadata: { annotations: { [annotations.retry]: value } } });
+const retry = { metadata: { annotations: { [annotations.retry]: '1' } } };
+const { deployment, job } = workloadKinds;
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 
 describe('a rollout', () => {
-  it('begins with one workload, and continues with more as their pods become available', async () => {
+  it('goes on in batches as pods become available, also with an update, and halts if that fails', async () => {
     const stage = await stages.make(operator, 'batches', deployments('a', 'b', 'c', 'd'));
+    const before = await stage.read('a');
     await stage.activate();
     await stage.waitForInstrumented('a');
     await stage.waitForCondition({
@@ -56,6 +58,14 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('a', 'b', 'c', 'd');
     stage.become('ready', 'd');
     await stage.waitForCondition({ status: 'True', reason: 'Complete' });
+    const former = await stage.read('b');
+    stage.become('no-injector-image', 'a');
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
+    await stage.waitForReverted('a', 'InjectorImage');
+    await stage.waitForCondition({ reason: 'Halted' });
+    expect((await stage.read('a'))['spec']).toEqual(before['spec']);
+    await stage.stays('b', 'c', 'd');
+    expect((await stage.read('b'))['spec']).toEqual(former['spec']);
   });
 
   it('reverts exactly what cannot start, halts with a reason, and continues on request [F58]', async () => {
@@ -75,45 +85,13 @@ describe('a rollout', () => {
     expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(1);
     await stage.merge('b', { spec: { paused: true } });
     stage.become('ready', 'a');
-    await stage.merge('a', retry());
+    await stage.merge('a', retry);
     await stage.waitForInstrumented('a');
     expect(await stage.getRevert('a')).toBeUndefined();
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
   });
 
-  it('retries one of five workloads on request, and then the others, once the injector is there', async () => {
-    const stage = await stages.make(operator, 'repaired', {});
-    const names = ['a', 'b', 'c', 'd', 'e'];
-    stage.become('no-injector-image', ...names);
-    await stage.activate();
-    await stage.testCluster.waitForWebhook(stage.namespace);
-    await Promise.all(names.map((name) => stage.create(name)));
-    for (const name of names) await stage.waitForReverted(name, 'InjectorImage');
-    stage.become('ready', ...names);
-    await stage.stays();
-    await stage.merge('c', retry());
-    await stage.waitForInstrumented(...names);
-    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
-  });
-
-  it('continues beside a reverted workload that its user has excluded', async () => {
-    const stage = await stages.make(operator, 'excluded', deployments('a', 'b'));
-    const key = '0'.repeat(16);
-    const revert = `reverted 2020-01-01T00:00:00.000Z by controller; cause=Crash attempt=1 key=${key}: a lie`;
-    const given = { [annotations.instrumentation]: revert, [annotations.excludeContainers]: 'app' };
-    await stage.merge('a', { metadata: { annotations: given } });
-    await stage.merge('b', { spec: { paused: true } });
-    await stage.activate();
-    await stage.waitForCondition({ message: expect.stringContaining('Deployment/b is paused') as unknown as string });
-    // By then the other one has had its turn.
-    await sleep(3_000);
-    await stage.merge('b', { spec: { paused: false } });
-    await stage.waitForInstrumented('b');
-    stage.become('ready', 'b');
-    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
-  });
-
-  it('continues after the operator is killed, with workloads in progress and reverted ones', async () => {
+  it('continues after the operator is killed, and judges injections before a further change', async () => {
     const stage = await stages.make(operator, 'killed', deployments('a', 'b', 'c'));
     await stage.activate();
     await stage.waitForInstrumented('a');
@@ -125,6 +103,7 @@ describe('a rollout', () => {
     await operator.killManager();
     stage.become('crashes', 'b');
     stage.become('no-injector-image', 'c');
+    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
     await operator.startManager();
     await stage.waitForInstrumented('a');
     expect([(await stage.getRevert('b'))?.cause, (await stage.getRevert('c'))?.cause]).toEqual([
@@ -134,18 +113,7 @@ describe('a rollout', () => {
     expect((await stage.getRevert('b'))?.evidence).toContain('the last words');
   });
 
-  it('judges an injection of an earlier leader before a further change', async () => {
-    const stage = await stages.make(operator, 'takeover', deployments('a'));
-    await stage.activate();
-    await stage.waitForInstrumented('a');
-    await operator.killManager();
-    stage.become('crashes', 'a');
-    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
-    await operator.startManager();
-    await stage.waitForReverted('a', 'Crash');
-  });
-
-  it('waits for workloads that are paused or fail, and not for those without pods', async () => {
+  it('waits for workloads that are paused or fail, until one becomes healthy while it is read', async () => {
     const stage = await stages.make(operator, 'blocked', {
       fails: {},
       paused: { spec: { paused: true } },
@@ -161,76 +129,60 @@ describe('a rollout', () => {
       message:
         'The operator waits because Deployment/fails has pods that are not available. The operator waits because Deployment/paused is paused',
     });
-    stage.fail('fails', false);
-    await stage.waitForInstrumented('fails', 'still');
-  });
-
-  it('continues with a workload that becomes healthy while it is read', async () => {
-    const stage = await stages.make(operator, 'overtaken', deployments('a'));
     let isRead = false;
     let show = (): void => undefined;
     const shown = new Promise<void>((resolve) => (show = resolve));
-    stage.become('ready', 'a');
-    stage.fail('a', true);
-    await eventually(async () => expect((await stage.read('a'))['status']).not.toHaveProperty('availableReplicas'));
-    await stage.activate();
-    await stage.waitForCondition({ reason: 'Blocked' });
-    const ofA = `/namespaces/${stage.namespace}/deployments/a`;
     proxy.interfere = ({ method, path }) => {
-      if (method !== 'GET' || !path.includes(ofA)) return undefined;
+      if (method !== 'GET' || !path.includes(`/namespaces/${stage.namespace}/deployments/fails`)) return undefined;
       isRead = true;
       return { holdAnswer: () => shown };
     };
-    await stage.merge('a', { metadata: { annotations: { touched: 'yes' } } });
-    await eventually(() => expect(isRead).toBe(true), { timeoutMs: 20_000 });
-    stage.fail('a', false);
-    await eventually(async () => expect((await stage.read('a'))['status']).toMatchObject({ availableReplicas: 2 }));
+    await stage.merge('fails', { metadata: { annotations: { touched: 'yes' } } });
+    await eventually(() => expect(isRead).toBe(true));
+    stage.fail('fails', false);
+    await eventually(async () => expect((await stage.read('fails'))['status']).toMatchObject({ availableReplicas: 2 }));
     // By then the watch has reported it.
     await sleep(1_000);
     proxy.interfere = undefined;
     show();
-    await stage.waitForInstrumented('a');
+    await stage.waitForInstrumented('fails', 'still');
   });
 
-  /** Another team's webhook, which restores the present pod template of a workload within each write. */
-  const restoreTemplate = async ({ testCluster, namespace }: RolloutStage, kind: WorkloadKind, name: string) => {
-    const value = await testCluster.toTemplate(kind, namespace, name);
+  /** Another team's webhook, which restores the present pod template of a Deployment within each write. */
+  const restoreTemplate = async ({ testCluster, namespace }: RolloutStage, name: string) => {
+    const value = await testCluster.toTemplate(deployment, namespace, name);
     endWebhook = await startMutatingWebhook({
       client: testCluster.client,
       name: 'z-undoes-changes',
-      rule: { apiGroups: ['apps'], resources: [kind.plural], operations: ['CREATE', 'UPDATE'] },
+      rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
       mutate: ({ metadata }) => (metadata.name === name ? [{ op: 'replace', path: '/spec/template', value }] : []),
-      probe: createWorkload(kind, namespace, 'probe'),
+      probe: createWorkload(deployment, namespace, 'probe'),
     });
   };
 
-  it.each([workloadKinds.deployment, workloadKinds.statefulSet])(
-    'continues beside a $kind whose injection another webhook undoes within the write',
-    async (kind) => {
-      const stage = await stages.make(operator, 'undone', { a: { kind }, b: { kind } });
-      await restoreTemplate(stage, kind, 'a');
-      stage.become('ready', 'b');
-      await stage.activate();
-      await stage.waitForInstrumented('b');
-      const message = expect.stringContaining(`${kind.kind}/a is changed back by another writer`) as unknown as string;
-      await stage.waitForCondition({ reason: 'Blocked', message });
-      const added = 'LumigoAddedInstrumentation';
-      await eventually(async () =>
-        expect(await stage.reasons('a')).toEqual([added, added, 'LumigoInstrumentationContested']),
-      );
-      expect((await stage.status())?.instrumentedResources).not.toContainEqual(
-        expect.objectContaining({ name: 'a', state: 'Verified' }),
-      );
-    },
-  );
+  it('continues beside a workload whose injection another webhook undoes within the write [F4]', async () => {
+    const stage = await stages.make(operator, 'undone', deployments('a', 'b'));
+    await restoreTemplate(stage, 'a');
+    stage.become('ready', 'b');
+    await stage.activate();
+    await stage.waitForInstrumented('b');
+    const message = expect.stringContaining('Deployment/a is changed back by another writer') as unknown as string;
+    await stage.waitForCondition({ reason: 'Blocked', message });
+    const added = 'LumigoAddedInstrumentation';
+    await eventually(async () =>
+      expect(await stage.reasons('a')).toEqual([added, added, 'LumigoInstrumentationContested']),
+    );
+    expect((await stage.status())?.instrumentedResources).not.toContainEqual(
+      expect.objectContaining({ name: 'a', state: 'Verified' }),
+    );
+  });
 
   it('repeats a removal that another webhook undoes within the write, and names what it left', async () => {
-    const kind = workloadKinds.deployment;
     const stage = await stages.make(operator, 'kept', deployments('a'));
     stage.become('ready', 'a');
     await stage.activate();
     await stage.waitForInstrumented('a');
-    await restoreTemplate(stage, kind, 'a');
+    await restoreTemplate(stage, 'a');
     await stage.testCluster.deleteLumigo(stage.namespace);
     expect(await stage.instrumented()).toEqual(['a']);
     await eventually(async () => expect(await stage.reasons('a')).toContain('LumigoInstrumentationContested'));
@@ -256,8 +208,8 @@ describe('a rollout', () => {
   it('reports a Job whose injector cannot start, and lets further Jobs run without the injection', async () => {
     const stage = await stages.make(operator, 'jobs', {});
     const { namespace, testCluster } = stage;
-    const create = (name: string) => testCluster.create(createWorkload(workloadKinds.job, namespace, name));
-    const isInjected = (name: string) => testCluster.isInstrumented(workloadKinds.job, namespace, name);
+    const create = (name: string) => testCluster.create(createWorkload(job, namespace, name));
+    const isInjected = (name: string) => testCluster.isInstrumented(job, namespace, name);
     stage.become('no-injector-image', 'a');
     await stage.activate();
     await testCluster.waitForWebhook(namespace);
@@ -268,23 +220,6 @@ describe('a rollout', () => {
     await eventually(async () => expect(await stage.reasons('a')).toContain('LumigoCannotRemoveInstrumentation'));
     await create('b');
     expect([await isInjected('a'), await isInjected('b')]).toEqual([true, false]);
-  });
-
-  it('applies an update in the same way, and keeps other injections if the first one fails', async () => {
-    const stage = await stages.make(operator, 'update', deployments('a', 'b'));
-    const before = await stage.read('a');
-    stage.become('ready', 'a', 'b');
-    await stage.activate();
-    await stage.waitForInstrumented('a', 'b');
-    await stage.waitForCondition({ reason: 'Complete' });
-    const former = await stage.read('b');
-    stage.become('no-injector-image', 'a');
-    await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
-    await stage.waitForReverted('a', 'InjectorImage');
-    await stage.waitForCondition({ reason: 'Halted' });
-    expect((await stage.read('a'))['spec']).toEqual(before['spec']);
-    await stage.stays('b');
-    expect((await stage.read('b'))['spec']).toEqual(former['spec']);
   });
 
   it('reverts what is not available in time, which leaves no trace when the Lumigo is deleted', async () => {
@@ -308,63 +243,13 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('a');
   });
 
-  it('continues beside a workload whose injection another writer undoes [F4]', async () => {
-    const stage = await stages.make(operator, 'undone', { a: {}, b: { spec: { paused: true } } });
-    const ofA = { ...workloadKinds.deployment, namespace: stage.namespace, name: 'a' };
-    const { template: value } = (await stage.read('a'))['spec'] as { readonly template: object };
-    const undo = { kind: 'json', operations: [{ op: 'replace', path: '/spec/template', value }] } as const;
-    await operator.withoutWebhook(async () => {
-      await stage.activate();
-      for (let times = 0; times < 2; times += 1) {
-        await stage.waitForInstrumented('a');
-        await operator.cluster.client.patch(ofA, undo);
-      }
-      await stage.merge('b', { spec: { paused: false } });
-      await eventually(async () => expect(await stage.instrumented()).toEqual(['b']));
-      const message = expect.stringContaining('Deployment/a is changed back by another writer') as unknown as string;
-      await stage.waitForCondition({ reason: 'Progressing', message });
-    });
-  });
-
-  it('reverts a failing injection also after the Lumigo has become inactive', async () => {
-    const stage = await stages.make(operator, 'inactive', deployments('a', 'b'));
-    await stage.activate();
-    await stage.waitForInstrumented('a');
-    const secretRef = { key: 'a-typo' };
-    await stage.testCluster.changeLumigo(stage.namespace, { spec: { lumigoToken: { secretRef } } });
-    await stage.testCluster.waitForCondition(stage.namespace, 'Active', { reason: 'SecretKeyNotFound' });
-    stage.become('crashes', 'a');
-    await stage.waitForReverted('a', 'Crash');
-    await stage.waitForCondition({ reason: 'Reverted' });
-    await stage.stays();
-  });
-
-  it('evicts the pod for which a StatefulSet waits after the injection is switched off [F58]', async () => {
-    const stage = await stages.make(operator, 'off', {
-      db: { kind: workloadKinds.statefulSet, spec: { replicas: 2 } },
-    });
-    const injectedPods = () => stage.kubelet.seen('db').filter(({ injector }) => injector !== undefined);
-    await stage.activate();
-    await eventually(() => expect(injectedPods()).toMatchObject([{ name: 'db-1', ordered: 'unready' }]));
-    await stage.testCluster.changeLumigo(stage.namespace, { spec: { tracing: { injection: { enabled: false } } } });
-    await stage.waitForInstrumented();
-    await eventually(() => expect(injectedPods()).toEqual([]), { timeoutMs: 60_000 });
-  });
-
-  it('leaves workloads until their next change or their approval, if the settings say so', async () => {
-    const restart = async (rolloutStrategy: 'on-next-change' | 'manual') => {
-      await operator.stopManager();
-      await operator.startManager({ config: { rolloutStrategy } });
-    };
-    await restart('on-next-change');
+  it('leaves workloads until their approval, if the settings say so', async () => {
+    await operator.stopManager();
+    await operator.startManager({ config: { rolloutStrategy: 'manual' } });
     const stage = await stages.make(operator, 'left', deployments('a', 'b'));
     await stage.activate();
     await stage.waitForCondition({ reason: 'LeftForNow' });
-    await stage.merge('b', retry());
-    await stage.stays();
-    await stage.merge('b', retry(null));
-    await restart('manual');
-    await stage.merge('a', retry());
+    await stage.merge('a', retry);
     await stage.waitForInstrumented('a');
     await stage.stays('a');
   });
