@@ -12,7 +12,6 @@ import { instrumented } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
-import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { annotations, pods, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
@@ -84,24 +83,41 @@ const withMirror = (of: Workload): Workload =>
 
 const toOwner = ({ kind, metadata: { name = '', uid = '' } }: Workload) => ({ kind, name, uid });
 
+/** Stores thousands of objects faster than the API server does, each in its own transaction if they are large. */
+async function store(plural: string, objects: readonly Pick<Workload, 'metadata'>[], areLarge = false): Promise<void> {
+  const stored = objects.map(({ metadata, ...rest }) => {
+    const created = { uid: randomUUID(), creationTimestamp: '2026-11-28T20:00:00Z' };
+    const key = `/registry/${plural}/${metadata.namespace}/${metadata.name}`;
+    return { key, object: { ...rest, metadata: { ...metadata, ...created } } };
+  });
+  const transactions = areLarge ? stored.map((each) => [each]) : [stored];
+  for (const each of transactions) await etcdAt(cluster.etcd).store(each);
+}
+
+/** `others`: further owners. */
+interface PodOptions {
+  readonly labels?: Labels;
+  readonly owner?: ReturnType<typeof toOwner>;
+  readonly others?: readonly (ReturnType<typeof toOwner> & { readonly apiVersion: string })[];
+  readonly status?: object;
+}
+
 /** Creates pods of a workload's present template, as its controller would. */
-async function createPods(of: Workload, number: number, labels: Labels = {}, owner = toOwner(of)): Promise<void> {
+async function createPods(
+  of: Workload,
+  number: number,
+  { labels, owner = toOwner(of), others = [], status }: PodOptions = {},
+): Promise<void> {
   const { metadata, spec } = toTemplate(of) ?? {};
-  const ownerReferences = [{ apiVersion: of.apiVersion, controller: true, ...owner }];
+  const ownerReferences = [{ apiVersion: of.apiVersion, controller: true, ...owner }, ...others];
   const generation = of.kind === 'DaemonSet' ? { 'pod-template-generation': '1' } : {};
-  const each = Array.from({ length: number }, (_, index) => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    spec,
-    metadata: {
-      namespace: of.metadata.namespace ?? '',
-      name: `${owner.name}-${index}`,
-      ownerReferences,
-      annotations: { ...metadata?.annotations },
-      labels: { ...metadata?.labels, ...generation, ...labels },
-    },
-  }));
-  await forEachConcurrent(16, each, async (pod) => void (await testCluster.create(pod)));
+  const { namespace = '' } = of.metadata;
+  const each = Array.from({ length: number }, (_, index) => {
+    const own = { namespace, name: `${owner.name}-${index}`, ownerReferences };
+    const labelled = { ...metadata, labels: { ...metadata?.labels, ...generation, ...labels } };
+    return { apiVersion: 'v1', kind: 'Pod', spec, status, metadata: { ...labelled, ...own } };
+  });
+  await store('pods', each, status !== undefined);
 }
 
 describe('the broken pods of a StatefulSet', () => {
@@ -149,21 +165,21 @@ describe('the pods that are looked at', () => {
 
   it("are a CronJob's own before those of other workloads", async () => {
     const job = await create(cronJob, namespace, 'nightly');
-    await createPods(job, 2, {}, { kind: 'Job', name: 'nightly-29', uid: 'a Job' });
+    await createPods(job, 2, { owner: { kind: 'Job', name: 'nightly-29', uid: 'a Job' } });
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'nightly-29-0' }, { name: 'nightly-29-1' }]);
     expect(pages).toBe(1);
   });
 
   it('are its own also if another webhook changed the image of its pods', async () => {
     const job = await create(cronJob, namespace, 'weekly');
-    await createPods(withMirror(job), 1, {}, { kind: 'Job', name: 'weekly-29', uid: 'a Job' });
+    await createPods(withMirror(job), 1, { owner: { kind: 'Job', name: 'weekly-29', uid: 'a Job' } });
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'weekly-29-0' }]);
   });
 
   it('are those of others if it has none, of which the injector alone counts', async () => {
     const report = await create(cronJob, namespace, 'report');
     // Their owner has the name of the CronJob, and is no Job of it.
-    await createPods(report, 2, {}, { kind: 'ConfigMap', name: 'report', uid: 'x' });
+    await createPods(report, 2, { owner: { kind: 'ConfigMap', name: 'report', uid: 'x' } });
     for (const without of [await create(deployment, namespace, 'empty'), report]) {
       pages = 0;
       const found = await podsOfGeneration(without, client);
@@ -177,7 +193,7 @@ describe('the pods that are looked at', () => {
   ])('%s', async (_title, others, names, read) => {
     const crowded = await testCluster.namespace('crowded');
     const own = await createOnNodes(crowded, 'b');
-    await createPods(await createOnNodes(crowded, 'a'), others, { app: 'b' });
+    await createPods(await createOnNodes(crowded, 'a'), others, { labels: { app: 'b' } });
     await createPods(own, 2);
     expect((await podsOfGeneration(own, client)).map(({ name }) => name)).toEqual(names);
     expect(pages).toBe(read);
@@ -197,20 +213,9 @@ describe('a look at what a tenant made large', () => {
   it('keeps neither the owners nor the long status of a pod [F66]', async () => {
     const namespace = await testCluster.namespace('large');
     const agent = await createOnNodes(namespace, 'agent');
-    await createPods(agent, 20);
-    const ownerReferences = [
-      { apiVersion: 'v1', controller: true, ...toOwner(agent) },
-      { apiVersion: 'v1', kind: 'ConfigMap', name: 'x'.repeat(700_000), uid: 'x' },
-    ];
+    const others = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x'.repeat(700_000), uid: 'x' }];
     const containerStatuses = [{ name: 'app', image: 'x'.repeat(400_000), imageID: '', ready: false, restartCount: 0 }];
-    const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
-    await forEachConcurrent(4, names, async (name) => {
-      await testCluster.client.patch(
-        { ...pods, namespace, name },
-        { kind: 'merge', body: { metadata: { ownerReferences } } },
-      );
-      await testCluster.setStatus({ ...pods, namespace, name }, { containerStatuses });
-    });
+    await createPods(agent, 20, { others, status: { containerStatuses } });
     const { found, bytes } = await measure(() => podsOfGeneration(agent, client));
     expect(bytes).toBeLessThan(12e6);
     expect(found).toHaveLength(20);
@@ -220,15 +225,12 @@ describe('a look at what a tenant made large', () => {
   it('counts pods in Pod mode without their annotations and long owners in memory [F66]', async () => {
     const namespace = await testCluster.namespace('counted');
     const long = 'x'.repeat(250_000);
-    const indexes = Array.from({ length: 40 }, (_, index) => index);
-    await forEachConcurrent(4, indexes, async (index) => {
+    const many = Array.from({ length: 40 }, (_, index) => {
       const pod = getPod(namespace, `pod-${index}`);
       const owner = { apiVersion: 'v1', kind: 'StatefulSet', controller: true, name: long, uid: `${long}${index}` };
-      await testCluster.create({
-        ...pod,
-        metadata: { ...pod.metadata, annotations: { long }, ownerReferences: [owner] },
-      });
+      return { ...pod, metadata: { ...pod.metadata, annotations: { long }, ownerReferences: [owner] } };
     });
+    await store('pods', many, true);
     const lumigo = getLumigo(namespace, podMode) as unknown as LumigoResource;
     const time = { reason: 'Ready', message: '', lastTransitionTime: '2026-11-28T20:00:00Z' } as const;
     const lumigoes = new LumigoStore([]);
@@ -271,18 +273,16 @@ describe('a look at what a tenant made large', () => {
       ...newest,
       metadata: { ...newest.metadata, annotations, ownerReferences },
     });
-    await createPods(web, 1, podTemplateHash, { kind: 'ReplicaSet', name: 'web', uid: metadata.uid });
+    await createPods(web, 1, {
+      labels: podTemplateHash,
+      owner: { kind: 'ReplicaSet', name: 'web', uid: metadata.uid ?? '' },
+    });
     expect(await podsOfGeneration(web, client)).toMatchObject([{ name: 'web-0' }]);
     const labels = { app: 'web' };
-    const others = Array.from({ length: 1_000 }, (_, index) => {
-      const other = createWorkload(replicaSet, namespace, `other-${index}`, { labels });
-      const object = {
-        ...other,
-        metadata: { ...other.metadata, uid: randomUUID(), creationTimestamp: '2026-11-28T20:00:00Z' },
-      };
-      return { key: `/registry/replicasets/${namespace}/other-${index}`, object };
-    });
-    await etcdAt(cluster.etcd).store(others);
+    const others = Array.from({ length: 1_000 }, (_, index) =>
+      createWorkload(replicaSet, namespace, `other-${index}`, { labels }),
+    );
+    await store('replicasets', others);
     pages = 0;
     expect(await podsOfGeneration(web, client)).toEqual([]);
     expect(pages).toBe(21);
