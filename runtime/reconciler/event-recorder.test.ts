@@ -28,28 +28,29 @@ function getEvents(report: (recorder: EventRecorder) => void): QueuedEvent[] {
 }
 const countEvents = (report: (recorder: EventRecorder) => void): number => getEvents(report).length;
 
-it.each([
-  ['reports a change after the last reports of an earlier leader', 'added', '2026-06-01T10:00:00.001Z', 1],
-  ['skips a change that an earlier leader has reported [F11]', 'added', '2026-06-01T09:59:59.999Z', 0],
-  ['skips an adopted injection', 'adopted', '2026-06-01T10:00:00.001Z', 0],
-] as const)('%s', (_what, change, at, reports) => {
-  expect(countEvents((recorder) => recorder.withInjectionStatus(withInjectionStatus({ change, at }), policy))).toBe(
-    reports,
-  );
-});
-
 const bare: Metadata = { namespace: 'shop', name: 'cart', uid: 'u' };
 const observed = (metadata: Metadata) => observeWorkload(workloadKinds.deployment, metadata);
 const revert = { at: since, cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: 'it exits' } as const;
 const evidence = { cause: 'Crash', message: 'x' } as const;
 const reverting = { kind: 'reverting', evidence, template: 'one', attempt: 1, wakeAt: 0 } as const;
 
+const earlier = '2026-06-01T09:59:59.999Z';
 it.each([
-  ['reports a revert that no leader has reported, such as after a crash', since, 1],
-  ['skips a revert that an earlier leader has reported', '2026-06-01T09:59:59.999Z', 0],
-])('%s', (_what, at, reports) => {
-  const reverted = observed(withRevert(bare, { ...revert, at }));
-  expect(countEvents((recorder) => recorder.withInjectionStatus(reverted, policy))).toBe(reports);
+  [
+    'reports a change after the last reports of an earlier leader',
+    withInjectionStatus({ change: 'added', at: since }),
+    1,
+  ],
+  [
+    'skips a change that an earlier leader has reported [F11]',
+    withInjectionStatus({ change: 'added', at: earlier }),
+    0,
+  ],
+  ['skips an adopted injection', withInjectionStatus({ change: 'adopted', at: since }), 0],
+  ['reports a revert that no leader has reported, such as after a crash', observed(withRevert(bare, revert)), 1],
+  ['skips a revert that an earlier leader has reported', observed(withRevert(bare, { ...revert, at: earlier })), 0],
+])('%s', (_what, workload, reports) => {
+  expect(countEvents((recorder) => recorder.withInjectionStatus(workload, policy))).toBe(reports);
 });
 
 it('reports a revert after its write, and not before', () => {

@@ -110,15 +110,13 @@ describe('the result of a change', () => {
     expect(facts(reverted, { before: known }).write).toBeUndefined();
   });
 
-  it('settles a workload that waits until it changes', () => {
-    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
-    expect(facts(waiting).checkedUnder).toBe(policy);
-  });
-
-  it('is no success while the workload waits, so the next failure waits longer', () => {
+  it('settles a workload that waits until it changes, which is no success after a failure', () => {
     const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
     const failing = { ...before, failure: facts(refused).failure };
-    expect(facts(waiting, { before: failing })).not.toHaveProperty('failure');
+    const waits = facts(waiting, { before: failing });
+    expect(waits.checkedUnder).toBe(policy);
+    expect(waits).not.toHaveProperty('failure');
+    expect(facts(written, { before: failing })).toMatchObject({ failure: undefined });
   });
 
   it('keeps that the workload exceeds the size limit until the next check [F20]', () => {
@@ -141,10 +139,5 @@ describe('the result of a change', () => {
       Array(3).fill(expect.objectContaining({ expectedUnder: undefined })),
     );
     expect(facts(refused)).not.toHaveProperty('expectedUnder');
-  });
-
-  it('ends a series of failures if it is a success', () => {
-    const failing = { ...before, failure: facts(refused).failure };
-    expect(facts(written, { before: failing }).failure).toBeUndefined();
   });
 });

@@ -31,19 +31,17 @@ function seeing(names: readonly string[]) {
   return { store, find, facts: new TelemetryFacts({ store, lumigoes }) };
 }
 
-/** Returns the fact about a workload that did not send, beside `senders` in its namespace and `others` elsewhere. */
-function tellSilence({ senders, others = 0 }: { senders: number; others?: number }): string | undefined {
-  const names = numbered('w', senders);
-  const { find, facts } = seeing([...names, 'silent']);
-  facts.received = new Set([...names, ...numbered('other', others)]);
-  facts.update('large', now);
-  expect(find('w0')?.telemetry).toBe('Received');
-  return find('silent')?.telemetry;
-}
-
 describe('the fact about a workload without telemetry', () => {
-  it('is NothingYet while every workload that sends is listed', () => {
-    expect(tellSilence({ senders: 1_999, others: 18_000 })).toBe('NothingYet');
+  it.each([
+    ['NothingYet while every workload that sends is listed', 1_999, 18_000, 'NothingYet'],
+    ['undefined in a namespace at its limit, because the list may lack it', 2_000, 0, undefined],
+    ['undefined in every namespace while the list is full', 1, 19_999, undefined],
+  ])('is %s', (_title, senders, elsewhere, expected) => {
+    const names = numbered('w', senders);
+    const { find, facts } = seeing([...names, 'silent']);
+    facts.received = new Set([...names, ...numbered('other', elsewhere)]);
+    facts.update('large', now);
+    expect([find('w0')?.telemetry, find('silent')?.telemetry]).toEqual(['Received', expected]);
   });
 
   it('has the time when its pods began to run', () => {
@@ -54,13 +52,5 @@ describe('the fact about a workload without telemetry', () => {
     if (known !== undefined) store.update(known, { state: { kind: 'verified' } as WorkloadState });
     facts.update('large', now);
     expect(find('silent')).toMatchObject({ telemetry: 'NothingYet', telemetrySince: now.iso });
-  });
-
-  it('is undefined in a namespace at its limit, because the list may lack it', () => {
-    expect(tellSilence({ senders: 2_000 })).toBeUndefined();
-  });
-
-  it('is undefined in every namespace while the list is full', () => {
-    expect(tellSilence({ senders: 1, others: 19_999 })).toBeUndefined();
   });
 });
