@@ -144,7 +144,7 @@ describe('in Pod mode', () => {
     await inSync();
   });
 
-  it("a workload loses its template's injection, to the byte, and gets it back in Workload mode", async () => {
+  it('a template loses its injection, to the byte, and its pods do not, until Workload mode is back', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('modes');
     const podLabels = { [labels.autoTrace]: 'true' };
@@ -158,28 +158,22 @@ describe('in Pod mode', () => {
       for (const { kind, name } of all) await testCluster.waitForInstrumented(kind, namespace, name, expected);
     };
     const before = await stored();
+    const arePodsInjected = (...expected: readonly boolean[]) =>
+      eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual(expected));
     await testCluster.activate(namespace);
     await waitForEach(true);
+    await createRunning(testCluster, namespace, 'shop', { spec: { replicas: 1 } });
+    await arePodsInjected(true);
     await testCluster.changeLumigo(namespace, { spec: podMode });
     await waitForEach(false);
     expect(await stored()).toEqual(before);
+    await testCluster.waitForInstrumented(deployment, namespace, 'shop', false);
+    // No kubelet runs the new pod, so the old one stays.
+    await arePodsInjected(true, true);
     await waitForInjecting(namespace);
     await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { mode: 'Workload' } } } });
     await waitForEach(true);
     await waitForInjecting(namespace, false);
-  });
-
-  it('the new pods of a change from Workload mode have the injection at once', async () => {
-    const { testCluster } = operator;
-    const namespace = await testCluster.namespace('changed');
-    await testCluster.activate(namespace);
-    await testCluster.waitForWebhook(namespace);
-    await createRunning(testCluster, namespace, 'shop', { spec: { replicas: 1 } });
-    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true]));
-    await testCluster.changeLumigo(namespace, { spec: podMode });
-    await testCluster.waitForInstrumented(deployment, namespace, 'shop', false);
-    // No kubelet runs the new pod, so the old one stays.
-    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true, true]));
   });
 });
 
@@ -198,21 +192,22 @@ describe('the status in Pod mode', () => {
   const explained = (namespace: string, all: readonly KubernetesObject[], app: string) =>
     explain(namespace, `pod/${all.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? ''}`);
 
-  it('counts the pods that a restart would inject, and says how to restart them', async () => {
+  it('counts the pods that a restart would inject, says how, and follows each template', async () => {
     const { testCluster, cluster } = operator;
     const namespace = await testCluster.namespace('counted');
     for (const name of ['shop', 'bank']) {
       const manifest = createWorkload(deployment, namespace, name, name === 'bank' ? { pod: windows } : {});
       await testCluster.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
     }
-    await eventually(async () => expect(await podsIn(namespace)).toHaveLength(4));
+    await createRunning(testCluster, namespace, 'db', { kind: statefulSet, spec: { replicas: 1 } });
+    await eventually(async () => expect(await podsIn(namespace)).toHaveLength(5));
     await testCluster.activate(namespace, podMode);
     await eventually(async () =>
       expect(await rolledOut(namespace)).toMatchObject({
         status: 'False',
         reason: 'PodsWithoutInjection',
         count: 0,
-        message: `2 pods run without the injection, which new pods get. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
+        message: `3 pods run without the injection, which new pods get. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop statefulset/db'`,
       }),
     );
     const before = await podsIn(namespace);
@@ -221,27 +216,14 @@ describe('the status in Pod mode', () => {
     expect(await explain(namespace, 'deployment/shop')).toMatch(
       /Now: +0 of 2 pods run with the injection\. Without it: shop-[^ ]+, shop-[^ ]+\n[^]*Remedy: +Restart the workload/,
     );
+    const excluding = { annotations: { [annotations.excludeContainers]: 'app' } };
+    await testCluster.merge(statefulSet, namespace, 'db', { spec: { template: { metadata: excluding } } });
     for (const { metadata } of before) await cluster.client.delete({ ...pods, namespace, name: metadata.name });
     await eventually(
       async () => expect(await rolledOut(namespace)).toMatchObject({ status: 'True', reason: 'Complete', count: 2 }),
       { timeoutMs: 90_000 },
     );
     expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
-  });
-
-  it('follows the pods of a StatefulSet, whose template excludes their containers later', async () => {
-    const { testCluster, cluster } = operator;
-    const namespace = await testCluster.namespace('excluded');
-    await createRunning(testCluster, namespace, 'db', { kind: statefulSet, spec: { replicas: 1 } });
-    await eventually(async () => expect(await podsIn(namespace)).toHaveLength(1));
-    await testCluster.activate(namespace, podMode);
-    await eventually(async () => expect(await rolledOut(namespace)).toMatchObject({ reason: 'PodsWithoutInjection' }));
-    const metadata = { annotations: { [annotations.excludeContainers]: 'app' } };
-    await testCluster.merge(statefulSet, namespace, 'db', { spec: { template: { metadata } } });
-    await cluster.client.delete({ ...pods, namespace, name: 'db-0' });
-    await eventually(async () => expect(await rolledOut(namespace)).toMatchObject({ reason: 'Complete', count: 0 }), {
-      timeoutMs: 90_000,
-    });
   });
 
   it('are not counted again because the Lumigo of another namespace changes', async () => {
