@@ -43,39 +43,6 @@ export function effective(spec: PodSpec, resource: string, which: 'request' | 'l
   return Math.max(peak, apps + sidecars);
 }
 
-interface Security {
-  readonly privileged?: boolean;
-  readonly allowPrivilegeEscalation?: boolean;
-  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
-  readonly runAsNonRoot?: boolean;
-  readonly runAsUser?: number;
-  readonly seccompProfile?: { readonly type?: string };
-}
-
-/** Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (the fields that these templates can break). */
-export function isRestricted(spec: PodSpec): boolean {
-  const pod: Security = (spec.securityContext ?? {}) as Security;
-  if (spec['hostNetwork'] === true || pod.runAsUser === 0) return false;
-  return all(spec).every((container) => {
-    const own = { ...pod, ...(container['securityContext'] as Security | undefined) };
-    return cannotEscalate(own) && own.runAsNonRoot === true && own.runAsUser !== 0 && isConfined(own);
-  });
-}
-
-function cannotEscalate({ privileged, allowPrivilegeEscalation, capabilities = {} }: Security): boolean {
-  const added = capabilities.add ?? [];
-  const dropsAll = capabilities.drop?.includes('ALL') === true;
-  return (
-    privileged !== true &&
-    allowPrivilegeEscalation === false &&
-    dropsAll &&
-    added.every((name) => name === 'NET_BIND_SERVICE')
-  );
-}
-
-const isConfined = ({ seccompProfile }: Security): boolean =>
-  ['RuntimeDefault', 'Localhost'].includes(seccompProfile?.type ?? '');
-
 /** Returns a pod as a VerticalPodAutoscaler admits it. The limits keep their ratio to the requests, and init containers are not changed. */
 export function lowered(spec: PodSpec, factor: number, least: Readonly<Record<string, number>>): PodSpec {
   const lower = (container: Container): Container => {
