@@ -138,22 +138,24 @@ describe('the laws of injection', () => {
     expect(ratiosJudged).toBeGreaterThan(RUNS.numRuns / 5);
   });
 
-  it('the init container is not root, and on OpenShift has the user that it is given [D7]', () => {
+  it('the init container is not root, and on OpenShift has the context that it is given [D7]', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
-        const own = initContainer(injected(template, chosen));
-        const { runAsUser } = own['securityContext'] as { runAsUser?: number };
-        expect(runAsUser).toBe(expectedUser(template, chosen.platform));
+        const own = initContainer(injected(template, chosen))['securityContext'] as Record<string, unknown>;
+        expect([own['runAsUser'], own['seccompProfile']]).toEqual(expectedContext(template, chosen.platform));
       }),
       RUNS,
     );
   });
 });
 
-function expectedUser({ spec }: PodTemplate, platform: 'kubernetes' | 'openshift'): number | undefined {
+/** OpenShift assigns a user and a seccomp profile, unless the pod itself sets them. */
+function expectedContext({ spec }: PodTemplate, platform: 'kubernetes' | 'openshift') {
   const { runAsUser, fsGroup } = spec.securityContext ?? {};
-  if (platform === 'openshift' && runAsUser !== 0) return undefined;
-  return [runAsUser, fsGroup, 1234].find((user) => user !== undefined && user > 0);
+  const user = [runAsUser, fsGroup, 1234].find((each) => each !== undefined && each > 0);
+  const pinsProfile = spec.containers.some(({ securityContext }) => securityContext?.seccompProfile !== undefined);
+  const isFree = platform === 'kubernetes';
+  return [isFree || runAsUser === 0 ? user : undefined, isFree || pinsProfile ? { type: 'RuntimeDefault' } : undefined];
 }
 
 describe('the laws of whole workloads', () => {

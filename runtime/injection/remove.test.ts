@@ -70,6 +70,15 @@ describe('removing an injection', () => {
     });
   });
 
+  it('changes nothing if the record is not of the operator', () => {
+    const app = { spec: { containers: [{ name: 'app' }] } };
+    for (const text of ['nonsense', '5', '{}', JSON.stringify({ ...settings, pullSecrets: 5 })]) {
+      const template = inMetadata(() => ({ annotations: { [annotations.injection]: text } }))(app);
+      expect(remove(template)).toEqual(template);
+      expect(isIntact(injected(template) as PodTemplate, settings)).toBe(true);
+    }
+  });
+
   it('leaves a valid pod, whatever is left of the record [D10]', () => {
     forEveryInjected(400, (_clean, template) => {
       const { [annotations.injection]: _record, ...rest } = template.metadata?.annotations ?? {};
@@ -105,9 +114,14 @@ const damages: readonly (readonly [string, Edit])[] = [
     'the word to the autoscaler',
     inMetadata((own) => ({ annotations: without(own.annotations, annotations.safeToEvict) })),
   ],
+  ['a value', inInjected(({ env = [] }) => ({ env: [...env, { name: 'LUMIGO_ENABLE_TRACES', value: 'other' }] }))],
   ['a mount', inInjected(({ volumeMounts }) => ({ volumeMounts: others(volumeMounts) }))],
   ...variables.map(({ name }) => [name, inInjected(({ env }) => ({ env: others(env, name) }))] as const),
 ];
+
+const withPreload = inInjected(({ env = [] }) => ({
+  env: env.map((each) => (each.name === 'LD_PRELOAD' && each.value ? { ...each, value: `${each.value}:/u.so` } : each)),
+}));
 
 describe('an injection', () => {
   it('is not intact without each part of it, and is fixed and removed all the same', () => {
@@ -136,6 +150,6 @@ describe('an injection', () => {
       })),
       volumes: [...volumes, { name: 'kube-api-access', emptyDir: {} }],
     }));
-    forEveryInjected(300, (_clean, result) => expect(isIntact(more(result), settings)).toBe(true));
+    forEveryInjected(300, (_clean, result) => expect(isIntact(withPreload(more(result)), settings)).toBe(true));
   });
 });
