@@ -81,6 +81,10 @@ const jobs: Readonly<Record<Operation, Row>> = {
   },
 };
 
+const autoTrace = (value: string) => ({ [labels.autoTrace]: value });
+const optedOut = autoTrace('False');
+const eligible = states.filter((each) => each !== 'excluded');
+
 const cases = everyKind.flatMap(([name, kind]) =>
   (['CREATE', 'UPDATE', 'RECONCILE'] as const).map((operation) => [name, operation, kind] as const),
 );
@@ -96,35 +100,50 @@ describe('the decision [D1, D2, D3, D14]', () => {
     expect(outcomes(injected)).toEqual(expected.instrumented);
   });
 
-  it.each(everyKind)('about an opted-out %s is the same in every state [D19]', (name, kind) => {
-    const optedOut = { [labels.autoTrace]: 'False' };
-    for (const state of states.filter((each) => each !== 'excluded'))
-      for (const options of [{ labels: optedOut }, { podLabels: optedOut }]) {
-        expect(said(judge(made(options, kind), 'CREATE', policies[state]))).toBe('none opted-out');
-        const workload = withMetadata(instrumented(made({}, kind)), { labels: optedOut });
-        const removal = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
-        expect(said(judge(workload, 'RECONCILE', policies[state]))).toBe(removal);
-        const reverted = withMetadata(made(options, kind), withRevert(made(options, kind).metadata, revert));
+  it.each(everyKind)('about a new %s that is opted out is the same in every state [D19]', (_name, kind) => {
+    const windows = { pod: { os: { name: 'windows' } } };
+    for (const options of [{ labels: optedOut }, { podLabels: optedOut }, { labels: optedOut, ...windows }])
+      for (const state of eligible) {
+        const clean = made(options, kind);
+        const decision = judge(clean, 'CREATE', policies[state]);
+        expect(said(decision)).toBe('none opted-out');
+        const reverted = withMetadata(clean, withRevert(clean.metadata, revert));
         const forgotten = judge(reverted, 'RECONCILE', policies[state]);
-        expect(said(forgotten)).toBe('inject opted-out');
-        expect(forgotten).toMatchObject({ message: judge(made(options, kind), 'CREATE', policies[state]).message });
-        expect(changed(forgotten)).toEqual(made(options, kind));
+        expect(forgotten).toMatchObject({ kind: 'inject', code: 'opted-out', message: decision.message });
+        expect(changed(forgotten)).toEqual(clean);
       }
   });
 
-  it.each(everyKind)('about a %s in an excluded namespace is to do nothing, whatever its labels', (_name, kind) => {
-    for (const value of ['true', 'false']) {
-      const labelled = { [labels.autoTrace]: value };
-      for (const workload of [made({ labels: labelled }, kind), made({ podLabels: labelled }, kind)])
-        for (const operation of ['CREATE', 'RECONCILE'] as const)
-          expect(said(judge(workload, operation, policies.excluded))).toBe('none excluded');
-      const workload = withMetadata(instrumented(made({}, kind)), { labels: labelled });
+  it.each(everyKind)('about a %s that opts out or moves to other nodes is a removal in every state', (name, kind) => {
+    const old = instrumented(made({}, kind));
+    const removal =
+      name === 'Job' ? ['none job-update', 'none job-immutable-removal!'] : Array(2).fill('remove removed');
+    const windows = { os: { name: 'windows' } };
+    const mainframe = { nodeSelector: { 'kubernetes.io/arch': 's390x' } };
+    for (const [workload, clean] of [
+      [withMetadata(old, { labels: { app: 'app', ...optedOut } }), made({ labels: optedOut }, kind)],
+      [withPod(old, () => windows), made({ pod: windows }, kind)],
+      [withPod(old, () => mainframe), made({ pod: mainframe }, kind)],
+    ] as const) {
       expect(said(judge(workload, 'RECONCILE', policies.excluded))).toBe('none excluded');
+      for (const policy of eligible.map((state) => policies[state])) {
+        const update = decided(workload, { operation: 'UPDATE', old, policy });
+        const reconcile = decided(workload, { old, policy });
+        expect([update, reconcile].map(said)).toEqual(removal);
+        expect(reconcile.kind === 'none' ? clean : reconcile.workload).toEqual(clean);
+      }
     }
   });
 
+  it.each(everyKind)('about a %s in an excluded namespace is to do nothing, whatever its labels', (_name, kind) => {
+    for (const value of ['true', 'false'])
+      for (const options of [{ labels: autoTrace(value) }, { podLabels: autoTrace(value) }])
+        for (const operation of ['CREATE', 'RECONCILE'] as const)
+          expect(said(judge(made(options, kind), operation, policies.excluded))).toBe('none excluded');
+  });
+
   it.each(everyKind)('about a %s that opts in by itself follows the Lumigo resource if there is one', (name, kind) => {
-    const workload = made({ labels: { [labels.autoTrace]: 'true' } }, kind);
+    const workload = made({ labels: autoTrace('true') }, kind);
     const injected = instrumented(workload);
     expect(said(judge(workload, 'CREATE', policies.none))).toBe('inject opted-in');
     for (const state of states)
@@ -146,26 +165,5 @@ describe('pods on Windows [D5]', () => {
       }),
       { numRuns: 300 },
     );
-  });
-
-  it.each(everyKind)('lose the injection if a %s moves there, or to another processor', (name, kind) => {
-    for (const pod of [{ os: { name: 'windows' } }, { nodeSelector: { 'kubernetes.io/arch': 's390x' } }]) {
-      const moved = withPod(instrumented(made({}, kind)), () => pod);
-      for (const state of states.filter((each) => each !== 'excluded')) {
-        const more = { policy: policies[state], old: instrumented(made({}, kind)) };
-        const update = decided(moved, { operation: 'UPDATE', ...more });
-        const reconcile = decided(moved, { operation: 'RECONCILE', ...more });
-        const removed = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
-        expect([said(update), said(reconcile)]).toEqual([name === 'Job' ? 'none job-update' : removed, removed]);
-        if (reconcile.kind !== 'none') expect(reconcile.workload).toEqual(made({ pod }, kind));
-      }
-      expect(said(judge(moved, 'RECONCILE', policies.excluded))).toBe('none excluded');
-    }
-  });
-
-  it('are skipped as an opted-out workload if they are both', () => {
-    const pod = { os: { name: 'windows' } };
-    const workload = made({ labels: { [labels.autoTrace]: 'false' }, pod });
-    expect(said(judge(workload, 'CREATE', policies.active))).toBe('none opted-out');
   });
 });

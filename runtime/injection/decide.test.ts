@@ -6,19 +6,16 @@ import {
   injector,
   instrumented as byNew,
   made,
-  older,
   podsPolicy,
   tracing,
   withContainers,
   withMetadata,
-  withPod,
-  activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
-import { remove, uninstrument } from './remove.ts';
+import { uninstrument } from './remove.ts';
 import { getInjectionStatus } from './injection-status.ts';
 import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
@@ -68,13 +65,7 @@ describe('the decision about a workload', () => {
     ['D18: a ReplicaSet of a Deployment', owned(replicaSet, 'Deployment'), {}, 'left-to-owner', /Deployment 'owner'/],
     ['a Job of a CronJob', owned(job, 'CronJob', 'batch/v1'), {}, 'left-to-owner', /the CronJob 'owner'/],
     ['F55: a ReplicaSet of an Argo Rollout', argo, {}, 'left-to-owner', /the Rollout 'owner'/],
-    [
-      'a ReplicaSet of any other controller, which may compare templates',
-      other,
-      {},
-      'left-to-owner',
-      /the Rollout 'owner'/,
-    ],
+    ['a ReplicaSet of an unknown controller', other, {}, 'left-to-owner', /the Rollout 'owner'/],
     ['D5: a Windows pod', made(windows), {}, 'windows', /Windows/],
     ['a pod of another architecture', made(s390x), {}, 'architecture', /another architecture/],
     ['what is in an excluded namespace', made(), { policy: { kind: 'excluded' } }, 'excluded', /never instrumented/],
@@ -95,14 +86,12 @@ describe('the decision about a workload', () => {
   });
 
   it('skips a malformed object [D50]', () => {
-    const pod = { containers: [{ name: 'app' }], volumes: [null] };
-    for (const spec of [
-      undefined,
+    const templates = [
       {},
-      { template: {} },
-      { template: { spec: { containers: 'none' } } },
-      { template: { spec: pod } },
-    ])
+      { spec: { containers: 'none' } },
+      { spec: { containers: [{ name: 'app' }], volumes: [null] } },
+    ];
+    for (const spec of [undefined, {}, ...templates.map((template) => ({ template }))])
       expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template', tried: 'nothing' });
   });
 
@@ -113,16 +102,6 @@ describe('the decision about a workload', () => {
 });
 
 describe('opting out and in', () => {
-  it('an opt-out removes the injection, and the label stays [D19]', () => {
-    const before = instrumented();
-    const workload = withMetadata(before, { labels: { app: 'app', [labels.autoTrace]: 'false' } });
-    for (const operation of ['UPDATE', 'RECONCILE'] as const) {
-      const decision = judge(workload, { operation, old: before });
-      expect(decision).toMatchObject({ kind: 'remove', code: 'removed' });
-      expect(changed(decision)).toEqual(made(labelled('false')));
-    }
-  });
-
   it('one workload opts in by its labels if there is no Lumigo', () => {
     const own = {
       [labels.autoTrace]: 'True',
@@ -143,10 +122,8 @@ describe('opting out and in', () => {
   it('empty labels of an opted-in workload select the defaults', () => {
     const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: '', [labels.tokenSecret]: '' };
     const { metadata } = changed(judge(made({ labels: own }), { policy: none }));
-    expect(getInjectionStatus(metadata)?.tracing).toMatchObject({
-      secretName: 'lumigo-credentials',
-      secretKey: 'token',
-    });
+    const defaults = { secretName: 'lumigo-credentials', secretKey: 'token' };
+    expect(getInjectionStatus(metadata)?.tracing).toMatchObject(defaults);
   });
 
   it('a Lumigo takes precedence over the labels, which count again after its deletion', () => {
@@ -168,25 +145,12 @@ describe('opting out and in', () => {
 });
 
 describe('no surprise rollouts [D17]', () => {
-  it('an older injection stays on an update of another field', () => {
-    const old = instrumented(made(), older);
-    const annotated = withMetadata(old, { annotations: { ...old.metadata.annotations, note: 'x' } });
-    expect(judge(annotated, { operation: 'UPDATE', old })).toMatchObject({ kind: 'none', code: 'up-to-date' });
-  });
-
-  it('a current one needs no renewal', () => {
-    const expected = { kind: 'none', code: 'up-to-date', tried: 'nothing' };
-    expect(decided(instrumented(), { renew: true })).toMatchObject(expected);
-  });
-
   it('a template change that keeps the injection keeps the injection status, so no event is repeated [D24]', () => {
     const current = instrumented();
-    const decision = judge(
-      withContainers(current, () => ({ image: 'app:2' })),
-      { operation: 'UPDATE', old: current },
-    );
-    expect(decision.tried).toBe('nothing');
-    expect(getInjectionStatus((decision.kind === 'none' ? current : decision.workload).metadata)?.at).toBe(early);
+    const workload = withContainers(current, () => ({ image: 'app:2' }));
+    const decision = judge(workload, { operation: 'UPDATE', old: current });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing' });
+    expect(getInjectionStatus(changed(decision).metadata)?.at).toBe(early);
   });
 
   it('an overwritten label is restored without a change of the template', () => {
@@ -197,34 +161,9 @@ describe('no surprise rollouts [D17]', () => {
     expect(toTemplate(changed(decision))).toBe(toTemplate(workload));
     expect(getInjectionStatus(changed(decision).metadata)).toMatchObject({ at: early, userLabel: 'true' });
   });
-
-  it('a workload that can no longer be injected loses its injection, with the reason', () => {
-    const before = instrumented();
-    const after = withContainers(before, () => ({ resources: { limits: { 'ephemeral-storage': '50Mi' } } }));
-    const decision = judge(after, { operation: 'UPDATE', old: before });
-    expect(decision).toMatchObject({ kind: 'remove', code: 'removed' });
-    expect(decision.message).toMatch(/too low for the injector/);
-    expect(JSON.stringify(changed(decision))).not.toContain('lumigo-injector');
-  });
 });
 
 describe('reconciling', () => {
-  it('applies a changed Lumigo to its workloads [D14]', () => {
-    const policy = activePolicy({ ...tracing, secretName: 'other', logs: true });
-    expect(decided(instrumented(), { policy })).toMatchObject({ kind: 'inject', tried: 'update' });
-  });
-
-  it('fixes damaged injections, and removes them despite additions [D10]', () => {
-    const workload = instrumented();
-    const damaged = withPod(workload, () => ({ volumes: [] }));
-    expect(decided(damaged)).toMatchObject({ kind: 'inject', tried: 'update' });
-    const meddled = withPod(workload, ({ initContainers = [] }) => ({
-      initContainers: initContainers.map((own) => ({ ...own, env: [...(own.env ?? []), { name: 'X', value: '1' }] })),
-    }));
-    expect(decided(meddled)).toMatchObject({ kind: 'none', code: 'up-to-date' });
-    expect(remove(toTemplate(meddled) as PodTemplate)).toEqual(toTemplate(made()));
-  });
-
   it.each([
     ['2025-12-31T00:00:00Z', 'existing-left'],
     [active.createdAt, 'existing-left'],
@@ -240,36 +179,6 @@ describe('reconciling', () => {
     ['has failed', { conditions: [{ type: 'Failed', status: 'True' }] }],
   ])('reports nothing about a Job that %s', (_how, status) => {
     expect(decided({ ...made({}, job), status })).toMatchObject({ code: 'job-finished', tried: 'nothing' });
-  });
-});
-
-describe('pods that cannot be injected into', () => {
-  const elsewhere = [{ name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
-  const mounts = [{ name: 'v', mountPath: '/opt/lumigo/config' }];
-  const own = { name: 'lumigo-injector' };
-  const resources = { limits: { 'ephemeral-storage': '100M' } };
-  const app = (more: object) => ({ pod: { containers: [{ name: 'app', image: 'a', ...more }] } });
-
-  it.each<readonly [string, WorkloadOptions, RegExp]>([
-    ['D6: LD_PRELOAD from elsewhere', { env: elsewhere }, /LD_PRELOAD uses valueFrom/],
-    ['a mount below the injector', app({ volumeMounts: mounts }), /mounted at \/opt\/lumigo\/config/],
-    ['a volume of the same name', { pod: { volumes: [own] } }, /already has a volume named 'lumigo-injector'/],
-    ['a container of the same name', { pod: { initContainers: [own] } }, /already has a container named/],
-    ['no room on the disk', app({ resources }), /ephemeral-storage limits \(100M in total\)/],
-  ])('reports the reason: %s', (_case, options, message) => {
-    const decision = judge(made(options));
-    expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
-    expect(decision.message).toMatch(message);
-  });
-
-  it('one skipped container does not keep the injection from the others', () => {
-    const containers = [
-      { name: 'app', image: 'a' },
-      { name: 'odd', image: 'b', env: elsewhere },
-    ];
-    const decision = judge(made({ pod: { containers } }));
-    expect(decision).toMatchObject({ kind: 'inject', skipped: [expect.stringContaining("container 'odd'")] });
-    expect(toTemplate(changed(decision))?.spec.containers[1]).toEqual(containers[1]);
   });
 });
 
@@ -336,22 +245,12 @@ describe('an injection without a Lumigo', () => {
     expect(changed(decision)).toEqual(made());
   });
 
-  it.each<readonly [string, Workload, Partial<DecisionInput>]>([
-    ['its injection status says so', keeping(false), {}],
-    ['a user changes it: that is the reconciler’s to do', keeping(true), { operation: 'UPDATE' }],
-    [
-      'there is no injection status: the original operator left none',
-      withMetadata(keeping(true), { annotations: {} }),
-      {},
-    ],
-    ['nothing of ours is in it', made(), {}],
-    [
-      'it is a Job, of which the end of its Lumigo has told',
-      { ...keeping(true), apiVersion: 'batch/v1', kind: 'Job' },
-      {},
-    ],
-  ])('stays if %s', (_case, workload, more) => {
-    expect(decided(workload, { policy: none, ...more })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
+  it.each<readonly [string, Workload, DecisionInput['operation']]>([
+    ['its injection status says so', keeping(false), 'RECONCILE'],
+    ['a user changes it, because only the reconciler removes it', keeping(true), 'UPDATE'],
+    ['the original operator left no injection status', withMetadata(keeping(true), { annotations: {} }), 'RECONCILE'],
+  ])('stays if %s', (_case, workload, operation) => {
+    expect(decided(workload, { policy: none, operation })).toMatchObject({ kind: 'none', code: 'no-lumigo' });
   });
 
   it('stays while its workload opts in, and is removed afterwards', () => {
@@ -368,12 +267,10 @@ describe("an injection that sends to another installation's telemetry proxy [F10
 
   it('is not changed, and the decision names it', () => {
     const before = keeping(true);
-    expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere: 'http://proxy' });
-    expect(decided(before, { injector: moved, policy: activeThat(false) })).toMatchObject({
-      code: 'relabelled',
-      tried: 'nothing',
-      elsewhere: 'http://proxy',
-    });
+    const elsewhere = 'http://proxy';
+    expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere });
+    const decision = decided(before, { injector: moved, policy: activeThat(false) });
+    expect(decision).toMatchObject({ code: 'relabelled', tried: 'nothing', elsewhere });
     expect(decided(before)).not.toHaveProperty('elsewhere');
     expect(decided(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');
   });
