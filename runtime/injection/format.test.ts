@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   changed,
   decided,
+  injected,
   instrumented as byWebhook,
   made,
   settings,
@@ -14,7 +15,6 @@ import { annotations } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isCurrent, isIntact } from './intact.ts';
-import { lastNamed } from '../json/values.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings } from './types.ts';
@@ -27,6 +27,8 @@ import { toTemplate, withTemplate } from './workload.ts';
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
 const elsewhere: InjectionSettings = { ...later, endpoint: 'http://elsewhere' };
 const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
+
+type Injected = { readonly template: PodTemplate };
 
 /** Fails if no template can be injected. */
 function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, format: number) => void): void {
@@ -57,14 +59,11 @@ describe('an injection of an earlier format [F13]', () => {
     });
   });
 
-  it('has the variables of its format, which its record names unless it is the first', () => {
-    for (const format of formats) {
-      const result = inject({ spec: { containers: [{ name: 'app', image: 'a' }] } }, settings, format);
-      if (result.refused !== undefined) throw new Error(result.refused);
-      const names = result.template.spec.containers[0]?.env?.map(({ name }) => name) ?? [];
-      expect(names).toEqual(variables.filter(({ since }) => since <= format).map(({ name }) => name));
-      expect(getOriginalState(result.template)['format']).toBe(format === 1 ? undefined : format);
-    }
+  it.each(formats)('has the variables of its format %d, which its record names unless it is the first', (format) => {
+    const { template } = inject({ spec: { containers: [{ name: 'app' }] } }, settings, format) as Injected;
+    const names = template.spec.containers[0]?.env?.map(({ name }) => name);
+    expect(names).toEqual(variables.filter(({ since }) => since <= format).map(({ name }) => name));
+    expect(getOriginalState(template)['format']).toBe(format === 1 ? undefined : format);
   });
 });
 
@@ -88,44 +87,29 @@ describe('the variables of a format [F13]', () => {
 });
 
 describe('an injection of a later format, after the operator was rolled back [F13]', () => {
-  it('is intact, and is removed whole: the record names what this version does not know', () => {
-    fc.assert(
-      fc.property(podTemplate(), fc.boolean(), (template, given) => {
-        const own = { name: 'LUMIGO_LATER', value: 'mine' };
-        const containers = template.spec.containers.map((each) => ({
-          ...each,
-          env: [...(each.env ?? []), ...(given ? [own] : []), { name: 'LAST', value: '1' }],
-        }));
-        const clean = { ...template, spec: { ...template.spec, containers } };
-        const result = inject(clean, settings);
-        if (result.refused !== undefined) return;
-        const injected = asIfLater(result.template, own, given);
-        expect(isIntact(injected, settings)).toBe(true);
-        expect(remove(injected)).toEqual(clean);
-      }),
-      { numRuns: 300 },
-    );
+  const unknown = { name: 'LUMIGO_LATER', value: 'ours' };
+  const last = { name: 'LAST', value: '1' };
+
+  it.each([
+    ['alone', undefined],
+    ['in place of one of the user', { name: unknown.name, value: 'mine' }],
+  ])('is intact, and is removed whole with a variable that is unknown, %s', (_how, own) => {
+    const env = own === undefined ? [last] : [own, last];
+    const clean: PodTemplate = { spec: { containers: [{ name: 'app', env }] } };
+    const { metadata, spec } = injected(clean) as PodTemplate;
+    const kept = own === undefined ? {} : { kept: { app: { env: [own] } } };
+    const format = { format: currentFormat + 1, variables: [unknown.name] };
+    const record = JSON.stringify({ ...getOriginalState({ metadata, spec } as PodTemplate), ...kept, ...format });
+    const annotated = { ...metadata?.annotations, [annotations.injection]: record };
+    const containers = spec.containers.map(({ env: before = [], ...rest }) => {
+      const replaced = before.map((each) => (each.name === unknown.name ? unknown : each));
+      return { ...rest, env: own === undefined ? [...before, unknown] : replaced };
+    });
+    const written = { metadata: { ...metadata, annotations: annotated }, spec: { ...spec, containers } };
+    expect(isIntact(written, settings)).toBe(true);
+    expect(remove(written)).toEqual(clean);
   });
 });
-
-function asIfLater(template: PodTemplate, own: { name: string; value: string }, given: boolean): PodTemplate {
-  const record = getOriginalState(template) as { kept?: Record<string, { env?: object[] }> };
-  const kept: Record<string, object> = { ...record.kept };
-  const containers = template.spec.containers.map((each) => {
-    if (lastNamed(each.env, 'LUMIGO_TRACER_TOKEN') === undefined) return each;
-    if (each.volumeMounts?.some(({ name }) => name === 'lumigo-injector') !== true) return each;
-    if (given) kept[each.name] = { ...kept[each.name], env: [...(record.kept?.[each.name]?.env ?? []), own] };
-    const ours = { name: own.name, value: 'ours' };
-    const env = each.env ?? [];
-    return { ...each, env: given ? env.map((one) => (one.name === own.name ? ours : one)) : [...env, ours] };
-  });
-  const text = JSON.stringify({ ...record, kept, format: currentFormat + 1, variables: [own.name] });
-  const metadata = {
-    ...template.metadata,
-    annotations: { ...template.metadata?.annotations, [annotations.injection]: text },
-  };
-  return { ...template, metadata, spec: { ...template.spec, containers } };
-}
 
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
   decided(workload, { injector: later, ...more });
@@ -133,9 +117,8 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
 const clean = made({ env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://mine' }] });
 
 function instrumented(format: number): Workload {
-  const result = inject(toTemplate(clean) as PodTemplate, settings, format);
-  if (result.refused !== undefined) throw new Error(result.refused);
-  return withTemplate(byWebhook(clean, { injector: settings }), result.template);
+  const { template } = inject(toTemplate(clean) as PodTemplate, settings, format) as Injected;
+  return withTemplate(byWebhook(clean, { injector: settings }), template);
 }
 
 describe.each(formats)('a workload that format %d instrumented [F13, F23]', (format) => {
