@@ -125,57 +125,54 @@ const otherEnv = reverted(template({ env: [{ name: 'A', value: 'b' }] }));
 const approved = workload(template(), { annotations: { [annotations.retry]: '1' } });
 const approvedKey = revertKey(approved, template(), injector.image);
 const revertedAfterApproval = { ...approved, metadata: withRevert(approved.metadata, { ...revert, key: approvedKey }) };
-const triedWith = (code: string) => (code === 'injected' ? 'add' : 'nothing');
+const by = (more: Partial<InjectorSettings>) => ({ injector: { ...injector, ...more } });
 
 describe('a reverted workload', () => {
-  const gone: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
   const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
-  it.each<[string, Workload, Partial<DecisionInput>, string]>([
-    ['is not injected again', reverted(), {}, 'reverted'],
-    ['nor by the webhook', reverted(), { operation: 'UPDATE', by: 'webhook' }, 'reverted'],
-    ['nor after a restart [F69]', reverted(restarted), {}, 'reverted'],
-    ['nor with other resources [F69]', reverted(template({ resources: { limits: { cpu: '1' } } })), {}, 'reverted'],
-    [
-      'nor by another version of the operator [F69]',
-      reverted(),
-      { injector: { ...injector, version: '9.9.9' } },
-      'reverted',
-    ],
-    ['nor with another sidecar name [F69]', reverted(), { injector: { ...injector, sidecars: ['x'] } }, 'reverted'],
-    ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'reverted'],
-    ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'reverted'],
-    ['nor by a change that comes too early', otherEnv, dueAt(59), 'reverted'],
-    ['nor by a change that the queue of retries comes before', otherEnv, dueAt(60, 'progressive'), 'reverted'],
-    [
-      'nor by a change after an approval, which the queue retries',
-      revertedAfterApproval,
-      dueAt(60, 'manual'),
-      'reverted',
-    ],
-    ['nor without a change', reverted(), { ...dueAt(60), operation: 'RECONCILE' }, 'reverted'],
-    ['is injected with the first change after its delay, if it waits for one', otherEnv, dueAt(60), 'injected'],
-    ['is injected in the same way if it waits for an approval', otherEnv, dueAt(60, 'manual'), 'injected'],
-    ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
-    ['is injected if no revert holds', reverted(), { injector: { ...injector, strategy: 'immediate' } }, 'injected'],
-    ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
-    ['is injected with another command', reverted(template({ command: ['go'] })), {}, 'injected'],
-    ['is injected with another injector', reverted(), { injector: { ...injector, image: 'autotrace:2' } }, 'injected'],
-    ['is injected when its user asks for it', annotated(annotations.retry, '1'), {}, 'injected'],
-    ['is injected when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}, 'injected'],
-    ['loses the record with its Lumigo', reverted(), { policy: gone }, 'lumigo-deleting'],
-    ['loses it though injections stay', reverted(), { policy: { ...gone, remove: false } }, 'lumigo-deleting'],
-    ['loses it in a namespace without a Lumigo', reverted(), { policy: { kind: 'none' } }, 'no-lumigo'],
-  ])('%s', (_title, subject, more, code) =>
-    expect(decided(subject, more)).toMatchObject({ code, tried: triedWith(code) }),
+
+  it.each<[string, Workload, Partial<DecisionInput>]>([
+    ['again', reverted(), {}],
+    ['by the webhook', reverted(), { operation: 'UPDATE', by: 'webhook' }],
+    ['after a restart [F69]', reverted(restarted), {}],
+    ['with other resources [F69]', reverted(template({ resources: { limits: { cpu: '1' } } })), {}],
+    ['by another version of the operator [F69]', reverted(), by({ version: '9.9.9' })],
+    ['with another sidecar name [F69]', reverted(), by({ sidecars: ['x'] })],
+    ['with a pull secret [F69]', reverted(), by({ imagePullSecrets: ['x'] })],
+    ['with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }],
+    ['by a change that comes too early', otherEnv, dueAt(59)],
+    ['by a change that the queue of retries comes before', otherEnv, dueAt(60, 'progressive')],
+    ['by a change after an approval, which the queue retries', revertedAfterApproval, dueAt(60, 'manual')],
+    ['without a change', reverted(), { ...dueAt(60), operation: 'RECONCILE' }],
+  ])('is not injected %s', (_when, subject, more) =>
+    expect(decided(subject, more)).toMatchObject({ code: 'reverted', tried: 'nothing' }),
   );
 
-  it.each<NamespacePolicy>([gone, { ...gone, remove: false }, { kind: 'none' }])(
-    'is as before the injection, under the policy %j',
-    (policy) => expect(changed(decided(reverted(), { policy }))).toEqual(workload()),
+  it.each<[string, Workload, Partial<DecisionInput>]>([
+    ['with the first change after its delay, if it waits for one', otherEnv, dueAt(60)],
+    ['in the same way if it waits for an approval', otherEnv, dueAt(60, 'manual')],
+    ['as the next attempt', reverted(), { attempt: 2 }],
+    ['if no revert holds', reverted(), by({ strategy: 'immediate' })],
+    ['with another image', reverted(template({ image: 'app:2' })), {}],
+    ['with another command', reverted(template({ command: ['go'] })), {}],
+    ['with another injector', reverted(), by({ image: 'autotrace:2' })],
+    ['when its user asks for it', annotated(annotations.retry, '1'), {}],
+    ['when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}],
+  ])('is injected %s', (_when, subject, more) =>
+    expect(decided(subject, more)).toMatchObject({ code: 'injected', tried: 'add' }),
   );
+
+  it.each<[string, NamespacePolicy]>([
+    ['lumigo-deleting', { kind: 'deleting', lumigo: 'lumigo', remove: true }],
+    ['lumigo-deleting', { kind: 'deleting', lumigo: 'lumigo', remove: false }],
+    ['no-lumigo', { kind: 'none' }],
+  ])('loses the record without a Lumigo: %s, %j', (code, policy) => {
+    const decision = decided(reverted(), { policy });
+    expect(decision).toMatchObject({ code, tried: 'nothing' });
+    expect(changed(decision)).toEqual(workload());
+  });
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {
-    for (const more of [{ attempt: 2 }, { injector: { ...injector, strategy: 'immediate' as const } }, dueAt(60)]) {
+    for (const more of [{ attempt: 2 }, by({ strategy: 'immediate' }), dueAt(60)]) {
       const { metadata } = changed(decided(reverted(), more));
       expect(getInjectionStatus(metadata)?.attempt).toBe(2);
       expect([findRevert(metadata), metadata.labels?.[labels.rollout]]).toEqual([undefined, undefined]);
@@ -193,15 +190,17 @@ describe('the webhook', () => {
     ({ operation: 'CREATE', by: 'webhook', report: { health, why: 'it crashed' } }) as const;
   const job: Workload = { ...workload(), apiVersion: 'batch/v1', kind: 'Job' };
   const idle: Workload = { ...workload(), spec: { replicas: 0, template: template() } };
-  it.each<[string, Workload, Partial<DecisionInput>, string]>([
-    ['injects nothing new while the injector fails [F67]', workload(), known('failing'), 'injector-failing'],
-    ['nor a Job [F67]', job, known('failing'), 'injector-failing'],
-    ['leaves a Job until the injector is verified [F67]', job, known('unverified'), 'injector-unverified'],
-    ['and what has no replicas [F67]', idle, known('unverified'), 'injector-unverified'],
-    ['injects what its pods can judge', workload(), known('unverified'), 'injected'],
-  ])('%s', (_title, subject, more, code) =>
-    expect(decided(subject, more)).toMatchObject({ code, tried: triedWith(code) }),
+  it.each<[string, Workload, 'failing' | 'unverified', string]>([
+    ['injects nothing new while the injector fails [F67]', workload(), 'failing', 'injector-failing'],
+    ['nor a Job [F67]', job, 'failing', 'injector-failing'],
+    ['leaves a Job until the injector is verified [F67]', job, 'unverified', 'injector-unverified'],
+    ['and what has no replicas [F67]', idle, 'unverified', 'injector-unverified'],
+  ])('%s', (_title, subject, health, code) =>
+    expect(decided(subject, known(health))).toMatchObject({ code, tried: 'nothing' }),
   );
+
+  it('injects what its pods can judge', () =>
+    expect(decided(workload(), known('unverified'))).toMatchObject({ code: 'injected', tried: 'add' }));
 
   it('keeps an existing injection while the injector fails', () => {
     const sent = { ...known('failing'), operation: 'UPDATE' as const, old: changed(decided(workload())) };
