@@ -3,12 +3,12 @@ import { environment, injector, labels, lumigo as contract, workloadKinds } from
 import type { Workload } from '../api/objects.ts';
 import { findInjector } from '../injection/init-container.ts';
 import { toTemplate } from '../injection/workload.ts';
-import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { apply as applyAs, getCollection } from '../../sandbox/manager/apply.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { everyKind, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 let testCluster: OperatorBench['testCluster'];
@@ -19,13 +19,6 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-
-async function traced(name: string): Promise<string> {
-  const namespace = await testCluster.namespace(name);
-  await testCluster.activate(namespace);
-  await testCluster.waitForWebhook(namespace);
-  return namespace;
-}
 
 // The first one: the probe uses the namespaces in turn, and there is no other one yet.
 it('the probe of the webhook succeeds with a workload that is too large to be reviewed', async () => {
@@ -43,55 +36,79 @@ it('a workload of a namespace without a Lumigo is not changed, and neither is on
   }
 });
 
-describe.each(everyKind)('a %s that is created after the Lumigo', (_name, kind) => {
+describe('in a namespace with a Lumigo', () => {
   const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
   const skipped = { name: 'own', image: 'own:1', env: [{ name: environment.preload, valueFrom }] };
-  const manifest = (namespace: string) =>
-    createWorkload(kind, namespace, 'new', { pod: { containers: [{ name: 'app', image: 'app:1' }, skipped] } });
-  const waitForReasons = (...reasons: readonly string[]) =>
-    eventually(async () => expect(await testCluster.reasons(inside, 'new')).toEqual(reasons));
+  const pod = { containers: [{ name: 'app', image: 'app:1' }, skipped] };
+  const waitForReasons = (name: string, ...reasons: readonly string[]) =>
+    eventually(async () => expect(await testCluster.reasons(inside, name)).toEqual(reasons));
   let inside: string;
-  let created: KubernetesObject;
   beforeAll(async () => {
     inside = await testCluster.instrumented('inside');
     // The webhook leaves a first CronJob or Job. Once the Deployment is listed, none is the first.
     await eventually(async () =>
       expect((await testCluster.readLumigo(inside)).status?.instrumentedResources).toHaveLength(1),
     );
-    created = await testCluster.create(manifest(inside));
   });
 
-  it('is stored instrumented, and one event names the container that is skipped [D1]', async () => {
-    expect(await testCluster.isInstrumented(kind, inside, 'new')).toBe(true);
-    expect(created.metadata.labels?.[labels.autoTrace]).toMatch(/^lumigo-operator\.v/);
-    await waitForReasons('LumigoAddedInstrumentation');
-    const [event] = await testCluster.events(inside, 'new');
-    expect(event?.involvedObject.uid).toBe(created.metadata.uid);
+  it.each(everyKind)('a new %s is stored instrumented, and one event names what is skipped [D1]', async (_, kind) => {
+    const name = `new-${kind.plural}`;
+    const { metadata } = await testCluster.create(createWorkload(kind, inside, name, { pod }));
+    expect(await testCluster.isInstrumented(kind, inside, name)).toBe(true);
+    expect(metadata.labels?.[labels.autoTrace]).toMatch(/^lumigo-operator\.v/);
+    await waitForReasons(name, 'LumigoAddedInstrumentation');
+    const [event] = await testCluster.events(inside, name);
+    expect(event?.involvedObject.uid).toBe(metadata.uid);
     expect(event?.message).toMatch(/injector webhook.*container 'own' is skipped: its LD_PRELOAD uses valueFrom/s);
   });
 
-  if (!kind.mutable) return;
+  it.each(mutableKinds)(
+    'an opt-out of a %s removes the injection, and an opt-in injects again [D19]',
+    async (_, kind) => {
+      const name = `new-${kind.plural}`;
+      const outside = await testCluster.namespace('outside');
+      await testCluster.create(createWorkload(kind, outside, name, { pod }));
+      const setLabel = (value: string | null) =>
+        testCluster.merge(kind, inside, name, { metadata: { labels: { [labels.autoTrace]: value } } });
+      await setLabel('FALSE');
+      expect(await testCluster.toTemplate(kind, inside, name)).toEqual(
+        await testCluster.toTemplate(kind, outside, name),
+      );
+      expect(await testCluster.label(kind, inside, name)).toBe('FALSE');
+      // The reconciler may miss a state of a few milliseconds, so the test waits for the event.
+      await waitForReasons(name, 'LumigoAddedInstrumentation', 'LumigoRemovedInstrumentation');
+      await setLabel(null);
+      expect(await testCluster.isInstrumented(kind, inside, name)).toBe(true);
+      const added = ['LumigoAddedInstrumentation', 'LumigoAddedInstrumentation'];
+      await waitForReasons(name, ...added, 'LumigoRemovedInstrumentation');
+    },
+  );
 
-  it('is restored by an opt-out, and injected again by an opt-in [D19]', async () => {
-    const outside = await testCluster.namespace('outside');
-    await testCluster.create(manifest(outside));
-    const setLabel = (value: string | null) =>
-      testCluster.merge(kind, inside, 'new', { metadata: { labels: { [labels.autoTrace]: value } } });
-    await setLabel('FALSE');
-    expect(await testCluster.toTemplate(kind, inside, 'new')).toEqual(
-      await testCluster.toTemplate(kind, outside, 'new'),
+  it('a workload that is too large for a decision is stored as it is, and an event says so [F20, F22]', async () => {
+    const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
+    const manifest = createWorkload(deployment, inside, 'large', { env });
+    const { warnings } = await testCluster.client.create(getCollection(manifest), manifest);
+    expect(warnings.join('\n')).toContain('size limit');
+    expect(await testCluster.isInstrumented(deployment, inside, 'large')).toBe(false);
+    await eventually(async () => {
+      const events = await testCluster.events(inside, 'large');
+      expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
+      expect(events[0]?.message).toContain('size limit');
+      const active = await testCluster.condition(inside, 'Active');
+      expect(active?.message).toContain('. 1 workload exceeds the size limit');
+    });
+  });
+
+  it('a second Lumigo is refused on creation, also under the name of the first [D16]', async () => {
+    await expect(testCluster.lumigo(inside, {}, 'second')).rejects.toThrow(
+      `There is already a Lumigo resource in the '${inside}' namespace: 'lumigo'`,
     );
-    expect(await testCluster.label(kind, inside, 'new')).toBe('FALSE');
-    // The reconciler may miss a state of a few milliseconds, so the test waits for the event.
-    await waitForReasons('LumigoAddedInstrumentation', 'LumigoRemovedInstrumentation');
-    await setLabel(null);
-    expect(await testCluster.isInstrumented(kind, inside, 'new')).toBe(true);
-    await waitForReasons('LumigoAddedInstrumentation', 'LumigoAddedInstrumentation', 'LumigoRemovedInstrumentation');
+    await expect(testCluster.lumigo(inside)).rejects.toMatchObject({ reason: 'AlreadyExists' });
   });
 });
 
 it('the image that another webhook gives the injector stays at a creation and at an update', async () => {
-  const namespace = await traced('mirrored');
+  const namespace = await testCluster.instrumented('mirrored');
   const toInjector = (workload: Workload) => findInjector(toTemplate(workload)?.spec);
   const endMirror = await startMutatingWebhook({
     client: operator.cluster.client,
@@ -105,11 +122,11 @@ it('the image that another webhook gives the injector stays at a creation and at
     },
     probe: createWorkload(deployment, namespace, 'probe'),
   });
-  await testCluster.create(createWorkload(deployment, namespace, 'app'));
-  const before = toInjector(await testCluster.get(deployment, namespace, 'app'));
+  await testCluster.create(createWorkload(deployment, namespace, 'new'));
+  const before = toInjector(await testCluster.get(deployment, namespace, 'new'));
   const changed = { name: 'app', image: 'app:2', resources: { limits: { cpu: '500m', memory: '64Mi' } } };
-  await testCluster.merge(deployment, namespace, 'app', { spec: { template: { spec: { containers: [changed] } } } });
-  const after = toInjector(await testCluster.get(deployment, namespace, 'app'));
+  await testCluster.merge(deployment, namespace, 'new', { spec: { template: { spec: { containers: [changed] } } } });
+  const after = toInjector(await testCluster.get(deployment, namespace, 'new'));
   await endMirror();
   expect(before?.image).toMatch(/^mirror\//);
   expect(after).toMatchObject({ image: before?.image, resources: { limits: { memory: '64Mi' } } });
@@ -209,47 +226,21 @@ describe('a tool that applies a workload server-side', () => {
   });
 });
 
-describe('a second Lumigo', () => {
-  it('is refused on creation, also under the name of the first [D16]', async () => {
-    const shop = await traced('shop');
-    await expect(testCluster.lumigo(shop, {}, 'second')).rejects.toThrow(
-      `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
-    );
-    await expect(testCluster.lumigo(shop)).rejects.toMatchObject({ reason: 'AlreadyExists' });
-  });
-
-  it('is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
-    const { cluster, refuseChanges } = operator;
-    const namespace = await testCluster.namespace('succeeded');
-    await testCluster.activate(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { held: 'yes' } }));
-    await testCluster.waitForInstrumented(deployment, namespace, 'app');
-    const relent = await refuseChanges(namespace, { held: 'yes' });
-    const { uid } = (await testCluster.readLumigo(namespace)).metadata;
-    await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
-    expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeDefined();
-    // The webhook learns of the deletion a moment later, and refuses until then.
-    await eventually(() => testCluster.lumigo(namespace, {}, 'second'));
-    await testCluster.waitForActive(namespace, 'second');
-    await eventually(() => expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found'));
-    await relent();
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
-    expect((await testCluster.readLumigo(namespace, 'second')).metadata.uid).not.toBe(uid);
-  });
-});
-
-it('a workload that is too large for a decision is stored as it is, and an event says so [F20, F22]', async () => {
-  const shop = await traced('shop');
-  const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
-  const manifest = createWorkload(deployment, shop, 'large', { env });
-  const { warnings } = await testCluster.client.create(getCollection(manifest), manifest);
-  expect(warnings.join('\n')).toContain('size limit');
-  expect(await testCluster.isInstrumented(deployment, shop, 'large')).toBe(false);
-  await eventually(async () => {
-    const events = await testCluster.events(shop, 'large');
-    expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
-    expect(events[0]?.message).toContain('size limit');
-    const active = await testCluster.condition(shop, 'Active');
-    expect(active?.message).toContain('. 1 workload exceeds the size limit');
-  });
+it('a second Lumigo is accepted while the first is being deleted, and keeps existing injections [F29]', async () => {
+  const { cluster, refuseChanges } = operator;
+  const namespace = await testCluster.namespace('succeeded');
+  await testCluster.activate(namespace);
+  await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { held: 'yes' } }));
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
+  const relent = await refuseChanges(namespace, { held: 'yes' });
+  const { uid } = (await testCluster.readLumigo(namespace)).metadata;
+  await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
+  expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeDefined();
+  // The webhook learns of the deletion a moment later, and refuses until then.
+  await eventually(() => testCluster.lumigo(namespace, {}, 'second'));
+  await testCluster.waitForActive(namespace, 'second');
+  await eventually(() => expect(testCluster.readLumigo(namespace)).rejects.toThrow('not found'));
+  await relent();
+  expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+  expect((await testCluster.readLumigo(namespace, 'second')).metadata.uid).not.toBe(uid);
 });
