@@ -9,7 +9,6 @@ const both = (amounts: Record<string, string>): Resources => ({ limits: amounts,
 
 describe('the init container', () => {
   it.each<readonly [string, readonly Resources[], Resources]>([
-    ['requests nothing in a pod that requests nothing', [{}, {}], {}],
     [
       'requests what the container requests that asks for most, if that is little',
       [{ requests: { cpu: '50m', memory: '16Mi' } }, { requests: { cpu: '0.02', memory: '64Mi' } }],
@@ -21,22 +20,12 @@ describe('the init container', () => {
       { requests: { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } },
     ],
     [
-      'has limits equal to its requests in a Guaranteed pod',
-      [both({ cpu: '4', memory: '8Gi' }), both({ cpu: '1', memory: '1Gi' })],
-      both({ cpu: '100m', memory: '64Mi' }),
-    ],
-    [
       'has limits in the ratio of the container that requests most',
       [
         { requests: { cpu: '2', memory: '1Gi' }, limits: { cpu: '3', memory: '24Gi' } },
         { requests: { cpu: '100m' }, limits: { cpu: '8' } },
       ],
       { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '150m', memory: '1536Mi' } },
-    ],
-    [
-      'has limits in the form in which the API server stores them',
-      [{ requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '10', memory: '32Gi' } }],
-      { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '1', memory: '2Gi' } },
     ],
     [
       'has no limit if the container that requests most has none',

@@ -6,6 +6,7 @@ import {
   injector,
   made,
   tracing,
+  withContainers,
   withMetadata,
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
@@ -71,17 +72,12 @@ describe.each([
 
   it.each(mutableKinds)('in a %s is renewed when the user changes the pod, and removed with its Lumigo', (_, kind) => {
     const old = withTemplate(made(own, kind), template);
-    const next = inSpec(template, ({ containers }) => ({
-      containers: containers.map((container) => ({ ...container, image: 'app:2' })),
-    }));
-    const decision = judge(withTemplate(old, next), { operation: 'UPDATE', old, by: 'webhook' });
+    const next = withContainers(old, () => ({ image: 'app:2' }));
+    const decision = judge(next, { operation: 'UPDATE', old, by: 'webhook' });
     expect(decision).toMatchObject({ kind: 'inject', tried: 'update' });
     expect(changed(decision).metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
     expect(toTemplate(changed(decision))?.spec.initContainers?.[1]).toMatchObject({ image: 'autotrace:2' });
-    const removal = judge(old, { policy: deleting });
-    expect(removal).toMatchObject({ kind: 'remove' });
-    expect(toTemplate(changed(removal))).toEqual(plain);
-    expect(changed(removal).metadata.labels).toEqual({ app: 'app' });
+    expect(changed(judge(old, { policy: deleting }))).toEqual(withTemplate(made({}, kind), plain));
   });
 });
 
@@ -95,19 +91,18 @@ describe('an upgrade from the original operator [D17]', () => {
     expect(judge(changed(decision))).toMatchObject({ kind: 'none', code: 'up-to-date' });
   });
 
-  it('restarts workloads if they are renewed, or if the Lumigo has another Secret', () => {
-    expect(judge(found, { renew: true })).toMatchObject({ kind: 'inject', tried: 'update' });
-    expect(judge(found, { policy: activePolicy(tracing) })).toMatchObject({ tried: 'update' });
+  it.each<[string, Partial<DecisionInput>]>([
+    ['they are renewed', { renew: true }],
+    ['the Lumigo has another Secret', { policy: activePolicy({ ...policy.tracing, secretName: 'other' }) }],
+    ['the Lumigo changed after the injection', { policy: activePolicy({ ...policy.tracing, logs: false }) }],
+  ])('restarts workloads if %s', (_why, more) => {
+    expect(judge(found, more)).toMatchObject({ kind: 'inject', tried: 'update' });
   });
 
-  it('restarts workloads whose Lumigo or label changed after the injection, which the original ignored', () => {
-    expect(judge(found, { policy: activePolicy({ ...policy.tracing, logs: false }) })).toMatchObject({
-      tried: 'update',
-    });
+  it('removes injections whose label or Lumigo asks for it, which the original ignored', () => {
     const optedOut = withMetadata(found, { labels: { [labels.autoTrace]: 'false' } });
-    const removals = [judge(optedOut), judge(found, { policy: { kind: 'disabled', lumigo: 'lumigo', remove: true } })];
-    for (const removal of removals) {
-      expect(removal).toMatchObject({ kind: 'remove' });
+    for (const removal of [judge(optedOut), judge(found, { policy: { ...deleting, kind: 'disabled' } })]) {
+      expect(removal.kind).toBe('remove');
       expect(toTemplate(changed(removal))).toEqual(plain);
     }
   });
@@ -136,18 +131,14 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
     expect(findOptIn(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });
 
-  it('is renewed if the settings ask for it', () => {
+  it('is renewed if the settings ask for it, and restored when its user opts out', () => {
     const renewed = adopted(workload, { renew: true });
     expect(toTemplate(renewed)?.spec.initContainers).toMatchObject([{ image: 'autotrace:2' }]);
     expect(getInjectionStatus(renewed.metadata)?.userLabel).toBe('true');
-  });
-
-  it('is restored when its user opts out', () => {
-    const before = adopted(workload);
-    const optedOut = withMetadata(before, { labels: { [labels.autoTrace]: 'false' } });
-    const decision = alone(optedOut, { operation: 'UPDATE', old: before, by: 'webhook' });
-    expect(decision).toMatchObject({ kind: 'remove' });
-    expect(toTemplate(changed(decision))).toEqual(toTemplate(made({}, kind)));
+    const old = adopted(workload);
+    const optOut = withMetadata(old, { labels: { app: 'app', [labels.autoTrace]: 'false' } });
+    const restored = adopted(optOut, { operation: 'UPDATE', old, by: 'webhook' });
+    expect(restored).toEqual(made({ labels: { [labels.autoTrace]: 'false' } }, kind));
   });
 });
 
