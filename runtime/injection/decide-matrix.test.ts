@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import {
   active,
   changed,
@@ -10,14 +9,12 @@ import {
   withPod,
 } from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads } from '../contract.ts';
+import { labels } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { withRevert } from './revert.ts';
-import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { NamespacePolicy } from './types.ts';
 import type { Workload } from '../api/objects.ts';
-import { withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];
 
@@ -89,7 +86,7 @@ const cases = everyKind.flatMap(([name, kind]) =>
   (['CREATE', 'UPDATE', 'RECONCILE'] as const).map((operation) => [name, operation, kind] as const),
 );
 
-describe('the decision [D1, D2, D3, D14]', () => {
+describe('the decision [D1, D2, D3, D5, D14]', () => {
   it.each(cases)('about a %s on %s follows the table', (name, operation, kind) => {
     const expected = (name === 'Job' ? jobs : usual)[operation];
     const clean = made({}, kind);
@@ -150,20 +147,6 @@ describe('the decision [D1, D2, D3, D14]', () => {
       if (state !== 'none') expect(said(judge(workload, 'CREATE', policies[state]))).toBe(skipped[state]);
     expect(said(judge(injected, 'RECONCILE', policies['disabled, to be removed']))).toBe(
       name === 'Job' ? 'none job-immutable-removal!' : 'remove removed',
-    );
-  });
-});
-
-describe('pods on Windows [D5]', () => {
-  it('are skipped, whatever they contain', () => {
-    fc.assert(
-      fc.property(podTemplate({ unknownFields: true }), fc.constantFrom(...workloads), (template, kind) => {
-        // An opted-out pod has another reason, and a pod without metadata selects nothing.
-        const workload = withTemplate(made({}, kind), onWindows({ ...template, metadata: { labels: { app: 'app' } } }));
-        expect(said(judge(workload, 'CREATE', policies.active))).toBe('none windows');
-        expect(said(judge(workload, 'RECONCILE', policies.active))).toBe('none windows');
-      }),
-      { numRuns: 300 },
     );
   });
 });

@@ -46,8 +46,7 @@ describe('the injection status', () => {
   it('is read as it was written', () => {
     fc.assert(
       fc.property(told, fc.boolean(), fc.option(labelText, { nil: undefined }), (content, keep, userLabel) => {
-        const kept = keep ? { ...content, keep: true as const } : content;
-        const whole = userLabel === undefined ? kept : { ...kept, userLabel };
+        const whole = { ...content, keep: keep || undefined, userLabel };
         const text = injectionStatus({}, 'lumigo-operator.v1', whole).annotations?.[annotations.instrumentation];
         expect(parseInjectionStatus(text)).toEqual(whole);
         expect(text).not.toContain('\n');
@@ -71,14 +70,11 @@ describe('the injection status', () => {
   it('is removed from any metadata without a trace, also after another replaced it', () => {
     fc.assert(
       fc.property(metadata, told, told, (own, first, second) => {
-        const remembered = () => {
-          const userLabel = toLabel(own);
-          return userLabel === undefined ? {} : { userLabel };
-        };
-        const once = injectionStatus(own, 'lumigo-operator.v1.0.0', { ...first, ...remembered() });
+        const remembered = { userLabel: toLabel(own) };
+        const once = injectionStatus(own, 'lumigo-operator.v1.0.0', { ...first, ...remembered });
         expect(toLabel(once)).toBe(toLabel(own));
         expect(removeInjectionStatus(once)).toEqual(own);
-        const twice = injectionStatus(once, 'lumigo-operator.v2.0.0', { ...second, ...remembered() });
+        const twice = injectionStatus(once, 'lumigo-operator.v2.0.0', { ...second, ...remembered });
         expect(removeInjectionStatus(twice)).toEqual(own);
         expect(removeInjectionStatus(removeInjectionStatus(once))).toEqual(own);
       }),

@@ -4,13 +4,12 @@ import { annotations } from '../contract.ts';
 import { agentAnnotations, agentLabels, agentPaths, agentVolumes, loaders } from './other-tracers.ts';
 import { getInjectionStatus } from './injection-status.ts';
 import { toTemplate, withTemplate } from './workload.ts';
-import type { Container, Metadata, Workload } from '../api/objects.ts';
+import type { Container, Metadata, PodTemplate, Workload } from '../api/objects.ts';
 
 const app = { name: 'app', image: 'app:1' };
 const workload = (container: Partial<Container> = {}, metadata: Metadata = {}): Workload => {
   const plain = made({ pod: { containers: [{ ...app, ...container }] } });
-  const template = toTemplate(plain);
-  return template === undefined ? plain : withTemplate(plain, { ...template, metadata });
+  return withTemplate(plain, { ...(toTemplate(plain) as PodTemplate), metadata });
 };
 
 type Row = readonly [tracer: string, where: string, Workload];
@@ -22,12 +21,8 @@ const rows: readonly Row[] = [
     const volumeMounts = [{ name: `${mark}-app`, mountPath: '/agent' }];
     return [tracer, `the volume ${mark}`, workload({ volumeMounts })];
   }),
-  ...agentAnnotations.map(({ tracer, mark }): Row => {
-    return [tracer, `the annotation ${mark}`, workload({}, { annotations: { [mark]: 'true' } })];
-  }),
-  ...agentLabels.map(({ tracer, mark }): Row => {
-    return [tracer, `the label ${mark}`, workload({}, { labels: { [mark]: 'true' } })];
-  }),
+  ...agentAnnotations.map(({ tracer, mark }): Row => [tracer, mark, workload({}, { annotations: { [mark]: 'true' } })]),
+  ...agentLabels.map(({ tracer, mark }): Row => [tracer, mark, workload({}, { labels: { [mark]: 'true' } })]),
 ];
 
 describe('a container that another tracer instruments', () => {
@@ -52,8 +47,7 @@ describe('a container that another tracer instruments', () => {
 
   it('loses the injection when a user adds the other tracer', () => {
     const injected = instrumented(workload());
-    const template = toTemplate(injected);
-    if (template === undefined) throw new Error('no template');
+    const template = toTemplate(injected) as PodTemplate;
     const annotated = { ...template.metadata?.annotations, 'instrumentation.opentelemetry.io/inject-java': 'true' };
     const changed = withTemplate(injected, { ...template, metadata: { ...template.metadata, annotations: annotated } });
     expect(decided(changed, { operation: 'UPDATE', old: injected })).toMatchObject({ kind: 'remove' });
