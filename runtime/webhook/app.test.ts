@@ -8,9 +8,9 @@ import { paths } from '../contract.ts';
 import { settings } from '../../sandbox/testing/injection.ts';
 import { createApp, type Review } from './app.ts';
 import { reviewWorkload } from './injector.ts';
-import type { Answer } from './review.ts';
+import { reviewType, type Answer } from './review.ts';
 
-const review = (request: object) => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+const review = (request: object) => ({ ...reviewType, request });
 const created = (uid: string, object?: unknown) => JSON.stringify(review({ uid, operation: 'CREATE', object }));
 const log: Record<string, unknown>[] = [];
 let answer: () => Answer = () => ({ code: 200, message: 'fine' });
@@ -52,21 +52,15 @@ describe('the webhook application', () => {
   it('answers a review under its uid, with the patch encoded', async () => {
     const patch = [{ op: 'add', path: '/x', value: 1 } as const];
     answer = () => ({ code: 200, message: 'injected', patch, warnings: ['note'] });
-    expect(await post(created('u1'))).toEqual({
-      status: 200,
-      body: {
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        response: {
-          uid: 'u1',
-          allowed: true,
-          status: { code: 200, message: 'injected' },
-          patchType: 'JSONPatch',
-          patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
-          warnings: ['note'],
-        },
-      },
-    });
+    const response = {
+      uid: 'u1',
+      allowed: true,
+      status: { code: 200, message: 'injected' },
+      patchType: 'JSONPatch',
+      patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+      warnings: ['note'],
+    };
+    expect(await post(created('u1'))).toEqual({ status: 200, body: { ...reviewType, response } });
   });
 
   it('refuses a second Lumigo too large to parse, and allows a workload of that size [F66]', async () => {
@@ -118,7 +112,7 @@ describe('the webhook application', () => {
     ['an empty body', '', 400],
     ['JSON of another kind', '{"kind":"Pod"}', 400],
     ['a list', '[]', 400],
-    ['a review without a request', JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }), 400],
+    ['a review without a request', JSON.stringify(reviewType), 400],
     ['another version', JSON.stringify({ ...review({ uid: 'x' }), apiVersion: 'admission.k8s.io/v1beta1' }), 400],
     ['2 MB of another kind', `{"a":"${'x'.repeat(2 * 1024 * 1024)}"}`, 413],
     ['8 MB', `{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, 413],
@@ -132,11 +126,9 @@ describe('the webhook application', () => {
     expect((await post('{}', '/elsewhere')).status).toBe(404);
   });
 
-  const large = (object: unknown) => created('u-1', object);
-
   it('accepts a review of a megabyte', async () => {
     answer = () => ({ code: 200, message: 'large' });
-    expect((await post(large({ x: 'y'.repeat(1_000_000) }))).body).toMatchObject({
+    expect((await post(created('u-1', { x: 'y'.repeat(1_000_000) }))).body).toMatchObject({
       response: { uid: 'u-1', allowed: true, status: { message: 'large' } },
     });
   });
@@ -145,7 +137,7 @@ describe('the webhook application', () => {
     ['6 MB, the largest that an API server sends', { x: 'y'.repeat(6_000_000) }, '1048576 are read'],
     ['a megabyte of small values', Array.from({ length: 300_000 }, () => ({})), 'many small values'],
   ])('allows %s unread, with a warning [F21]', async (_case, object, why) => {
-    const { status, body } = await post(large(object));
+    const { status, body } = await post(created('u-1', object));
     expect(status).toBe(200);
     expect(body).toMatchObject({
       response: { uid: 'u-1', allowed: true, status: { code: 200 }, warnings: [expect.stringContaining(why)] },
@@ -157,14 +149,14 @@ describe('the webhook application', () => {
     answer = () => ({ code: 200, message: 'fine' });
     const held = Array.from({ length: 8 }, () => begin(1024 * 1024));
     const refused = await eventually(async () => {
-      const answered = await post(large({ x: 'y'.repeat(500_000) }));
+      const answered = await post(created('u-1', { x: 'y'.repeat(500_000) }));
       expect(answered.status).toBe(429);
       return answered;
     });
     expect(refused.body).toHaveProperty('message', expect.stringContaining('too many large reviews'));
-    expect((await post(large({ x: 'y'.repeat(50_000) }))).status).toBe(200);
+    expect((await post(created('u-1', { x: 'y'.repeat(50_000) }))).status).toBe(200);
     for (const socket of held) socket.destroy();
-    await eventually(async () => expect((await post(large({ x: 'y'.repeat(500_000) }))).status).toBe(200));
+    await eventually(async () => expect((await post(created('u-1', { x: 'y'.repeat(500_000) }))).status).toBe(200));
   });
 
   it('keeps only the head of bodies that are too large to be parsed [F21]', async () => {
@@ -172,7 +164,7 @@ describe('the webhook application', () => {
     const held = Array.from({ length: 8 }, () => begin(2 * 1024 * 1024));
     await eventually(async () => {
       for (let sent = 0; sent < 20; sent += 1)
-        expect((await post(large({ x: 'y'.repeat(1_000_000) }))).status).toBe(200);
+        expect((await post(created('u-1', { x: 'y'.repeat(1_000_000) }))).status).toBe(200);
     });
     for (const socket of held) socket.destroy();
   });

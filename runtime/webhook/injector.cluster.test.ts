@@ -132,7 +132,7 @@ it('the image that another webhook gives the injector stays at a creation and at
   expect(after).toMatchObject({ image: before?.image, resources: { limits: { memory: '64Mi' } } });
 });
 
-describe('what a user changes while the webhook is down', () => {
+describe('a change while the webhook is down', () => {
   let inside: string;
   let alone: string;
   beforeAll(async () => {
@@ -157,15 +157,16 @@ describe('what a user changes while the webhook is down', () => {
     await operator.startManager();
   });
 
-  it('is instrumented later if it is new, and counts as missed [D12, D30]', async () => {
+  it('creates workloads, which count as missed and are instrumented once it is back [D12, D30]', async () => {
     await testCluster.waitForInstrumented(deployment, inside, 'created');
     await testCluster.waitForInstrumented(deployment, alone, 'app');
     await eventually(async () => expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(2));
   });
 
-  it('is restored later if it opts out', () => testCluster.waitForInstrumented(deployment, inside, 'opted-out', false));
+  it('opts out, which takes effect once it is back', () =>
+    testCluster.waitForInstrumented(deployment, inside, 'opted-out', false));
 
-  it('is injected again if it is rolled back to a template without the injection', () =>
+  it('rolls back to a template without the injection, which is injected again', () =>
     testCluster.waitForInstrumented(deployment, inside, 'rolled-back'));
 });
 
@@ -201,7 +202,7 @@ describe('a tool that applies a workload server-side', () => {
     await applyFirst('by-webhook');
   });
 
-  describe.each(['by-reconciler', 'by-webhook'])('that was instrumented %s', (name) => {
+  describe.each(['by-reconciler', 'by-webhook'])('with a workload instrumented %s', (name) => {
     it('can remove a variable that the injection has extended, and a container', async () => {
       const containers = async () => (await testCluster.toTemplate(deployment, inside, name)).spec.containers;
       await apply(shop(name, container('app'), container('sidecar')));
@@ -218,7 +219,7 @@ describe('a tool that applies a workload server-side', () => {
     });
   });
 
-  it('ends an opt-in that it no longer names if it set the label last, and not if the reconciler did', async () => {
+  it('no longer names an opt-in, which ends if the tool set the label last and not the reconciler', async () => {
     await apply(lone('set-again', 'true'));
     for (const name of ['kept', 'set-again']) await apply(lone(name));
     await testCluster.waitForInstrumented(deployment, outside, 'set-again', false);
