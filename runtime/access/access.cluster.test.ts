@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { answerTo, type Answer } from '../../sandbox/answer.ts';
 import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
+import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -11,7 +17,9 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
-import { labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { labels, originalLease, paths, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { issuePair } from '../certificates/issue.ts';
+import { certificateStore } from '../certificates/store.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { getAccount } from '../uninstall/protected-objects.ts';
@@ -19,7 +27,8 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let operator: TelemetryBench;
 beforeAll(async () => {
-  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
+  const settings = { metrics: { secure: true } };
+  operator = await startTelemetry({ audit: true, settings, config: { certificatesDirectory: '' } });
   for (const definition of getDefinitions('argo', ['rollout-crd']))
     await applyDefinition(operator.cluster.client, definition);
 });
@@ -36,7 +45,7 @@ const granted = (rules: readonly PolicyRule[]): string[] =>
   );
 
 const grantedTo = {
-  manager: [...permissions.cluster, ...permissions.ownNamespace],
+  manager: [...permissions.cluster, ...permissions.ownNamespace, ...permissions.metrics],
   telemetryProxy: permissions.telemetryProxy,
 } as const;
 const accounts = ['manager', 'telemetryProxy'] as const;
@@ -135,6 +144,116 @@ async function removeRights(): Promise<void> {
   for (const manifest of rights) await apply(cluster.client, manifest);
   await operator.startManager();
 }
+
+const rbac = 'rbac.authorization.k8s.io';
+
+async function scraper(name: string): Promise<string> {
+  const metadata = { name, namespace: 'default' };
+  await operator.testCluster.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+  return tokenFor(operator.cluster.client, metadata);
+}
+
+async function allow(name: string): Promise<void> {
+  const { testCluster } = operator;
+  const metadata = { name };
+  const rules = [{ nonResourceURLs: [paths.metrics], verbs: ['get'] }];
+  await testCluster.create({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules });
+  await testCluster.create({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+  });
+  await waitForGrant(`system:serviceaccount:default:${name}`);
+}
+
+/** The API server's authorizer reads a new binding by a watch, and the manager remembers a refusal. */
+const waitForGrant = (user: string): Promise<void> =>
+  eventually(async () => {
+    const kind = { group: 'authorization.k8s.io', version: 'v1', plural: 'subjectaccessreviews' };
+    const spec = { user, nonResourceAttributes: { path: paths.metrics, verb: 'get' } };
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
+    const { object } = await operator.cluster.client.create(kind, review as never);
+    expect(object['status']).toMatchObject({ allowed: true });
+  });
+
+/** Returns the token with another end, signed as the API server does. */
+function endingIn(token: string, seconds: number): string {
+  const [head = '', body = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const changed = JSON.stringify({ ...claims, exp: Math.floor(Date.now() / 1_000) + seconds });
+  const text = `${head}.${Buffer.from(changed).toString('base64url')}`;
+  const key = readFileSync(join(operator.cluster.dir, 'service-account.key'));
+  // A token has the two numbers of the signature one after the other.
+  const signature = createSign('sha256').update(text).sign({ key, dsaEncoding: 'ieee-p1363' }, 'base64url');
+  return `${text}.${signature}`;
+}
+
+const certificates = () => certificateStore(operator.cluster.client, installedAs(operator.installation));
+
+/** All requests have the same address, from which two unknown tokens are checked per second. */
+const scrape = (token?: string, path: string = paths.metrics): Promise<Answer> =>
+  eventually(async () => {
+    const { authority: ca } = (await certificates().readPair()) ?? {};
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { metricsPort: port } = operator.manager();
+    const answer = await answerTo(request({ host: '127.0.0.1', port, path, ca, headers, agent: false }).end());
+    expect(answer.status).not.toBe(503);
+    return answer;
+  });
+
+describe('metrics with `metrics.secure` [F25]', () => {
+  let token: string;
+  beforeAll(async () => {
+    token = await scraper('prometheus');
+    await allow('prometheus');
+  });
+
+  it('are served to an account that may get /metrics, both kinds, with one token review', async () => {
+    const reviews = () =>
+      ownRequests()
+        .map(asked)
+        .filter((request) => request.includes(' tokenreviews.')).length;
+    const before = reviews();
+    expect(await scrape(token)).toMatchObject({ status: 200, text: expect.stringContaining('lumigo_operator_leader') });
+    // A collector that has just begun does not serve the metrics of its process yet.
+    await eventually(async () => {
+      const { status, text } = await scrape(token, paths.telemetryProxyMetrics);
+      expect([status, text]).toEqual([200, expect.stringMatching(/^otelcol_process_uptime/m)]);
+    });
+    for (let scrapes = 0; scrapes < 20; scrapes += 1) await scrape(token);
+    expect(reviews() - before).toBe(1);
+  });
+
+  it('are refused to an account without the right, until it has it', async () => {
+    const curious = await scraper('curious');
+    expect(await scrape(curious)).toMatchObject({
+      status: 403,
+      text: "'system:serviceaccount:default:curious' cannot read metrics; bind it to a ClusterRole with {nonResourceURLs: [/metrics], verbs: [get]}\n",
+    });
+    await allow('curious');
+    await eventually(async () => expect((await scrape(curious)).status).toBe(200), { timeoutMs: 30_000 });
+  });
+
+  it.each<[string, () => string]>([
+    ['garbage', () => 'garbage'],
+    ['no token of this cluster', () => `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.e30.AA`],
+    ['ended', () => endingIn(token, -60)],
+  ])('are refused for a token that is %s', async (_case, wrong) => {
+    expect(await scrape(wrong())).toMatchObject({ status: 401, text: expect.stringContaining('send a current one') });
+  });
+
+  it('are served for a token with an extended expiry, so the expiry alone decides', async () => {
+    expect((await scrape(endingIn(token, 600))).status).toBe(200);
+  });
+
+  it('are served with the certificate of the webhook, and with a new one at once', async () => {
+    // The authority of the former certificate does not verify the new one.
+    await certificates().writePair(await issuePair('127.0.0.1', 365, Date.now()), await certificates().readPair());
+    await eventually(async () => expect((await scrape(token)).status).toBe(200), { timeoutMs: 60_000 });
+  });
+});
 
 describe('the permissions of the operator', () => {
   it('suffice for all that it does', async () => {

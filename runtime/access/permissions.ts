@@ -156,14 +156,10 @@ export const permissions = {
   ],
   /** With `metrics.secure` only: the API server decides who can read metrics. */
   metrics: [
-    needed(
-      'to check the token of a scrape',
-      'serving/metrics-server',
-      rule('authentication.k8s.io', 'tokenreviews', 'create'),
-    ),
+    needed('to check the token of a scrape', 'access/access', rule('authentication.k8s.io', 'tokenreviews', 'create')),
     needed(
       'to check if that account may get `/metrics`',
-      'serving/metrics-server',
+      'access/access',
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
