@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData, type ChangedObject } from '../kubernetes/resources/objects.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
@@ -16,7 +15,6 @@ beforeAll(async () => {
     settings: {
       monitoredNamespaces: [
         { namespace: 'shop' },
-        { namespace: 'bank', loggingEnabled: false },
         { namespace: 'late' },
         { selector: { matchLabels: { team: 'a' } }, secretName: 'own', tracingEnabled: false },
       ],
@@ -32,6 +30,7 @@ afterAll(async () => {
 });
 
 const token = getToken(0x54);
+const ownToken = getToken(0x55);
 
 async function namespace(name: string, labels: Record<string, string> = {}): Promise<void> {
   await operator.testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
@@ -43,18 +42,14 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
   return found && Buffer.from(found.data['token'] ?? '', 'base64').toString();
 };
 
-const waitForActive = (name: string) => operator.testCluster.waitForActive(name);
+const label = (name: string) =>
+  operator.cluster.client.patch(
+    { ...kinds.namespaces, name },
+    { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } },
+  );
 
-/** The leader works in the order of names, so it has processed every namespace when it monitors the additional one. */
-async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
-  const name = await operator.testCluster.namespace('zz-after');
-  await operator.stopManager();
-  await operator.startManager({ config: { monitoredNamespaces: [...entries, { namespace: name }] } });
-  await waitForActive(name);
-  // A further namespace makes the leader process all of them once more.
-  await namespace(`${name}-b`, { team: 'z' });
-  await sleep(1_000);
-}
+const getUid = async (name: string): Promise<string> =>
+  (await operator.cluster.client.get({ ...kinds.namespaces, name })).metadata.uid;
 
 const marks = async (): Promise<Readonly<Record<string, string>>> => {
   const name = 'lumigo-lumigo-operator-monitored-namespaces';
@@ -95,9 +90,8 @@ describe('monitored namespaces without a token in the namespace of the operator'
 
   it('get the token when it is there and valid, also from the next leader', async () => {
     const { testCluster } = operator;
-    const own = getToken(0x56);
     for (const name of ['early', 'early-own', 'early-deleted']) await namespace(name, { team: 'a' });
-    await testCluster.secret('early-own', own, 'own');
+    await testCluster.secret('early-own', ownToken, 'own');
     for (const name of ['early', 'early-deleted'])
       await testCluster.waitForCondition(name, 'Error', { reason: 'SecretNotFound' });
     await testCluster.waitForActive('early-own');
@@ -110,7 +104,7 @@ describe('monitored namespaces without a token in the namespace of the operator'
     await testCluster.secret('lumigo-system', token);
     for (const name of ['early', 'early-unseen']) await testCluster.waitForActive(name);
     for (const name of ['early', 'early-unseen']) expect(await secretIn(name, 'own')).toBe(token);
-    expect(await secretIn('early-own', 'own')).toBe(own);
+    expect(await secretIn('early-own', 'own')).toBe(ownToken);
     expect(await secretIn('early-deleted', 'own')).toBeUndefined();
     await expect(testCluster.readLumigo('early-deleted')).rejects.toThrow('not found');
   });
@@ -125,9 +119,10 @@ describe('monitored namespaces without a token in the namespace of the operator'
 
 describe('monitored namespaces [F54]', () => {
   it('get a Lumigo with traces and logs, and the token, when they are created', async () => {
+    const { testCluster } = operator;
     await namespace('shop');
-    await waitForActive('shop');
-    expect((await operator.testCluster.readLumigo('shop')).spec).toMatchObject({
+    await testCluster.waitForActive('shop');
+    expect((await testCluster.readLumigo('shop')).spec).toMatchObject({
       lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
       tracing: { enabled: true },
       logging: { enabled: true },
@@ -136,92 +131,55 @@ describe('monitored namespaces [F54]', () => {
   });
 
   it('get one by a label that they have, or get later', async () => {
-    await namespace('labelled', { team: 'a' });
+    const { testCluster } = operator;
     await namespace('unlabelled');
-    await waitForActive('labelled');
-    expect((await operator.testCluster.readLumigo('labelled')).spec).toMatchObject({
+    await namespace('labelled', { team: 'a' });
+    await testCluster.waitForActive('labelled');
+    expect((await testCluster.readLumigo('labelled')).spec).toMatchObject({
       lumigoToken: { secretRef: { name: 'own' } },
       tracing: { enabled: false },
     });
     expect(await secretIn('labelled', 'own')).toBe(token);
-    await expect(operator.testCluster.readLumigo('unlabelled')).rejects.toThrow('not found');
-    const ref = { ...kinds.namespaces, name: 'unlabelled' };
-    await operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } });
-    await waitForActive('unlabelled');
+    await expect(testCluster.readLumigo('unlabelled')).rejects.toThrow('not found');
+    await label('unlabelled');
+    await testCluster.waitForActive('unlabelled');
   });
 
-  it('keep their existing Lumigo and Secret, in which only the configured fields change', async () => {
-    const own = getToken(0x55);
-    await operator.stopManager();
-    await namespace('bank');
-    await operator.testCluster.secret('bank', own);
-    await operator.testCluster.lumigo('bank', { tracing: { enabled: false }, logging: { enabled: true } });
-    const { uid } = (await operator.testCluster.readLumigo('bank')).metadata;
-    await operator.startManager();
-    await waitForActive('bank');
-    await eventually(async () =>
-      expect((await operator.testCluster.readLumigo('bank')).spec).toMatchObject({
-        tracing: { enabled: false },
-        logging: { enabled: false },
-      }),
-    );
-    expect((await operator.testCluster.readLumigo('bank')).metadata.uid).toBe(uid);
-    expect(await secretIn('bank')).toBe(own);
-  });
-
-  it('get the Secret that their existing Lumigo lacks, unless it names another', async () => {
-    const { testCluster, cluster } = operator;
-    for (const [name, secret] of [
-      ['given', 'own'],
-      ['given-other', 'other'],
-    ] as const) {
+  it('keep their existing Lumigo, get the Secret that it lacks, and only the configured fields change', async () => {
+    const { testCluster } = operator;
+    const given = [
+      { name: 'given', secret: 'own' },
+      { name: 'given-token', secret: 'own' },
+      { name: 'given-other', secret: 'other' },
+    ];
+    for (const { name, secret } of given) {
       await namespace(name);
       await testCluster.lumigo(name, { lumigoToken: { secretRef: { name: secret, key: 'token' } } });
-      const ref = { ...kinds.namespaces, name };
-      await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { labels: { team: 'a' } } } });
-      const { uid } = (await cluster.client.get(ref)).metadata;
-      await eventually(async () => expect(await marks()).toHaveProperty([uid]));
     }
+    await testCluster.secret('given-token', ownToken, 'own');
+    const { uid } = (await testCluster.readLumigo('given')).metadata;
+    for (const { name } of given) {
+      await label(name);
+      await eventually(async () => expect(await marks()).toHaveProperty([await getUid(name)]));
+    }
+    expect(await testCluster.readLumigo('given')).toMatchObject({
+      metadata: { uid },
+      spec: { tracing: { enabled: false }, logging: { enabled: false } },
+    });
+    for (const name of ['given', 'given-token']) await testCluster.waitForActive(name);
     expect(await secretIn('given', 'own')).toBe(token);
-    await waitForActive('given');
+    expect(await secretIn('given-token', 'own')).toBe(ownToken);
     for (const secret of ['own', 'other']) expect(await secretIn('given-other', secret)).toBeUndefined();
   });
 
-  it('stay without a Lumigo that a user deletes, and get one again as new namespaces', async () => {
-    await operator.testCluster.deleteLumigo('shop');
+  it('stay without a Lumigo that a user deletes, and get one again as new namespaces [F70]', async () => {
+    const { testCluster } = operator;
+    await testCluster.deleteLumigo('shop');
     await namespace('late');
-    await waitForActive('late');
-    await expect(operator.testCluster.readLumigo('shop')).rejects.toThrow('not found');
-  });
-
-  it("keep a team's decisions when the leader changes: a deleted Lumigo and changed flags [F70]", async () => {
-    const { testCluster } = operator;
-    const changed = { spec: { tracing: { enabled: true }, logging: { enabled: true } } };
-    for (const name of ['bank', 'labelled']) await testCluster.changeLumigo(name, changed);
-    await operator.cluster.client.delete({ ...kinds.secrets, namespace: 'shop', name: 'lumigo-credentials' });
-    await restart();
+    await testCluster.waitForActive('late');
     await expect(testCluster.readLumigo('shop')).rejects.toThrow('not found');
-    expect(await secretIn('shop')).toBeUndefined();
-    for (const name of ['bank', 'labelled'])
-      expect((await testCluster.readLumigo(name)).spec).toMatchObject(changed.spec);
-  });
-
-  it('get a flag that the settings change, once, and no Lumigo that was deleted [F70]', async () => {
-    const { testCluster } = operator;
-    const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
-    await restart(entries);
-    expect((await testCluster.readLumigo('bank')).spec).toMatchObject({
-      tracing: { enabled: false },
-      logging: { enabled: true },
-    });
-    await expect(testCluster.readLumigo('shop')).rejects.toThrow('not found');
-  });
-
-  it('are new ones if they are deleted and created again, and get a Lumigo [F70]', async () => {
-    const { testCluster, cluster } = operator;
-    await restart();
-    const uid = (await cluster.client.get({ ...kinds.namespaces, name: 'late' })).metadata.uid;
-    expect(await marks()).toHaveProperty([uid]);
+    const uid = await getUid('late');
+    await eventually(async () => expect(await marks()).toHaveProperty([uid]));
     await testCluster.deleteLumigo('late');
     await removeNamespace('late');
     await eventually(async () => expect(await marks()).not.toHaveProperty([uid]));
@@ -230,21 +188,46 @@ describe('monitored namespaces [F54]', () => {
   });
 });
 
-describe('many monitored namespaces', () => {
-  it('share the writes of the record, because each write stores all of it again', async () => {
-    const names = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+describe('the next leader', () => {
+  const many = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+  const flags = { tracing: { enabled: true }, logging: { enabled: true } };
+  let writes = 0;
+
+  /** It works in the order of names, so it has processed all others twice when the last two have their `Lumigo`. */
+  beforeAll(async () => {
+    const { testCluster, cluster, installation } = operator;
+    for (const name of ['late', 'labelled']) await testCluster.changeLumigo(name, { spec: flags });
+    await cluster.client.delete({ ...kinds.secrets, namespace: 'shop', name: 'lumigo-credentials' });
     await operator.stopManager();
-    for (const name of names) await namespace(name, { team: 'a' });
-    let writes = 0;
+    for (const name of [...many, 'zz-first']) await namespace(name, { team: 'a' });
     proxy.interfere = ({ path, isWrite }) => {
       if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
       return undefined;
     };
-    await operator.startManager();
-    for (const name of names) await eventually(() => operator.testCluster.readLumigo(name));
-    const found = names.map((name) => operator.cluster.client.get({ ...kinds.namespaces, name }));
-    const uids = (await Promise.all(found)).map(({ metadata }) => metadata.uid);
-    await eventually(async () => expect(Object.keys(await marks())).toEqual(expect.arrayContaining(uids)));
+    const changed = { namespace: 'late', loggingEnabled: false };
+    const monitoredNamespaces = [changed, ...(installation.config.monitoredNamespaces ?? [])];
+    await operator.startManager({ config: { monitoredNamespaces } });
+    await testCluster.waitForActive('zz-first');
+    await namespace('zz-next', { team: 'a' });
+    await testCluster.waitForActive('zz-next');
+  });
+
+  it("keeps a team's decisions: a deleted Lumigo, a deleted Secret, and changed flags [F70]", async () => {
+    await expect(operator.testCluster.readLumigo('shop')).rejects.toThrow('not found');
+    expect(await secretIn('shop')).toBeUndefined();
+    expect((await operator.testCluster.readLumigo('labelled')).spec).toMatchObject(flags);
+  });
+
+  it('sets a flag that the settings change, and no other [F70]', async () => {
+    expect((await operator.testCluster.readLumigo('late')).spec).toMatchObject({
+      tracing: { enabled: true },
+      logging: { enabled: false },
+    });
+  });
+
+  it('writes the record of many namespaces a few times, because each write stores all of it again', async () => {
+    const uids = await Promise.all(many.map(getUid));
+    expect(Object.keys(await marks())).toEqual(expect.arrayContaining(uids));
     expect(writes).toBeLessThan(5);
   });
 });
