@@ -155,20 +155,6 @@ describe('lumigo check', () => {
     expect(results(stdout)).toMatchObject({ definition: 'ok', webhook });
   });
 
-  it('ignores a Deployment with the labels of the operator that an editor created', async () => {
-    const namespace = await operator.testCluster.namespace('a-forged');
-    const manager = await listAll(operator.cluster.client, kinds.deployments, { labelSelector: managerSelector });
-    const forged = createWorkload(deployment, namespace, 'forged-controller-manager');
-    const { labels } = manager[0]?.metadata ?? {};
-    await operator.testCluster.create({ ...forged, metadata: { ...forged.metadata, labels } } as never);
-    const { code, stdout, stderr } = await asAdministrator('check', '-o', 'json', '--wait', '90');
-    expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good });
-    expect(stderr).not.toContain('More than one');
-    const preview = await asAdministrator('preview', '-n', shop);
-    expect(preview).toMatchObject({ code: 0, stderr: '' });
-    await operator.cluster.client.delete({ ...kinds.deployments, namespace, name: forged.metadata.name });
-  });
-
   it('waits with `--wait` for a Secret and for an image, and exits with 1 at its deadline', async () => {
     const { testCluster } = operator;
     const broken = await testCluster.namespace('broken');
