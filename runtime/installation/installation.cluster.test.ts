@@ -16,7 +16,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import type { LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getLease } from './installation.ts';
-import { findLeader } from './leader.ts';
+import { findLeader, lookAtLease } from './leader.ts';
 import { waitForEndOfOriginal } from './original.ts';
 
 let sink: OtlpSink;
@@ -97,7 +97,7 @@ describe('a second installation', () => {
 
   it('is named by the commands, which answer for the active one and ignore a forged Deployment', async () => {
     // An editor can create one, but not the webhook configuration of an installation.
-    const { labels } = getManager(operator.installation).metadata;
+    const { labels = {} } = getManager(operator.installation).metadata;
     const forged = createWorkload(deployment, shop, 'forged-controller-manager', { labels });
     await operator.testCluster.create(forged);
     const asUser = (...args: string[]) => runCommand([...args, '--kubeconfig', operator.cluster.kubeconfig], {});
@@ -195,7 +195,7 @@ async function createLease(operatorName: string, given: LeaseSpec) {
   await operator.cluster.client.create({ ...ref, name: undefined }, { ...leaseType, metadata, spec });
   const renew = (renewTime: string, leaseTransitions: number) =>
     operator.cluster.client.patch(ref, { kind: 'merge', body: { spec: { renewTime, leaseTransitions } } });
-  return { installed, renew };
+  return { installed, ref, renew };
 }
 
 describe('a leader', () => {
@@ -224,8 +224,9 @@ describe('a leader', () => {
   it('is known to be absent at once without a Lease, or if its holder has released it', async () => {
     const none = { operatorName: 'none', operatorNamespace: 'default' };
     expect(await findLeader(operator.cluster.client, none)).toBeUndefined();
-    const { installed } = await createLease('released', { holderIdentity: '' });
+    const { installed, ref } = await createLease('released', { holderIdentity: '' });
     expect(await findLeader(operator.cluster.client, installed)).toBeUndefined();
+    expect(await lookAtLease(operator.cluster.client, ref, undefined)).toMatchObject({ isHeld: false });
   });
 });
 
