@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
-import { startManager as start, writeCertificate } from '../../sandbox/manager/manager.ts';
+import { startManager, writeCertificate } from '../../sandbox/manager/manager.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
@@ -16,7 +16,7 @@ import { paths, suffixes, webhooks, workloadKinds, workloads } from '../contract
 import { getLease } from '../installation/installation.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
+import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
 import { issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
@@ -31,36 +31,22 @@ const validity = { now: new Date(), days: 2 };
 
 function servedSerial(): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(
-      { port: operator.manager().webhookPort, host: '127.0.0.1', rejectUnauthorized: false },
-      () => {
-        resolve(socket.getPeerCertificate().serialNumber);
-        socket.destroy();
-      },
-    );
-    socket.on('error', reject);
+    const { webhookPort: port } = operator.manager();
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    }).on('error', reject);
   });
 }
 
-async function restart(): Promise<void> {
-  await operator.stopManager();
-  await operator.startManager();
-}
-
-async function breakInjector(): Promise<() => Promise<void>> {
+/** Adds a condition to the injector's rule, so that the API server never calls it. */
+async function excludeAll(): Promise<void> {
   const { cluster, installation } = operator;
   const ref = { ...kinds.webhooks, name: `${installation.settings.name}-injector-webhook` };
-  const { webhooks: all } = (await cluster.client.get(ref)) as KubernetesObject & {
-    webhooks: readonly { readonly name: string; readonly matchConditions: readonly object[] }[];
-  };
-  const index = all.findIndex(({ name }) => name === webhooks.injector);
+  const index = getWebhooks(await cluster.client.get(ref)).findIndex(({ name }) => name === webhooks.injector);
   const path = `/webhooks/${index}/matchConditions/-`;
   const value = { name: 'never', expression: 'false' };
   await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'add', path, value }] });
-  return async () => {
-    const last = `/webhooks/${index}/matchConditions/${all[index]?.matchConditions.length ?? 0}`;
-    await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'remove', path: last }] });
-  };
 }
 
 const getNodeKey = () => {
@@ -88,18 +74,12 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const { client } = cluster;
     const define = await startWithoutDefinition();
     const lease = getLease(installedAs(operator.installation));
-    const waitForLeader = () =>
-      eventually(
-        async () => {
-          const { spec } = (await client.get(lease)) as Lease;
-          expect(spec?.holderIdentity).toBe(operator.manager().name);
-        },
-        { timeoutMs: 30_000 },
-      );
-    await waitForLeader();
+    const leads = async () =>
+      expect(((await client.get(lease)) as Lease).spec?.holderIdentity).toBe(operator.manager().name);
+    await eventually(leads, { timeoutMs: 30_000 });
     const spec = { holderIdentity: 'another', leaseDurationSeconds: 1 };
     await client.patch(lease, { kind: 'merge', body: { spec } });
-    await waitForLeader();
+    await eventually(leads, { timeoutMs: 30_000 });
     // The pods of the node collectors mount it. Pulumi waits for them before it creates the definition.
     await eventually(() => client.get(getNodeKey()), { timeoutMs: 30_000 });
     await define();
@@ -114,39 +94,29 @@ describe('a manager that starts before the definition of Lumigo resources exists
 });
 
 describe('the manager', () => {
-  it('is not ready before it has a certificate, and is as soon as it has one [D30]', async () => {
-    const { cluster, installation } = operator;
-    const [webhookPort = 0] = await freePorts(1);
-    const nowhere = join(cluster.dir, 'no-certificates');
-    const starting = start(cluster, installation, {
-      name: 'late',
-      webhookPort,
-      config: { certificatesDirectory: nowhere },
-    });
-    const early = await Promise.race([
-      starting.then(() => 'ready'),
-      new Promise((resolve) => setTimeout(() => resolve('waiting'), 2_000)),
-    ]);
-    expect(early).toBe('waiting');
-    writeCertificate(nowhere, installation.certificate, installation.authority.certificate);
-    const late = await starting;
-    await late.stop();
-  });
-
-  it('is alive and not ready while the API server has not answered, also if it starts then', async () => {
+  it('is alive, and not ready without an answer of the API server and a certificate [D30]', async () => {
     const { cluster, installation } = operator;
     const [webhookPort = 0] = await freePorts(1);
     const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
     proxy.block(true);
     const reached = { ...cluster, server: `https://127.0.0.1:${proxy.port}` };
-    const cutOff = await start(reached, installation, { name: 'cut-off', webhookPort, awaitsReady: false });
-    const live = `http://127.0.0.1:${cutOff.healthPort}${paths.live}`;
+    const certificatesDirectory = join(cluster.dir, 'no-certificates');
+    const late = await startManager(reached, installation, {
+      name: 'late',
+      webhookPort,
+      config: { certificatesDirectory },
+      awaitsReady: false,
+    });
+    const live = `http://127.0.0.1:${late.healthPort}${paths.live}`;
     await eventually(async () => expect((await fetch(live)).status).toBe(200));
-    const text = 'not ready: the API server has not answered yet';
-    expect(await cutOff.readiness()).toMatchObject({ status: 503, text });
+    const unready = (text: string) => ({ status: 503, text: `not ready: ${text}` });
+    expect(await late.readiness()).toMatchObject(unready('the API server has not answered yet'));
     proxy.block(false);
-    await eventually(async () => expect((await cutOff.readiness()).status).toBe(200));
-    await cutOff.stop();
+    const missing = unready('the webhook has no certificate yet');
+    await eventually(async () => expect(await late.readiness()).toMatchObject(missing));
+    writeCertificate(certificatesDirectory, installation.certificate, installation.authority.certificate);
+    await eventually(async () => expect((await late.readiness()).status).toBe(200));
+    await late.stop();
     await proxy.close();
   });
 
@@ -207,7 +177,6 @@ describe('the manager', () => {
     const log = readFileSync(operator.manager().logFile, 'utf8');
     expect(log).toContain('wrote response');
     expect(log).not.toContain(validToken);
-    rmSync(join(operator.cluster.dir, 'no-certificates'), { recursive: true });
   });
 });
 
@@ -221,13 +190,12 @@ describe('the probe of the webhook', () => {
       message: 'The API server reaches the injector webhook',
     });
     await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
-    const mend = await breakInjector();
-    await restart();
+    await excludeAll();
+    // The leader probes at the start of its term, and once a minute.
+    await operator.stopManager();
+    await operator.startManager();
     await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
     const { message } = (await testCluster.condition(namespace, 'WebhookReachable')) ?? {};
     expect(message).toContain('Check that the MutatingWebhookConfiguration exists');
-    await mend();
-    await restart();
-    await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'True' });
   });
 });
