@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { synthesize } from '../../infra/operator.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
-import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
-import { getEnvironment } from '../../sandbox/manager/configuration.ts';
+import { getEnvironment, type Changes } from '../../sandbox/manager/configuration.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { accountIn } from '../../sandbox/testing/account.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { injected } from '../../sandbox/testing/injection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { checkPermissions } from '../access/check-permissions.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toInjector } from '../config/config.ts';
 import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
-import { assumedConfig, assumedInstallation } from '../installation/assumed.ts';
+import { assumedConfig } from '../installation/assumed.ts';
 import { createClient, listAll, type Client } from '../kubernetes/http/client.ts';
 import type { Finding } from './finding.ts';
 import { assumedPolicy } from './preview.ts';
@@ -51,6 +50,19 @@ const { daemonSet, deployment } = workloadKinds;
 
 const asUser = (...args: string[]) =>
   runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
+
+/** Runs a command in a container whose configuration differs. */
+const runWith = (changes: Changes, ...args: string[]) => {
+  const { cluster, installation } = operator;
+  return runInContainer(cluster, { ...installation, config: { ...installation.config, ...changes } }, args);
+};
+
+/** Runs `lumigo check` with the account of `helm test`. */
+async function check(...args: string[]): Promise<readonly Finding[]> {
+  const { cluster, installation } = operator;
+  const { stdout } = await runInContainer(cluster, installation, ['check', '-o', 'json', ...args], suffixes.check);
+  return JSON.parse(stdout) as readonly Finding[];
+}
 
 /** Each workload's generation and the programs that wrote it, except for Kubernetes' own controllers. */
 async function written(): Promise<Record<string, readonly unknown[]>> {
@@ -112,13 +124,7 @@ describe('the account of `helm test`', () => {
     const namespace = await operator.testCluster.namespace('checked');
     await operator.testCluster.activate(namespace);
     await operator.testCluster.waitForCondition(namespace, 'Ready', { status: 'True' });
-    const { stdout } = await runInContainer(
-      operator.cluster,
-      operator.installation,
-      ['check', '--wait', '1', '-o', 'json'],
-      suffixes.check,
-    );
-    const findings = JSON.parse(stdout) as readonly Finding[];
+    const findings = await check('--wait', '1');
     expect(Object.fromEntries(findings.map(({ check, result }) => [check, result]))).toEqual({
       definition: 'ok',
       leader: 'ok',
@@ -149,15 +155,14 @@ describe('the account of `helm test`', () => {
 
 describe('lumigo check', () => {
   it('fails if the collector of a node is not available', async () => {
-    const { cluster, installation, testCluster } = operator;
+    const { installation, testCluster } = operator;
     const { namespace, name } = installation.settings;
     const manifest = createWorkload(daemonSet, namespace, `${name}${suffixes.nodeCollector}`);
     await testCluster.create(manifest);
     const counts = { desiredNumberScheduled: 3, currentNumberScheduled: 3, numberMisscheduled: 0, numberReady: 2 };
     const ref = { ...daemonSet, namespace, name: manifest.metadata.name };
     await testCluster.setStatus(ref, { ...counts, numberAvailable: 2 });
-    const { stdout } = await runInContainer(cluster, installation, ['check', '-o', 'json'], suffixes.check);
-    const findings = JSON.parse(stdout) as readonly Finding[];
+    const findings = await check();
     expect(findings.find(({ check }) => check === 'nodes')).toMatchObject({
       result: 'failed',
       details: 'The collectors of 2 of 3 nodes are available',
@@ -203,16 +208,13 @@ describe('lumigo explain', () => {
   });
 
   it('says why the reconciler does not instrument a workload yet', async () => {
-    const { testCluster, cluster, installation } = operator;
+    const { testCluster } = operator;
     const paused = await testCluster.namespace('paused');
     await testCluster.create(createWorkload(deployment, paused, 'app'));
     await testCluster.merge(deployment, paused, 'app', { spec: { paused: true, replicas: 2 } });
     await testCluster.activate(paused);
-    const explained = async (rolloutStrategy: 'progressive' | 'manual') => {
-      const config = { ...installation.config, rolloutStrategy };
-      const args = ['explain', 'deployment/app', '-n', paused];
-      return (await runInContainer(cluster, { ...installation, config }, args)).stdout;
-    };
+    const explained = async (rolloutStrategy: 'progressive' | 'manual') =>
+      (await runWith({ rolloutStrategy }, 'explain', 'deployment/app', '-n', paused)).stdout;
     expect(await explained('progressive')).toMatch(/Next: +nothing for now: it is paused/);
     expect(await explained('manual')).toMatch(
       /Next: +nothing for now: it is injected when its pod template changes or/,
@@ -220,11 +222,9 @@ describe('lumigo explain', () => {
   });
 
   it('names the endpoint of an injection by another installation, which stays [F10]', async () => {
-    const { installation, cluster, testCluster } = operator;
-    await testCluster.create(createWorkload(deployment, shop, 'moved'));
-    const config = { ...installation.config, telemetryProxyUrl: 'http://moved.example' };
+    await operator.testCluster.create(createWorkload(deployment, shop, 'moved'));
     const explained = ['explain', 'deployment/moved', '-n', shop];
-    const { stdout } = await runInContainer(cluster, { ...installation, config }, explained);
+    const { stdout } = await runWith({ telemetryProxyUrl: 'http://moved.example' }, ...explained);
     expect(stdout).toMatch(/Sends to: +http:\/\/\S+, which is not .* telemetry proxy \(http:\/\/moved\.example\)/);
     expect(stdout).toMatch(/Next: +nothing changes/);
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
@@ -242,8 +242,6 @@ describe('lumigo explain', () => {
       ['explain', 'deployment/none'],
       /there is no Deployment 'none' in the '.*' namespace/,
     ],
-    ['a kind of another group', ['explain', 'deployment.other.io/x'], /is not a workload. Use KIND\/NAME/],
-    ['a kind that there is not', ['explain', 'service/x'], /'service\/x' is not a workload. Use KIND\/NAME/],
     ['two targets at once', ['explain', 'deployment/x', 'deployment/y'], /too many arguments/],
     [
       'a command that there is not',
@@ -254,19 +252,6 @@ describe('lumigo explain', () => {
     const { code, stdout, stderr } = await asUser(...args, '-n', shop);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
-  });
-
-  it('assumes the defaults before an installation, and says so [F80]', async () => {
-    const bare = await startControlPlane({ controllerManager: false });
-    await new TestCluster(bare.client).create(createWorkload(deployment, 'default', 'cart'));
-    const asked = ['--kubeconfig', bare.kubeconfig, 'preview', '-n', 'default', '--assume-lumigo'];
-    const { code, stdout, stderr } = await runCommand(asked, {});
-    await bare.stop();
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^No Lumigo operator is installed in this cluster\. The default settings are assumed\./);
-    expect(stdout).toMatch(/Deployment\/cart +instrument /);
-    expect(stdout).toContain('= the API server accepts it');
-    expect(stdout).toContain(assumedInstallation.injectorImage);
   });
 
   it('says so if there is no cluster', async () => {
@@ -286,10 +271,8 @@ describe('the manager', () => {
   });
 
   it('says what to do if its port is taken, and exits with 1', async () => {
-    const { cluster, installation } = operator;
     const taken = operator.manager().webhookPort;
-    const config = { ...installation.config, webhookPort: taken, listenAddress: '127.0.0.1' };
-    const { code, stderr } = await runInContainer(cluster, { ...installation, config }, ['manager']);
+    const { code, stderr } = await runWith({ webhookPort: taken, listenAddress: '127.0.0.1' }, 'manager');
     expect(code).toBe(1);
     expect(stderr).toContain(
       `cannot listen for the webhook on port ${taken}: another program uses this port; choose another port`,
@@ -333,24 +316,16 @@ describe('a verdict', () => {
 
   it('has the refusal of a policy that also answers 403', async () => {
     const before = await create('frozen');
-    const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
-    const apiVersion = 'admissionregistration.k8s.io/v1';
     const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
-    const spec = {
+    const freezing = {
       matchConstraints: { resourceRules: [{ ...rule, resourceNames: ['frozen'] }] },
       validations: [{ expression: 'false', message: 'it is frozen', reason: 'Forbidden' }],
     };
-    const metadata = { name: 'freeze' };
-    const policies = { ...admission, plural: 'validatingadmissionpolicies' };
-    await operator.cluster.client.create(policies, { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec });
-    await operator.cluster.client.create(
-      { ...admission, plural: 'validatingadmissionpolicybindings' },
-      {
-        apiVersion,
-        kind: 'ValidatingAdmissionPolicyBinding',
-        metadata,
-        spec: { policyName: 'freeze', validationActions: ['Deny'] },
-      },
+    const bound = { policyName: 'freeze', validationActions: ['Deny'] };
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    await operator.testCluster.apply(
+      { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name: 'freeze' }, spec: freezing },
+      { apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name: 'freeze' }, spec: bound },
     );
     const verdict = await eventually(async () => {
       const found = await judge(operator.cluster.client, before);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
-import { describeNext, describePods, describeTelemetry, findDelay } from './explain.ts';
+import { explain, describeNext, describePods, describeTelemetry, findDelay } from './explain.ts';
 
 type Pods = Parameters<typeof describePods>[0];
 const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
@@ -45,6 +45,13 @@ describe('an explanation in Pod mode', () => {
 });
 
 describe('an explanation of a workload', () => {
+  it.each(['deployment.other.io/x', 'service/x', 'deployment/', 'deployment/x/y'])(
+    'is refused for %s, which is not a workload',
+    async (target) => {
+      await expect(explain({ target } as never)).rejects.toThrow(`'${target}' is not a workload. Use KIND/NAME`);
+    },
+  );
+
   it('says that a revert is followed by another attempt', () => {
     const verdict = { decision: { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' }, patch: [] };
     expect(describeNext(workloadKinds.deployment, verdict as never, undefined)).toBe(

@@ -11,9 +11,12 @@ import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { getAddressVariables, writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
-import { accountFiles, suffixes } from '../contract.ts';
-import type { Container } from '../api/objects.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
+import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { accountFiles, suffixes, workloadKinds } from '../contract.ts';
 import type { UpdaterConfig } from '../config/config.ts';
+import { toTemplate } from '../injection/workload.ts';
+import { assumedInstallation } from '../installation/assumed.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The updater needs no manager. */
@@ -28,28 +31,17 @@ const core = { group: '', version: 'v1' };
 beforeAll(async () => {
   await ensureBundle();
   cluster = await startControlPlane({ controllerManager: false });
-  installation = await install(cluster.client, { settings: { updater: { repository: 'https://charts.example' } } });
-  charts = await startCharts();
-  account = join(cluster.dir, 'updater', 'service-account');
-  await writeServiceAccount(cluster, installation, account, suffixes.updater);
 });
 afterAll(async () => {
   charts?.remove();
   await cluster?.stop();
 });
 
-interface JobSpec {
-  readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: PodSpec } } };
-}
-interface PodSpec {
-  readonly containers: readonly [Container];
-}
-
 let runs = 0;
 
 async function check(settings: Partial<UpdaterConfig> = {}) {
-  const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
-  const [container] = cronJob.jobTemplate.spec.template.spec.containers;
+  const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob');
+  const [container = { name: '' }] = (cronJob && toTemplate(cronJob))?.spec.containers ?? [];
   const pod = `check-${(runs += 1)}`;
   const { code, stdout, stderr } = await runCommand(['--service-account', account, ...(container.args ?? [])], {
     PATH: charts.bin,
@@ -77,12 +69,26 @@ const asUpdater = () => {
   return createClient(connectTo({ ...cluster, token }));
 };
 
+describe('lumigo preview before an installation', () => {
+  it('assumes the defaults, and says so [F80]', async () => {
+    await new TestCluster(cluster.client).create(createWorkload(workloadKinds.deployment, 'default', 'cart'));
+    const asked = ['--kubeconfig', cluster.kubeconfig, 'preview', '-n', 'default', '--assume-lumigo'];
+    const { code, stdout, stderr } = await runCommand(asked, {});
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^No Lumigo operator is installed in this cluster\. The default settings are assumed\./);
+    expect(stdout).toMatch(/Deployment\/cart +instrument /);
+    expect(stdout).toContain('= the API server accepts it');
+    expect(stdout).toContain(assumedInstallation.injectorImage);
+  });
+});
+
 describe('the updater in the mode `check` [F60]', () => {
-  it('reports that there is nothing newer', async () => {
+  beforeAll(async () => {
+    installation = await install(cluster.client, { settings: { updater: { repository: 'https://charts.example' } } });
+    charts = await startCharts();
     charts.publish(operatorVersion());
-    const { code, log, event } = await check();
-    expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
-    expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
+    account = join(cluster.dir, 'updater', 'service-account');
+    await writeServiceAccount(cluster, installation, account, suffixes.updater);
   });
 
   it('reports a newer version by an event and in its log', async () => {
@@ -93,20 +99,15 @@ describe('the updater in the mode `check` [F60]', () => {
     expect(event).toEqual({
       about: `Deployment/${installation.settings.name}-controller-manager`,
       type: 'Normal',
-      text: expect.stringMatching(
-        new RegExp(
-          `^LumigoOperatorUpdateAvailable: ${newer} is newer than .*. To upgrade: apply the manifests of that version$`,
-        ),
-      ),
+      text: expect.stringMatching(`^LumigoOperatorUpdateAvailable: ${newer} is newer than .*: apply the manifests`),
     });
   });
 
-  it('works with the settings of a newer release, because its image may be pinned', async () => {
-    const { code, event } = await check({ version: newer });
-    expect({ code, event }).toEqual({
-      code: 0,
-      event: expect.objectContaining({ text: expect.stringContaining('LumigoOperatorUpToDate: ') }),
-    });
+  it('reports that there is nothing newer, also with the settings of a newer release', async () => {
+    // The image of the updater may be pinned.
+    const { code, log, event } = await check({ version: newer });
+    expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
+    expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
   });
 
   it('succeeds, and logs why, if its event cannot be sent', async () => {
