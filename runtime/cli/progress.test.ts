@@ -16,30 +16,32 @@ const readAll = (stream: PassThrough): string => {
 };
 const CLEAR = '\r\u001b[K';
 
-it('shows the present step once the command is slow, and each later step', async () => {
-  const stream = new PassThrough({ encoding: 'utf8' });
+/** Returns the progress of a command that is slow enough to show its first step. */
+async function slow(stream: PassThrough) {
   const progress = progressOn(shellOn(stream), 1);
   progress.step('reading pods');
   const [shown] = (await once(stream, 'data')) as [string];
-  progress.step('reading events');
-  progress.end();
+  return { ...progress, shown };
+}
+
+it('shows the present step once the command is slow, and each later step', async () => {
+  const stream = new PassThrough({ encoding: 'utf8' });
+  const { step, end, shown } = await slow(stream);
+  step('reading events');
+  end();
   expect([shown, stream.read()]).toEqual(['reading pods …\n', 'reading events …\n']);
 });
 
 it('keeps to one line of a terminal, and clears it', async () => {
   const stream = terminal();
-  const progress = progressOn(shellOn(stream), 1);
-  progress.step('reading pods');
-  await once(stream, 'data');
-  progress.end();
+  const { end } = await slow(stream);
+  end();
   expect(stream.read()).toBe(CLEAR);
 });
 
 it.each(['print', 'write'] as const)('clears its line of a terminal before a result (%s)', async (way) => {
   const stream = terminal();
-  const progress = progressOn(shellOn(stream), 1);
-  progress.step('reading pods');
-  await once(stream, 'data');
+  const progress = await slow(stream);
   progress[way]('a result\n');
   progress.step('reading events');
   progress.end();
@@ -48,11 +50,9 @@ it.each(['print', 'write'] as const)('clears its line of a terminal before a res
 
 it('shows the line of a terminal again below a note', async () => {
   const stream = terminal();
-  const progress = progressOn(shellOn(stream), 1);
-  progress.step('reading pods');
-  await once(stream, 'data');
-  progress.note('a note\n');
-  progress.end();
+  const { note, end } = await slow(stream);
+  note('a note\n');
+  end();
   expect(readAll(stream)).toBe(`${CLEAR}a note\n${CLEAR}reading pods …${CLEAR}`);
 });
 
