@@ -7,6 +7,15 @@ interface Registered {
   readonly inputs: Record<string, unknown>;
 }
 
+/** The answers of the provider `tls`, which is a program of the engine. */
+export const issued = { certPem: 'certificate', privateKeyPem: 'SEC1', privateKeyPemPkcs8: 'PKCS 8' };
+
+/** Returns a value as Pulumi's SDK marks a secret. */
+export const asSecret = (value: unknown) => ({
+  '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',
+  value,
+});
+
 /** Returns the resources that a test registers with Pulumi, which runs without an engine. It is empty at the start of each test. */
 export function recordResources(): readonly Registered[] {
   const registered: Registered[] = [];
@@ -14,7 +23,7 @@ export function recordResources(): readonly Registered[] {
     runtime.setMocks({
       newResource: ({ type, name, inputs }) => {
         registered.push({ type, name, inputs: inputs as Record<string, unknown> });
-        return { id: name, state: inputs as Record<string, unknown> };
+        return { id: name, state: { ...inputs, ...(type.startsWith('tls:') && issued) } };
       },
       call: () => ({}),
     }),
