@@ -14,7 +14,6 @@ import {
 } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { inject } from '../../runtime/injection/inject.ts';
-import { workloadPatch } from '../../runtime/injection/patch.ts';
 import { remove, uninstrument } from '../../runtime/injection/remove.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
@@ -78,109 +77,98 @@ const clean = (workload: Workload): PodTemplate => {
   return template;
 };
 
-type Container = PodTemplate['spec']['containers'][number];
-type Change = (template: PodTemplate) => PodTemplate;
+interface Attack {
+  readonly injector?: object;
+  readonly variable?: { readonly name: string; readonly [field: string]: unknown };
+  readonly volume?: object;
+  readonly mount?: object;
+  readonly record?: object;
+  readonly recordText?: (text: string) => string;
+}
 
-const inList =
-  (list: 'containers' | 'initContainers', change: (container: Container) => object): Change =>
-  ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, [list]: spec[list]?.map(change) } });
-const inInjector = (fields: object): Change => inList('initContainers', (container) => ({ ...container, ...fields }));
-const inApp = (change: (container: Container) => object): Change => inList('containers', change);
-const withVariable = (variable: { readonly name: string; readonly [field: string]: unknown }): Change =>
-  inApp(({ env = [], ...rest }) => ({
-    ...rest,
-    env: env.map((each) => (each.name === variable.name ? variable : each)),
-  }));
-const adding = (variable: { readonly name: string; readonly value: string }): Change =>
-  inApp(({ env = [], ...rest }) => ({ ...rest, env: [...env, variable] }));
-const withVolume =
-  (source: object): Change =>
-  ({ spec, ...rest }) => ({
-    ...rest,
+/** Returns an injected template whose injector, volume, mount, record or variable an attacker has changed. */
+function forge({ metadata, spec }: PodTemplate, attack: Attack): PodTemplate {
+  const {
+    variable,
+    volume,
+    record,
+    recordText = (text) => JSON.stringify({ ...parseRecord(text), ...record }),
+  } = attack;
+  const isOurs = ({ name }: { readonly name: string }) => name === injector.volume;
+  const text = recordText(metadata?.annotations?.[annotations.injection] ?? '');
+  return {
+    metadata: { ...metadata, annotations: { ...metadata?.annotations, [annotations.injection]: text } },
     spec: {
       ...spec,
-      volumes: (spec.volumes ?? []).map((each) =>
-        each.name === injector.volume ? { name: each.name, ...source } : each,
-      ),
+      initContainers: (spec.initContainers ?? []).map((each) => ({ ...each, ...attack.injector })),
+      containers: spec.containers.map(({ env = [], volumeMounts = [], ...rest }) => ({
+        ...rest,
+        env: variable === undefined ? env : [...env.filter(({ name }) => name !== variable.name), variable],
+        volumeMounts: volumeMounts.map((each) => (isOurs(each) ? { ...each, ...attack.mount } : each)),
+      })),
+      volumes: (spec.volumes ?? []).map((each) => (isOurs(each) && volume ? { name: each.name, ...volume } : each)),
     },
-  });
-const withOurMount = (fields: object): Change =>
-  inApp(({ volumeMounts = [], ...rest }) => ({
-    ...rest,
-    volumeMounts: volumeMounts.map((each) => (each.name === injector.volume ? { ...each, ...fields } : each)),
-  }));
-const withText =
-  (change: (text: string) => string): Change =>
-  ({ metadata, ...rest }) => ({
-    ...rest,
-    metadata: {
-      ...metadata,
-      annotations: {
-        ...metadata?.annotations,
-        [annotations.injection]: change(metadata?.annotations?.[annotations.injection] ?? ''),
-      },
-    },
-  });
-const withRecord = (fields: object): Change =>
-  withText((text) => JSON.stringify({ ...(JSON.parse(text) as object), ...fields }));
-const keeping = (kept: object): Change => withRecord({ kept: { app: kept } });
+  };
+}
+const withForged = (workload: Workload, attack: Attack) => withTemplate(workload, forge(clean(workload), attack));
+const keeping = (kept: object): Attack => ({ record: { kept: { app: kept } } });
+const parseRecord = (text: string) => JSON.parse(text) as object;
 
 const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true };
 const getSecret = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
 
-const attacks: readonly (readonly [string, Change])[] = [
-  ['another image of the injector', inInjector({ image: 'evil:1' })],
-  ['a command of the injector', inInjector({ command: ['sh'] })],
-  ['arguments of the injector', inInjector({ args: ['x'] })],
-  ['a variable of the injector', inInjector({ env: [{ name: 'TARGET_DIRECTORY', value: '/host' }] })],
+const attacks: readonly (readonly [string, Attack])[] = [
+  ['another image of the injector', { injector: { image: 'evil:1' } }],
+  ['a command of the injector', { injector: { command: ['sh'] } }],
+  ['arguments of the injector', { injector: { args: ['x'] } }],
+  ['a variable of the injector', { injector: { env: [{ name: 'TARGET_DIRECTORY', value: '/host' }] } }],
   [
     'one more variable of the injector',
-    inInjector({ env: [{ name: 'TARGET_DIRECTORY', value: '/target' }, { name: 'A' }] }),
+    { injector: { env: [{ name: 'TARGET_DIRECTORY', value: '/target' }, { name: 'A' }] } },
   ],
-  ['variables of the injector from elsewhere', inInjector({ envFrom: [{ secretRef: { name: 'other' } }] })],
-  ['a mount of the injector', inInjector({ volumeMounts: [{ name: 'other', mountPath: '/target' }] })],
-  ['an injector that runs on', inInjector({ restartPolicy: 'Always' })],
-  ['an injector as root', inInjector({ securityContext: { ...hardened, runAsNonRoot: true, runAsUser: 0 } })],
-  ['an injector with privileges', inInjector({ securityContext: { privileged: true } })],
-  ['an injector without a security context', inInjector({ securityContext: undefined })],
-  ['an injector that requests much', inInjector({ resources: { requests: { cpu: '50' } } })],
-  ['an injector that is limited only', inInjector({ resources: { limits: { memory: '50Gi' } } })],
-  ['a device of the injector', inInjector({ resources: { limits: { 'example.com/gpu': '1' } } })],
-  ['another pull policy of the injector', inInjector({ imagePullPolicy: 'Always' })],
-  ['a host path as our volume', withVolume({ hostPath: { path: '/' } })],
-  ['a Secret as our volume', withVolume({ secret: { secretName: 'other' } })],
-  ['our volume in memory', withVolume({ emptyDir: { medium: 'Memory' } })],
-  ['our mount with write access', withOurMount({ readOnly: undefined })],
-  ['our mount elsewhere', withOurMount({ mountPath: '/usr' })],
-  ['a part of our volume', withOurMount({ subPath: 'evil' })],
-  ['another volume at our path', withOurMount({ name: 'other' })],
+  ['variables of the injector from elsewhere', { injector: { envFrom: [{ secretRef: { name: 'other' } }] } }],
+  ['a mount of the injector', { injector: { volumeMounts: [{ name: 'other', mountPath: '/target' }] } }],
+  ['an injector that runs on', { injector: { restartPolicy: 'Always' } }],
+  ['an injector as root', { injector: { securityContext: { ...hardened, runAsNonRoot: true, runAsUser: 0 } } }],
+  ['an injector with privileges', { injector: { securityContext: { privileged: true } } }],
+  ['an injector without a security context', { injector: { securityContext: undefined } }],
+  ['an injector that requests much', { injector: { resources: { requests: { cpu: '50' } } } }],
+  ['an injector that is limited only', { injector: { resources: { limits: { memory: '50Gi' } } } }],
+  ['a device of the injector', { injector: { resources: { limits: { 'example.com/gpu': '1' } } } }],
+  ['another pull policy of the injector', { injector: { imagePullPolicy: 'Always' } }],
+  ['a host path as our volume', { volume: { hostPath: { path: '/' } } }],
+  ['a Secret as our volume', { volume: { secret: { secretName: 'other' } } }],
+  ['our volume in memory', { volume: { emptyDir: { medium: 'Memory' } } }],
+  ['our mount with write access', { mount: { readOnly: undefined } }],
+  ['our mount elsewhere', { mount: { mountPath: '/usr' } }],
+  ['a part of our volume', { mount: { subPath: 'evil' } }],
+  ['another volume at our path', { mount: { name: 'other' } }],
   [
     'another library before the injector',
-    withVariable({ name: environment.preload, value: `/evil.so:${injector.preload}` }),
+    { variable: { name: environment.preload, value: `/evil.so:${injector.preload}` } },
   ],
-  ['another library in place of the own one', withVariable({ name: environment.preload, value: '/evil.so' })],
-  ['no own library', withVariable({ name: environment.preload, value: injector.preload })],
-  ['a library from a Secret', withVariable({ name: environment.preload, ...getSecret('other') })],
-  ['another endpoint', withVariable({ name: environment.endpoint, value: 'http://evil/v1/traces' })],
-  ['an endpoint from a Secret', withVariable({ name: environment.endpoint, ...getSecret('other') })],
-  ['a token as text', withVariable({ name: environment.token, value: 't_evil' })],
-  ['a token that must exist', withVariable({ name: environment.token, ...getSecret('other') })],
-  ['another name of the container', withVariable({ name: 'LUMIGO_CONTAINER_NAME', value: 'other' })],
-  ['a setting from a field', withVariable({ name: SETTING, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } })],
-  ['a setting that must exist', withVariable({ name: SETTING, ...getSecret('other') })],
+  ['another library in place of the own one', { variable: { name: environment.preload, value: '/evil.so' } }],
+  ['no own library', { variable: { name: environment.preload, value: injector.preload } }],
+  ['a library from a Secret', { variable: { name: environment.preload, ...getSecret('other') } }],
+  ['another endpoint', { variable: { name: environment.endpoint, value: 'http://evil/v1/traces' } }],
+  ['an endpoint from a Secret', { variable: { name: environment.endpoint, ...getSecret('other') } }],
+  ['a token as text', { variable: { name: environment.token, value: 't_evil' } }],
+  ['a token that must exist', { variable: { name: environment.token, ...getSecret('other') } }],
+  ['another name of the container', { variable: { name: 'LUMIGO_CONTAINER_NAME', value: 'other' } }],
+  ['a setting from a field', { variable: { name: SETTING, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } }],
+  ['a setting that must exist', { variable: { name: SETTING, ...getSecret('other') } }],
   [
     'a setting of another name',
-    (template) =>
-      withRecord({ env: { NODE_OPTIONS: { value: 'x' } } })(adding({ name: 'NODE_OPTIONS', value: 'x' })(template)),
+    { record: { env: { NODE_OPTIONS: { value: 'x' } } }, variable: { name: 'NODE_OPTIONS', value: 'x' } },
   ],
-  ['a flag that is none', withVariable({ name: 'LUMIGO_ENABLE_TRACES', value: 'evil' })],
+  ['a flag that is none', { variable: { name: 'LUMIGO_ENABLE_TRACES', value: 'evil' } }],
   ['a record of another value', keeping({ env: [{ name: environment.endpoint, value: 'http://evil' }] })],
   ['a record of another reference', keeping({ env: [{ name: 'LUMIGO_ENABLE_LOGS', ...getSecret('other') }] })],
   ['a record of another mount', keeping({ mount: { name: 'other', mountPath: '/opt/lumigo' } })],
   ['a record of more of the mount', keeping({ mount: { ...users, subPath: 'evil' } })],
-  ['a record of a pull secret', withRecord({ pullSecrets: ['users'] })],
-  ['a record of a variable', withRecord({ format: 9, variables: ['PATH'] })],
-  ['a value in what is no JSON', withText((text) => `${text}{"name":"LUMIGO_ENDPOINT","value":"http://evil"}`)],
+  ['a record of a pull secret', { record: { pullSecrets: ['users'] } }],
+  ['a record of a variable', { record: { format: 9, variables: ['PATH'] } }],
+  ['a value in what is no JSON', { recordText: (text) => `${text}{"name":"LUMIGO_ENDPOINT","value":"http://evil"}` }],
 ];
 
 describe('the guard', () => {
@@ -194,14 +182,11 @@ describe('the guard', () => {
   });
 
   it.each(attacks)('refuses %s in an injected workload and in one that is being injected', async (_what, attack) => {
-    const forge = (before: Workload, after: Workload) => {
-      const { namespace, name = '' } = before.metadata;
-      const operations = workloadPatch(before, withTemplate(after, attack(clean(after))));
-      const ref = { ...deployment, namespace, name };
-      return refusal(guarded.manager.patch(ref, { kind: 'json', operations }, { dryRun: true }));
-    };
-    expect(await forge(plain, injected(plain))).toContain(guardAnswer);
-    expect(await forge(stored, stored)).toContain(guardAnswer);
+    for (const [before, after] of [
+      [plain, injected(plain)],
+      [stored, stored],
+    ] as const)
+      expect(await refusal(write(guarded.manager, before, withForged(after, attack)))).toContain(guardAnswer);
   });
 
   const spaced = '{ "name": "LUMIGO_ENDPOINT", "value": "http://evil" }';
@@ -214,9 +199,8 @@ describe('the guard', () => {
       const namespace = await testCluster.namespace('forged');
       const before = await created(namespace);
       const after = injected(before);
-      const text = JSON.stringify(JSON.parse(clean(after).metadata?.annotations?.[annotations.injection] ?? '{}'));
-      const forged = withText(() => text.replace(/"kept":.*/, `"kept":{"app":{"env":[${entry}]}}}`))(clean(after));
-      const stored = await write(manager, before, withTemplate(after, forged));
+      const recordText = (text: string) => text.replace(/"kept":.*/, `"kept":{"app":{"env":[${entry}]}}}`);
+      const stored = await write(manager, before, withForged(after, { recordText }));
       const evil = remove(clean(stored));
       expect(JSON.stringify(evil)).toContain('http://evil');
       expect(await refusal(write(manager, stored, withTemplate(stored, evil)))).toContain(guardAnswer);
@@ -251,10 +235,11 @@ describe('the guard', () => {
   });
 
   it('does not limit any other account', async () => {
-    const { cluster, testCluster } = guarded;
-    const other = await created(await testCluster.namespace('forged'));
-    const changed = withTemplate(other, inApp((container) => ({ ...container, image: 'app:2' }))(clean(other)));
-    expect(await refusal(write(cluster.client, other, changed))).toBeUndefined();
+    const { metadata } = await created(await guarded.testCluster.namespace('forged'));
+    const ref = { ...deployment, namespace: metadata.namespace, name: metadata.name ?? '' };
+    const body = { spec: { paused: true } };
+    expect(await refusal(guarded.manager.patch(ref, { kind: 'merge', body }))).toContain(guardAnswer);
+    expect(await refusal(guarded.cluster.client.patch(ref, { kind: 'merge', body }))).toBeUndefined();
   });
 });
 
@@ -323,9 +308,9 @@ describe.each(changeable)('the guard over a %s', (_name, kind) => {
         expect(toTemplate(workload)).toBeDefined();
         for (const pick of chosen) await attack(kind, workload, pick);
       }),
-      { ...fuzz, numRuns: 8, endOnFailure: true },
+      { ...fuzz, numRuns: 4, endOnFailure: true },
     );
-    expect(counts.refused).toBeGreaterThan(250);
+    expect(counts.refused).toBeGreaterThan(125);
   });
 });
 
@@ -429,8 +414,8 @@ describe('the guard of an installation with pull secrets', () => {
         let workload = await store(kind, name, labelled(name, template));
         for (const step of taken) workload = await take(step, workload);
       }),
-      { ...fuzz, numRuns: 40, endOnFailure: true },
+      { ...fuzz, numRuns: 20, endOnFailure: true },
     );
-    expect(counts.allowed).toBeGreaterThan(40);
+    expect(counts.allowed).toBeGreaterThan(20);
   });
 });
