@@ -12,11 +12,10 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from '../constructs/manifest.ts';
-import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/cross-field-rules.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { needsKubernetes } from '../settings/cross-field-rules.ts';
-import { settingEntries, type JsonSchema } from '../settings/tree.ts';
+import { settingEntries, type JsonSchema, type SettingEntry } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { withDocuments } from './merge.ts';
@@ -90,52 +89,16 @@ const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
     ]),
   );
 
-/** The settings of the node collector, with values that differ from the defaults. */
-const nodeSamples: Readonly<Record<string, unknown>> = {
-  'clusterCollection.logs.enabled': true,
+/** Values that differ from the default, where the type of the setting does not give one. */
+const chosen: Readonly<Record<string, unknown>> = {
   'clusterCollection.logs.include': [{ namespacePattern: 'shop-*' }],
   'clusterCollection.logs.exclude': [{ podPattern: 'cart-*', containerPattern: 'app' }],
-  'clusterCollection.metrics.enabled': true,
-  'clusterCollection.metrics.essentialOnly': false,
   'clusterCollection.metrics.essentialMetrics.names': ['kube_.+_labels'],
   'clusterCollection.metrics.frequency': '1m',
   'logFileCollector.queueSize': '64Mi',
-  'logFileCollector.resources': { limits: { memory: '1Gi' } },
   'logFileCollector.stateDirectory': '',
   'kubeStateMetrics.address': 'metrics.monitoring.svc:8080',
-  'kubeStateMetrics.install': false,
-  ...Object.fromEntries(
-    ['kubeStateMetrics', 'prometheusNodeExporter'].flatMap((part) => [
-      [`${part}.image.repository`, 'registry.example:5000/other'],
-      [`${part}.image.tag`, 'next'],
-      [`${part}.image.digest`, `sha256:${'b'.repeat(64)}`],
-      [`${part}.resources`, { limits: { memory: '1Gi' } }],
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['clusterAgent', 'kubeStateMetrics'].flatMap((part) => [
-      [`nodeSelector.${part}`, { pool: 'apps' }],
-      [`tolerations.${part}`, [{ operator: 'Exists' }]],
-    ]),
-  ),
-};
-
-/** Without a part that is collected, the other settings of the nodes have no effect. */
-const nodeCompanions = Object.fromEntries(
-  Object.keys(nodeSamples)
-    .filter((path) => !path.endsWith('.enabled'))
-    .map((path) => [path, { [`clusterCollection.${isOfLogs(path) ? 'logs' : 'metrics'}.enabled`]: true }]),
-);
-
-function isOfLogs(path: string): boolean {
-  return path.startsWith('clusterCollection.logs') || path === 'logFileCollector.stateDirectory';
-}
-
-const samples: Readonly<Record<string, unknown>> = {
-  ...nodeSamples,
   'injection.otherTracers': 'Inject',
-  'telemetry.expectedWithinSeconds': 60,
-  'telemetry.findPodsBehindNat': true,
   'telemetry.namespaceLabels': ['team', 'example.com/cost-center'],
   name: 'another',
   platform: 'openshift',
@@ -146,36 +109,17 @@ const samples: Readonly<Record<string, unknown>> = {
   'endpoint.otlp.logs_url': 'http://logs.example:4318',
   'endpoint.otlp.metrics_url': 'http://metrics.example:4318',
   instance: 'tracing',
-  'controllerManager.replicas': 3,
-  'controllerManager.manager.image.repository': 'registry.example:5000/operator',
-  'controllerManager.manager.image.tag': 'next',
-  'controllerManager.manager.image.digest': `sha256:${'a'.repeat(64)}`,
   'controllerManager.manager.resources': { limits: { memory: '1Gi', 'example.com/gpu': 1 } },
-  'controllerManager.telemetryProxy.image.repository': 'registry.example/collector',
   'controllerManager.telemetryProxy.image.tag': '0.152.0',
   'controllerManager.telemetryProxy.image.digest': '',
-  'controllerManager.telemetryProxy.resources': { limits: { memory: '2Gi' } },
   'controllerManager.telemetryProxy.queue.shardSize': '64Mi',
   'controllerManager.telemetryProxy.queue.sizeLimit': '5Gi',
   'controllerManager.telemetryProxy.queue.claimName': 'telemetry',
-  'injectorWebhook.lumigoInjector.image.repository': 'registry.example/injector',
-  'injectorWebhook.lumigoInjector.image.tag': 'v1',
-  'injectorWebhook.lumigoInjector.image.digest': `sha256:${'b'.repeat(64)}`,
   'injection.imagePullPolicy': 'Always',
   'injection.imagePullSecrets': ['one', 'two'],
   'injection.sidecars': ['proxy'],
-  'injection.podMode': true,
-  'injection.updateOnUpgrade': true,
   'rollout.strategy': 'manual',
-  'rollout.soakSeconds': 30,
-  'rollout.deadlineSeconds': 60,
-  'rollout.largestBatch': 5,
-  'rollout.concurrent': 7,
-  'rollout.concurrentPerNamespace': 3,
-  'rollout.settleSeconds': 9,
-  'removal.deadlineSeconds': 77,
   'webhook.excludedNamespaces': ['kube-public', 'ci'],
-  'webhook.timeoutSeconds': 9,
   'certificates.issuer': 'cert-manager',
   'certificates.issuerRef': { kind: 'ClusterIssuer', name: 'internal' },
   'lumigoToken.secretName': 'lumigo',
@@ -191,41 +135,55 @@ const samples: Readonly<Record<string, unknown>> = {
   'updater.versions': '>=1.2 <3',
   'updater.verify.keyringSecret': 'lumigo-charts',
   'updater.verify.unsigned': 'accept',
-  'updater.timeoutSeconds': 77,
-  'updater.image.repository': 'registry.example/updater',
-  'updater.image.tag': 'next',
-  'updater.image.digest': `sha256:${'c'.repeat(64)}`,
-  'updater.resources': { limits: { memory: '1Gi' } },
-  'metrics.secure': true,
-  'metrics.serviceMonitor.enabled': true,
-  'metrics.serviceMonitor.labels': { release: 'prometheus' },
-  'metrics.prometheusRule.enabled': true,
-  'metrics.prometheusRule.labels': { release: 'prometheus' },
-  'metrics.silentWorkloadsRule.enabled': true,
-  'metrics.silentWorkloadsRule.labels': { release: 'prometheus' },
-  'metrics.dashboard.enabled': true,
-  'metrics.dashboard.labels': { board: 'yes' },
-  ...Object.fromEntries(portNames.map((name, index) => [`ports.${name}`, 10_443 + index])),
-  'priorityClass.create': false,
-  hostNetwork: true,
-  'networkPolicy.enabled': true,
   'networkPolicy.webhook.from': [{ ipBlock: { cidr: '10.0.0.0/28', except: ['10.0.0.8/32'] } }],
   'networkPolicy.otlp.from': [{ namespaceSelector: {} }, { ipBlock: { cidr: '10.1.0.0/16' } }],
   'networkPolicy.metrics.from': [],
-  'debug.enabled': true,
   imagePrefix: 'registry.example:5000/mirror/',
   imagePullSecrets: [{ name: 'registry' }],
   priorityClassName: 'high',
   podAnnotations: { note: 'yes', 'example.com/number': '1' },
   podLabels: { team: 'a' },
-  ...Object.fromEntries(
-    ['global', 'controllerManager', 'uninstallHook', 'updater'].flatMap((pod) => [
-      [`nodeSelector.${pod}`, { pool: pod.toLowerCase() }],
-      [`tolerations.${pod}`, [{ key: pod, operator: 'Exists', effect: 'NoSchedule' }]],
-    ]),
-  ),
   affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
 };
+
+/** Values for each setting whose path contains the key. */
+const usual: Readonly<Record<string, (path: string) => unknown>> = {
+  '.image.repository': (path) => `registry.example:5000/${path.split('.')[0]?.toLowerCase()}`,
+  '.image.tag': () => 'next',
+  '.image.digest': () => `sha256:${'a'.repeat(64)}`,
+  '.resources': () => ({ limits: { memory: '1Gi' } }),
+  '.labels': () => ({ release: 'prometheus' }),
+  'nodeSelector.': (path) => ({ pool: path }),
+  'tolerations.': (path) => [{ key: path, operator: 'Exists', effect: 'NoSchedule' }],
+};
+
+function sampleOf({ path, type, fallback }: SettingEntry): unknown {
+  if (path in chosen) return chosen[path];
+  if (type === 'boolean') return fallback !== true;
+  if (type === 'integer') return Number(fallback) + (path.startsWith('ports.') ? 10_000 : 1);
+  const [, make] = Object.entries(usual).find(([part]) => path.includes(part)) ?? [];
+  if (make === undefined) throw new Error(`${path} needs a value that differs from its default`);
+  return make(path);
+}
+
+const ofTheRelease = ['namespace', 'createNamespace'];
+const leaves = settingEntries().filter(({ path }) => !path.includes('[]') && !ofTheRelease.includes(path));
+const samples = Object.fromEntries(leaves.map((entry) => [entry.path, sampleOf(entry)]));
+const isOfNodes = (path: string): boolean =>
+  /^(clusterCollection|logFileCollector|kubeStateMetrics|prometheusNodeExporter)|\.(clusterAgent|kubeStateMetrics)$/.test(
+    path,
+  );
+
+/** Without a part that is collected, the other settings of the nodes have no effect. */
+const nodeCompanions = Object.fromEntries(
+  Object.keys(samples)
+    .filter((path) => isOfNodes(path) && !/^clusterCollection\.\w+\.enabled$/.test(path))
+    .map((path) => [path, { [`clusterCollection.${isOfLogs(path) ? 'logs' : 'metrics'}.enabled`]: true }]),
+);
+
+function isOfLogs(path: string): boolean {
+  return path.startsWith('clusterCollection.logs') || path === 'logFileCollector.stateDirectory';
+}
 
 const companions: Readonly<Record<string, object>> = {
   ...nodeCompanions,
@@ -340,11 +298,7 @@ describe('the Helm chart', () => {
       expect([path, readFileSync(join('infra/renderings/chart', path), 'utf8')]).toEqual([path, text]);
   });
 
-  it('has every setting that the constructs have', () => {
-    const paths = settingEntries().map(({ path }) => path);
-    const ofTheRelease = ['namespace', 'createNamespace'];
-    const leaves = paths.filter((path) => !path.includes('[]') && !ofTheRelease.includes(path));
-    expect(Object.keys(samples).toSorted()).toEqual(leaves.toSorted());
+  it('uses every setting that the constructs have', () => {
     expect(chartTemplates().unused).toEqual([]);
   });
 
@@ -359,12 +313,9 @@ describe('the Helm chart', () => {
     expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
-  it.each(['delivery', 'operator', 'cert-manager', 'external'])(
-    'renders a certificate issued by %s as the constructs do',
-    (issuer) => {
-      expect(template('--set', `certificates.issuer=${issuer}`)).toEqual(synth({ certificates: { issuer } }));
-    },
-  );
+  it.each(['operator', 'external'])('renders a certificate issued by %s as the constructs do', (issuer) => {
+    expect(template('--set', `certificates.issuer=${issuer}`)).toEqual(synth({ certificates: { issuer } }));
+  });
 
   const repository = 'https://charts.example';
   it.each([
@@ -387,8 +338,7 @@ describe('the Helm chart', () => {
   });
 
   it('renders many settings at once as the constructs do', () => {
-    const { 'controllerManager.replicas': _replicas, ...others } = samples;
-    const all = { ...others, 'controllerManager.replicas': 1 };
+    const all = { ...samples, 'controllerManager.replicas': 1 };
     const given = Object.entries(all)
       .map(([path, value]) => nested(path, value))
       .reduce(merged);
