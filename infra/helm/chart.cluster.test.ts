@@ -380,6 +380,11 @@ describe('the Helm chart', () => {
   it('refuses a number at the start of the release’s name', () =>
     expect(getComplaint('1abc')).toContain('the name of the release is "1abc"'));
 
+  it('refuses a Kubernetes version that is too old', () =>
+    expect(getComplaint('lumigo', '--kube-version', '1.29.0')).toContain(
+      'requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.0',
+    ));
+
   it('refuses Pod mode on Kubernetes 1.35.4, and accepts it on 1.36.0', () => {
     expect(getComplaint('lumigo', ...podModeOn('1.35.4'))).toContain(needsKubernetes('v1.35.4'));
     expect(run('template', 'lumigo', chart, ...podModeOn('1.36.0')).status).toBe(0);

@@ -171,14 +171,6 @@ describe('a chart that is not trusted or not available', () => {
     }
   });
 
-  it('is not rendered for a Kubernetes version that is too old, and a sentence says so', async () => {
-    const { code, stderr } = await shell(
-      `helm template lumigo oci://${release.chart} --version ${VERSION} --kube-version 1.29.0`,
-    );
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/requires kubeVersion: >=1\.30\.0-0 which is incompatible with Kubernetes v1\.29\.0/);
-  });
-
   it('is not in an index if the present index could not be read', async () => {
     const away = getRelease(registry.host, 'http://127.0.0.1:9');
     await expect(writeIndex(away, charts(), index())).rejects.toThrow(
@@ -188,11 +180,9 @@ describe('a chart that is not trusted or not available', () => {
 });
 
 describe('a published chart [F52]', () => {
-  it.each([
-    ['a registry, by its digest', () => `oci://${release.chart}@${digest}`],
-    ['a registry, verified', () => `oci://${release.chart} --verify --keyring ${getKeyring('release')}`],
-  ])('is installed with helm from %s', async (_case, chart) => {
-    expect(await install(chart())).toMatchObject({ code: 0 });
+  it('is installed with helm from a registry, verified', async () => {
+    const flags = ['--verify', '--keyring', getKeyring('release')];
+    expect(await install(`oci://${release.chart}`, ...flags)).toMatchObject({ code: 0 });
     expect(await installed()).toEqual([`lumigo-operator-${VERSION}`]);
     const deployment = 'deployment/lumigo-lumigo-operator-controller-manager';
     await program('kubectl', ['get', deployment, '--namespace', 'lumigo-system']);
