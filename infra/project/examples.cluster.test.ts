@@ -46,20 +46,15 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-interface Given {
-  readonly input?: string;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-function run(command: string, args: readonly string[], { input, env }: Given = {}): string {
-  const options = { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', ...env }, input } as const;
-  const { status, stdout, stderr } = spawnSync(command, args, { ...options, maxBuffer: 64 * 1024 * 1024 });
+function run(program: string, args: readonly string[], input = ''): string {
+  const command = tools[program] ?? '';
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', input, maxBuffer: 64 * 1024 * 1024 });
   expect([command, status, status === 0 ? '' : stderr]).toEqual([command, 0, '']);
   return stdout;
 }
 
-const kubectl = (args: readonly string[], input = ''): string =>
-  run(tools['kubectl'] ?? '', ['--kubeconfig', cluster.kubeconfig, ...args], { input });
+const kubectl = (args: readonly string[], input?: string): string =>
+  run('kubectl', ['--kubeconfig', cluster.kubeconfig, ...args], input);
 
 /** A server-side dry run in which an unknown field is an error. */
 function dryRun(objects: readonly object[]): void {
@@ -68,47 +63,33 @@ function dryRun(objects: readonly object[]): void {
 }
 
 interface Installed {
-  readonly chart: string;
-  readonly version: string;
+  readonly chart: unknown;
+  readonly version: unknown;
   readonly values: unknown;
 }
 
-interface Release {
-  readonly chart: string;
-  readonly version: string;
-  readonly values: readonly [unknown];
+function inDocuments(text: string, { chart, version, values }: Readonly<Record<keyof Installed, string>>): Installed {
+  const at = (path: string) =>
+    path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], documentsIn(text));
+  return { chart: at(chart), version: at(version), values: at(values) };
 }
 
-interface Application {
-  readonly source: {
-    readonly chart: string;
-    readonly targetRevision: string;
-    readonly helm: { readonly valuesObject: unknown };
-  };
-}
+const argoCd = { chart: '0.spec.source.chart', version: '0.spec.source.targetRevision' };
+const helmfile = { chart: '0.releases.0.chart', version: '0.releases.0.version', values: '0.releases.0.values.0' };
 
 /** The examples that install the chart: where each tool has its name, its version and its values. */
 const installations: Readonly<Record<string, (text: string) => Installed>> = {
-  'argo-cd.yaml': (text) => {
-    const { source } = parse(text).spec as Application;
-    return { chart: source.chart, version: source.targetRevision, values: source.helm.valuesObject };
-  },
-  'flux.yaml': (text) => {
-    const [repository, release] = documentsIn(text);
-    const { url, ref } = repository?.['spec'] as { readonly url: string; readonly ref: { readonly semver: string } };
-    return {
-      chart: url.replace('oci:/', ''),
-      version: ref.semver.replace('x', '0'),
-      values: (release?.['spec'] as Installed).values,
-    };
-  },
-  'helmfile.yaml': (text) => {
-    const { chart, version, values } = (parse(text) as { readonly releases: readonly [Release] }).releases[0];
-    return { chart, version, values: values[0] };
-  },
+  'argo-cd.yaml': (text) => inDocuments(text, { ...argoCd, values: '0.spec.source.helm.valuesObject' }),
+  'flux.yaml': (text) =>
+    inDocuments(text.replace('.x', '.0'), {
+      chart: '0.spec.url',
+      version: '0.spec.ref.semver',
+      values: '1.spec.values',
+    }),
+  'helmfile.yaml': (text) => inDocuments(text, helmfile),
   'terraform/main.tf': (text) => ({
-    chart: /chart += "oci:\/(.*?)"/.exec(text)?.[1] ?? '',
-    version: /version += "(\d+\.\d+\.\d+)"/.exec(text)?.[1] ?? '',
+    chart: /chart += "(.*?)"/.exec(text)?.[1],
+    version: /version += "(\d+\.\d+\.\d+)"/.exec(text)?.[1],
     values: parse(/<<-YAML\n([^]*?)\n +YAML\n/.exec(text)?.[1] ?? '!'),
   }),
 };
@@ -124,21 +105,21 @@ describe('an example', () => {
     for (const file of examples) expect(read(file)).toMatch(/^(#|\/\/) \S.*\.?\n/);
   });
 
-  it.each(applied)('%s is accepted by an API server', (file) => {
-    const objects = documentsIn(read(file)).filter(({ kind }) => !undefinedKinds.includes(kind));
-    expect(objects.length).toBeGreaterThan(0);
-    dryRun(objects);
+  it('has objects that an API server accepts, if it is YAML', () => {
+    const objects = applied.map((file) => documentsIn(read(file)).filter(({ kind }) => !undefinedKinds.includes(kind)));
+    expect(objects.filter((each) => each.length === 0)).toEqual([]);
+    dryRun(objects.flat());
   });
 
   it.each(Object.keys(installations))('%s installs the chart with values that it accepts', (file) => {
     const { chart, version, values } = installations[file]?.(read(file)) ?? {};
-    expect([chart?.split('/').at(-1), version]).toEqual([chartName, operatorVersion()]);
+    expect([String(chart).split('/').at(-1), version]).toEqual([chartName, operatorVersion()]);
     expect(values).toMatchObject({ cluster: { name: 'production' } });
     const given = join(work, `${file.replaceAll('/', '-')}.json`);
     writeFileSync(given, JSON.stringify(values));
     const token = ['--set', `lumigoToken.value=${validToken}`];
     const release = ['template', 'lumigo', join('infra', 'renderings', 'chart'), '-n', 'lumigo-system'];
-    const rendered = run(tools['helm'] ?? '', [...release, '-f', given, ...token]);
+    const rendered = run('helm', [...release, '-f', given, ...token]);
     expect(documentsIn(rendered).map(({ kind }) => kind)).toContain('Deployment');
   });
 
@@ -149,14 +130,13 @@ describe('an example', () => {
 
   it('terraform/main.tf has the syntax of Terraform, formatted', () => {
     const file = resolve(folder, 'terraform', 'main.tf');
-    run(tools['hclfmt'] ?? '', ['-check', '-require-no-change', file]);
+    run('hclfmt', ['-check', '-require-no-change', file]);
   });
 
-  it('cdk8s/main.ts writes objects that an API server accepts', () => {
+  it('cdk8s/main.ts writes objects that an API server accepts', async () => {
     const out = join(work, 'cdk8s');
-    run(process.execPath, ['--import', 'tsx', join(folder, 'cdk8s', 'main.ts')], {
-      env: { CDK8S_OUTDIR: out },
-    });
+    process.env['CDK8S_OUTDIR'] = out;
+    await import('../../examples/cdk8s/main.ts');
     const [operator = [], shop = []] = readdirSync(out)
       .toSorted()
       .map((file) => documentsIn(readFileSync(join(out, file), 'utf8')));

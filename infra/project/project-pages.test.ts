@@ -12,6 +12,8 @@ import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
+const matchesIn = (text: string, pattern: RegExp): string[] =>
+  Array.from(text.matchAll(pattern), ([whole, group]) => group ?? whole);
 const manifests = parseAllDocuments(read('infra/renderings/plain/everything.yaml')).map(
   (document) => document.toJS() as Manifest,
 );
@@ -54,7 +56,7 @@ describe('the pictures of the README', () => {
     text,
   ]);
 
-  it('are two: how it works, and the demo', () => {
+  it('are three: how it works, the commands, and the demo', () => {
     expect(pictures.map(([file]) => file)).toEqual(['docs/how-it-works.svg', 'docs/commands.svg', 'docs/demo.svg']);
   });
 
@@ -102,11 +104,8 @@ describe('docs/contributing/numbers.md', () => {
   const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
   );
-  const numbersIn = (file: string) =>
-    [...read(file).matchAll(/(?<=['"`(, [])[DF]\d{1,2}(?=[:,)\]])/g)].map(([number]) => number);
-
   it('explains each number that a test is named after', () => {
-    const used = new Set(tests.flatMap(numbersIn));
+    const used = new Set(tests.flatMap((file) => matchesIn(read(file), /(?<=['"`(, [])[DF]\d{1,2}(?=[:,)\]])/g)));
     expect(used.size).toBeGreaterThan(60);
     expect([...used].filter((number) => !read('docs/contributing/numbers.md').includes(`| ${number} |`))).toEqual([]);
   });
@@ -136,7 +135,7 @@ describe('the commands of a page', () => {
   const made = { 'dist/chart/': 'chart', 'dist/manifests/': 'synth', 'dist/olm/': 'olm', 'dist/runtime/': 'build' };
 
   it.each(pages)('build in %s what they use', (page) => {
-    const commands = [...read(page).matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block).join('');
+    const commands = matchesIn(read(page), /```sh\n([^]*?)```/g).join('');
     const missing = Object.entries(made).filter(([folder, script]) => {
       const [before = '', ...uses] = commands.split(folder);
       return uses.length > 0 && !before.includes(`npm run ${script}\n`);
@@ -157,8 +156,6 @@ describe('a page', () => {
   // The first two are hooks of the chart. The manager creates the last one.
   const others = ['check', 'uninstall', 'leader'].map((name) => `lumigo-lumigo-operator-${name}`);
   const objects = new Set([...others, ...manifests.map(({ metadata }) => metadata.name)]);
-  const matchesIn = (text: string, pattern: RegExp): string[] =>
-    [...text.matchAll(pattern)].map(([, match = '']) => match);
 
   it.each(current)('%s names objects, conditions and settings that exist', (page) => {
     const text = read(page);
@@ -202,21 +199,14 @@ describe('docs/migrate-from-original.md', () => {
     const rows = read('docs/migrate-from-original.md')
       .split('\n')
       .filter((row) => row.includes('| Missing.'));
-    const missing = rows.flatMap((row) =>
-      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
-    );
+    const missing = rows.flatMap((row) => matchesIn(row.split('|')[1] ?? '', /`([^`]+)`/g));
     expect(missing).toContain('k8s.namespace.uid');
     expect(podAttributes.filter((name) => missing.includes(name))).toEqual([]);
   });
 });
 
 describe('a link in a page', () => {
-  const parseLinks = (page: string): string[] =>
-    [
-      ...read(page)
-        .replace(/```[^]*?```|`[^`\n]*`/g, '')
-        .matchAll(/\]\(([^)\s]+)\)/g),
-    ].map(([, link = '']) => link);
+  const parseLinks = (page: string) => matchesIn(read(page).replace(/```[^]*?```|`[^`\n]*`/g, ''), /\]\(([^)\s]+)\)/g);
 
   it('is found by this test in every page', () => expect(pages.flatMap(parseLinks).length).toBeGreaterThan(200));
 
@@ -239,11 +229,11 @@ function leadsSomewhere(page: string, link: string): boolean {
 }
 
 const parseAnchors = (text: string): string[] => [
-  ...[...text.replace(/```[^]*?```/g, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+  ...matchesIn(text.replace(/```[^]*?```/g, ''), /^#+ (.*)$/gm).map((heading) =>
     heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\-_ ]/gu, '')
       .replaceAll(' ', '-'),
   ),
-  ...[...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, anchor = '']) => anchor),
+  ...matchesIn(text, /<a (?:id|name)="([^"]+)"/g),
 ];

@@ -29,17 +29,9 @@ function runCli(cwd: string, settings: string, ...options: readonly string[]) {
   });
 }
 
-interface Synthesized {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly files: Readonly<Record<string, string>>;
-}
-
-function synth(output: string, settings = '', ...options: readonly string[]): Synthesized {
+function synth(output: string, settings = '', ...options: readonly string[]) {
   const out = join(folder, output);
-  const { status, stdout, stderr } = runCli(root, settings, '--output', out, ...options);
-  return { status, stdout, stderr, files: filesIn(out) };
+  return { ...runCli(root, settings, '--output', out, ...options), files: filesIn(out) };
 }
 
 function filesIn(folder: string): Readonly<Record<string, string>> {
