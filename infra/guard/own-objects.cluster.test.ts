@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { guardAnswer, lumigo } from '../../runtime/contract.ts';
+import { guardAnswer, lumigo, pods } from '../../runtime/contract.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
@@ -25,22 +25,23 @@ const resource = { ...lumigo, namespace: shop, name: 'lumigo' };
 const owner = (of: string) => [{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: of, uid: 'u' }];
 
 const data = { 'tls.crt': '', 'tls.key': '', 'ca.crt': '' };
-const secret = (of: string, type: string, more: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  type,
-  metadata: { name: of, ...more },
-  data: type.includes('tls') ? data : {},
+const object = (apiVersion: string, kind: string, of: string, more: object = {}) => ({
+  apiVersion,
+  kind,
+  metadata: { name: of },
+  ...more,
 });
-const accountToken = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
-const getToken = (expirationSeconds: number) => ({
-  apiVersion: 'authentication.k8s.io/v1',
-  kind: 'TokenRequest',
-  metadata: {},
-  spec: { expirationSeconds },
-});
-const configMap = (of: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: of } });
-const lease = (of: string) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: of } });
+const secret = (of: string, type: string) =>
+  object('v1', 'Secret', of, { type, data: type.includes('tls') ? data : {} });
+const accountToken = {
+  ...secret('other', 'kubernetes.io/service-account-token'),
+  metadata: { name: 'other', annotations: { 'kubernetes.io/service-account.name': 'default' } },
+};
+const getToken = (expirationSeconds: number) =>
+  object('authentication.k8s.io/v1', 'TokenRequest', '', { spec: { expirationSeconds } });
+const configMap = (of: string) => object('v1', 'ConfigMap', of);
+const lease = (of: string) => object('coordination.k8s.io/v1', 'Lease', of);
+const eviction = { ...pods, namespace: 'kube-system', name: 'x', subresource: 'eviction' };
 
 let guarded: GuardedCluster;
 beforeAll(async () => {
@@ -156,26 +157,13 @@ const unmade: readonly Write[] = [
   ['a token of a year', token, getToken(31_536_000)],
   ['another Secret of its namespace', secrets, secret('other', 'kubernetes.io/tls')],
   ['a certificate of another type', secrets, secret('other', 'Opaque')],
-  ['a token of another account', secrets, secret('other', 'kubernetes.io/service-account-token', accountToken)],
-  [
-    ...(['a token of an account elsewhere', { ...secrets, namespace: 'kube-system' }] as const),
-    secret('other', 'kubernetes.io/service-account-token', accountToken),
-  ],
-  [
-    'another account',
-    { ...kinds.serviceAccounts, namespace },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' } },
-  ],
+  ['a token of another account', secrets, accountToken],
+  ['a token of an account elsewhere', { ...secrets, namespace: 'kube-system' }, accountToken],
+  ['another account', { ...kinds.serviceAccounts, namespace }, object('v1', 'ServiceAccount', 'x')],
   ['another ConfigMap', configMaps, configMap('other')],
   ['another lease', leases, lease('other')],
   ['a Lumigo of another name', { ...lumigo, namespace: 'default' }, getLumigo('default', {}, 'other')],
-  [
-    ...([
-      'an eviction in kube-system',
-      { group: '', version: 'v1', plural: 'pods', namespace: 'kube-system', name: 'x', subresource: 'eviction' },
-    ] as const),
-    { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'x', namespace: 'kube-system' } },
-  ],
+  ['an eviction in kube-system', eviction, object('policy/v1', 'Eviction', eviction.name)],
 ];
 
 describe('the guard over what the manager creates', () => {
