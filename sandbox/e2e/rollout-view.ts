@@ -35,7 +35,7 @@ export class RolloutView {
 
   condition = (namespace: string): Promise<Condition | undefined> => this.nodeTest.condition(namespace, 'RolledOut');
 
-  waitForReason = (namespace: string, reason: string | RegExp): Promise<void> =>
+  waitForReason = (namespace: string, reason: string): Promise<void> =>
     eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), WAIT);
 
   waitForCondition = (namespace: string, ...texts: readonly string[]): Promise<void> =>
@@ -48,12 +48,6 @@ export class RolloutView {
     eventually(async () => {
       const listed = (await this.nodeTest.readLumigo(namespace)).status?.instrumentedResources ?? [];
       expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
-    }, WAIT);
-
-  waitForRemovedInjection = (namespace: string, name: string): Promise<void> =>
-    eventually(async () => {
-      if (await this.isInjected(namespace, name))
-        throw new Error(`${name} still has the injection: ${(await this.condition(namespace))?.message}`);
     }, WAIT);
 
   waitForReverted = (namespace: string, name: string, cause: RegExp, kind?: WorkloadKind): Promise<Revert> =>

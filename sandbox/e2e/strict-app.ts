@@ -14,7 +14,7 @@ const behaviors = {
   crash: "if (injected) { console.error('these are my last words'); process.exit(3); }",
   slow: 'ready = () => !injected;',
 } as const;
-export type Behavior = keyof typeof behaviors;
+type Behavior = keyof typeof behaviors;
 
 /**
  * `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared
@@ -99,8 +99,7 @@ export async function prepareStrictApps(
   await nodeTest.apply(restrictedNamespace(namespace));
   for (const [name, how] of Object.entries(apps))
     await nodeTest.apply(strictDeployment(namespace, name, how, more), service(namespace, name));
-  const replicas = (more as { replicas?: number }).replicas ?? 2;
   for (const name of Object.keys(apps))
-    await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas, timeoutMs: 120_000 });
+    await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 120_000 });
   return Promise.all(Object.keys(apps).map((name) => nodeTest.getAddress(namespace, name)));
 }
