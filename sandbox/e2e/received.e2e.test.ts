@@ -4,7 +4,7 @@ import { pods, suffixes } from '../../runtime/contract.ts';
 import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { deployment, pod, pythonImage, restrictedNamespace, service } from '../node/apps.ts';
+import { deployment, pod, pythonImage, service } from '../node/apps.ts';
 import { ask } from '../node/ask.ts';
 import { pauseImage } from '../node/configs.ts';
 import { waitForOperator } from '../node/operator.ts';
@@ -135,32 +135,13 @@ describe('the operator', () => {
   });
 });
 
-const rolledOut = (inNamespace: string) => nodeTest.condition(inNamespace, 'RolledOut');
-
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];
 
 describe('in Pod mode', () => {
-  it('running pods are counted until their user restarts them, as the status says', async () => {
-    await nodeTest.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
-    await nodeTest.waitForRunning('running', 'front', { instrumented: false, replicas: 2 });
-    await nodeTest.activate('running', podMode, getToken(4));
-    const command = await eventually(async () => {
-      const { reason, message = '' } = (await rolledOut('running')) ?? {};
-      expect(reason).toBe('PodsWithoutInjection');
-      expect(message).toContain('2 pods run without the injection');
-      return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
-    });
-    await waitForInjectedPods(nodeTest, 'running', true, pod('running', 'probe'));
-    kubectl(...command.split(' '));
-    await nodeTest.waitForRunning('running', 'front', { replicas: 2 });
-    await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
-      timeoutMs: 90_000,
-    });
-  });
-
   it('a pod that is created while no operator runs is traced once it has an endpoint', async () => {
     const { namespace } = await nodeTest.traced('alone', podMode);
+    await waitForInjectedPods(nodeTest, namespace, true, pod(namespace, 'probe'));
     const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
     kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
     const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
