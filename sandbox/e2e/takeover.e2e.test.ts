@@ -13,7 +13,6 @@ import { isReady, getPods, waitForOperator, type PodView } from '../node/operato
 import { writeOriginalChart } from '../original/chart.ts';
 import { instrumentedByOriginal } from '../original/injected.ts';
 import { originalRelease } from '../original/recorded.ts';
-import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
@@ -197,28 +196,6 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
       const [span] = await nodeTest.countSpans(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
       expect(span?.authorization).toBe(`LumigoToken ${token}`);
     }
-  });
-
-  it('collects log files and metrics of the node, as its values say', async () => {
-    const daemonSet = 'daemonset/lumigo-lumigo-operator-node-collector';
-    kubectl('rollout', 'status', daemonSet, '-n', 'lumigo-system', '--timeout=60s');
-    const spec = { logging: { enabled: true }, tracing: { injection: { enabled: false } } };
-    const talking = await nodeTest.traced('talking', spec);
-    await nodeTest.apply(deployment(talking.namespace, 'talker'));
-    await nodeTest.waitForRunning(talking.namespace, 'talker', { instrumented: false });
-    const print = "require('fs').appendFileSync('/proc/1/fd/1', 'a line\\n')";
-    const getSenders = (received: readonly Received[]) => new Set(received.map(({ authorization }) => authorization));
-    await eventually(
-      async () => {
-        kubectl('exec', '-n', talking.namespace, 'deploy/talker', '--', '/nodejs/bin/node', '-e', print);
-        const received = await nodeTest.system.sink.received();
-        const metrics = received.filter(({ item }) => 'name' in item && item.name === 'node_cpu_seconds_total');
-        const lines = received.filter(({ scope }) => scope === 'lumigo-operator.log_file_collector');
-        expect(getSenders(metrics)).toEqual(new Set([`LumigoToken ${token}`]));
-        expect(getSenders(lines)).toEqual(new Set([`LumigoToken ${talking.token}`]));
-      },
-      { timeoutMs: 120_000, intervalMs: 1_000 },
-    );
   });
 
   it('is rolled back and upgraded again, and no pod restarts', async () => {
