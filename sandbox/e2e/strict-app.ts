@@ -39,7 +39,7 @@ const strictApp = (how: Behavior): string => `
     setInterval(() => Date.now() - asked > 5000 && process.exit(0), 100);
   });`;
 
-export function strictDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
+export function strictDeployment(namespace: string, name: string, how: Behavior) {
   const template = podTemplate(name, { image: nodeImage, pod: { terminationGracePeriodSeconds: 60 } });
   const containers = template.spec.containers.map((container) => ({
     ...container,
@@ -48,7 +48,7 @@ export function strictDeployment(namespace: string, name: string, how: Behavior,
   }));
   const made = deployment(namespace, name, { replicas: 2 });
   const spec = made['spec'] as object;
-  return { ...made, spec: { ...spec, ...more, template: { ...template, spec: { ...template.spec, containers } } } };
+  return { ...made, spec: { ...spec, template: { ...template, spec: { ...template.spec, containers } } } };
 }
 
 /** Sends requests, about ten a second by default. Resolves with the failures, and the pods that were ever injected. */
@@ -94,11 +94,10 @@ export async function prepareStrictApps(
   nodeTest: NodeTest,
   namespace: string,
   apps: Readonly<Record<string, Behavior>>,
-  more: object = {},
 ): Promise<string[]> {
   await nodeTest.apply(restrictedNamespace(namespace));
   for (const [name, how] of Object.entries(apps))
-    await nodeTest.apply(strictDeployment(namespace, name, how, more), service(namespace, name));
+    await nodeTest.apply(strictDeployment(namespace, name, how), service(namespace, name));
   for (const name of Object.keys(apps))
     await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 120_000 });
   return Promise.all(Object.keys(apps).map((name) => nodeTest.getAddress(namespace, name)));
