@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
@@ -9,12 +7,12 @@ import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { toolOn } from '../../sandbox/e2e/tools.ts';
-import { apply, applyDefinition, getCollection, toRef } from '../../sandbox/manager/apply.ts';
-import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { bundleFiles } from '../olm/bundle.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -44,16 +42,12 @@ const everySetting = {
   metrics: { dashboard: { enabled: true } },
   networkPolicy: { enabled: true, webhook: { from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] }, metrics: { from: [] } },
   debug: { enabled: true },
+  monitoredNamespaces: [{ namespace: 'default' }],
+  clusterCollection: { logs: { enabled: true }, metrics: { enabled: true } },
+  certificates: { issuer: 'delivery' },
+  lumigoToken: { value: validToken },
+  updater: { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
 };
-
-async function getVersions(objects: readonly Manifest[]): Promise<Record<string, string>> {
-  const versions: Record<string, string> = {};
-  for (const object of objects) {
-    const live = await client.get({ ...getCollection(object), name: object.metadata.name });
-    versions[`${object.kind}/${object.metadata.name}`] = live.metadata.resourceVersion;
-  }
-  return versions;
-}
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
@@ -68,61 +62,34 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-describe('the manifests', () => {
-  it('change nothing when they are applied again', async () => {
-    const before = await getVersions(manifests);
-    for (const manifest of manifests) await apply(client, manifest);
-    expect(await getVersions(manifests)).toEqual(before);
-  });
+/** Applies objects that exist, with strict validation. */
+async function expectUnchanged(objects: readonly Manifest[]): Promise<void> {
+  for (const object of objects) {
+    const { name, resourceVersion } = (await client.get(toRef(object))).metadata;
+    expect(await apply(client, object)).toMatchObject({ kind: object.kind, metadata: { name, resourceVersion } });
+  }
+}
 
-  it('are valid with every kind of setting', async () => {
-    const others = synthesize(parseSettings(everySetting));
+describe('the manifests', () => {
+  it('change nothing when they are applied again', () => expectUnchanged(manifests));
+
+  const delivered = { certificate: 'YQ==', key: 'Yg==', authority: 'Yw==' };
+  it('are valid with every kind of setting, also those of a Helm release', async () => {
+    const others = synthesize(parseSettings(everySetting), 'Helm', delivered);
     for (const manifest of others) await apply(client, manifest);
-    const before = await getVersions(others);
-    for (const manifest of others) await apply(client, manifest);
-    expect(await getVersions(others)).toEqual(before);
+    await expectUnchanged(others);
   });
 
   it('keep what the operator writes into them later', async () => {
     const configuration = manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
-    const ref = { ...getCollection(configuration), name: configuration.metadata.name };
-    const caBundle = Buffer.from(cluster.ca).toString('base64');
+    const clientConfig = { caBundle: Buffer.from(cluster.ca).toString('base64') };
     const webhooks = (configuration['webhooks'] as readonly { name: string }[]).map(({ name }) => ({
       name,
-      clientConfig: { caBundle },
+      clientConfig,
     }));
-    const { apiVersion, kind, metadata } = configuration;
-    const body = { apiVersion, kind, metadata: { name: metadata.name }, webhooks };
-    await client.patch(ref, { kind: 'apply', body }, { fieldManager: 'lumigo-operator' });
-    await apply(client, configuration);
-    expect(JSON.stringify(await client.get(ref))).toContain(caBundle);
-  });
-});
-
-/** `helm/chart.cluster.test.ts` compares it with the constructs. */
-const chart = join('infra', 'renderings', 'chart');
-const folder = createTemporaryFolder();
-
-describe('the chart', () => {
-  it('is accepted as strictly, whatever is enabled, and changes nothing a second time', async () => {
-    const { helm = '' } = await ensureBinaries(['helm']);
-    const values = {
-      updater: { repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
-      networkPolicy: { enabled: true },
-      lumigoToken: { value: `t_${'0'.repeat(21)}` },
-      monitoredNamespaces: [{ namespace: 'default' }],
-    };
-    writeFileSync(join(folder, 'own.json'), JSON.stringify(values));
-    const flags = ['--namespace', namespace, '--values', join(folder, 'own.json')];
-    const { stdout } = spawnSync(helm, ['template', 'other', chart, ...flags], { encoding: 'utf8' });
-    const objects = parseAllDocuments(stdout)
-      .map((document) => document.toJS() as Manifest | null)
-      .filter((each) => each !== null);
-    expect(objects.length).toBeGreaterThan(24);
-    for (const object of objects) await apply(client, object);
-    const before = await getVersions(objects);
-    for (const object of objects) await apply(client, object);
-    expect(await getVersions(objects)).toEqual(before);
+    const { name } = configuration.metadata;
+    await apply(client, { ...configuration, metadata: { name }, webhooks } as Manifest, 'lumigo-operator');
+    expect(JSON.stringify(await apply(client, configuration))).toContain(clientConfig.caBundle);
   });
 });
 
@@ -149,33 +116,26 @@ describe('the pods of the Deployment', () => {
 describe('a Lumigo', () => {
   const secretRef = { name: 'lumigo-credentials', key: 'token' };
   const lumigoes = { ...lumigo, namespace };
-  const manifest = (spec: object, name = 'written-for-the-original'): Manifest => ({
-    apiVersion: lumigo.apiVersion,
-    kind: lumigo.kind,
-    metadata: { name, namespace },
-    spec,
-  });
-  const stored = async (spec: object) =>
-    (
-      await client.create(lumigoes, manifest({ lumigoToken: { secretRef }, ...spec }), {
-        dryRun: true,
-        fieldValidation: 'Strict',
-      })
-    ).object['spec'];
+  const stored = async (spec: object) => {
+    const options = { dryRun: true, fieldValidation: 'Strict' } as const;
+    return (await client.create(lumigoes, getLumigo(namespace, spec), options)).object['spec'];
+  };
 
-  const fields = [
-    ['tracing.enabled', true],
-    ['tracing.injection.enabled', true],
-    ['tracing.injection.injectLumigoIntoExistingResourcesOnCreation', true],
-    ['tracing.injection.removeLumigoFromResourcesOnDeletion', true],
-    ['logging.enabled', false],
-    ['infrastructure.enabled', true],
-    ['infrastructure.kubeEvents.enabled', true],
-  ] as const;
+  const defaults = {
+    'tracing.enabled': true,
+    'tracing.injection.enabled': true,
+    'tracing.injection.injectLumigoIntoExistingResourcesOnCreation': true,
+    'tracing.injection.removeLumigoFromResourcesOnDeletion': true,
+    'logging.enabled': false,
+    'infrastructure.enabled': true,
+    'infrastructure.kubeEvents.enabled': true,
+  };
+  /** The original's definition does not have this field. */
+  const added = { 'tracing.injection.mode': 'Workload' };
 
-  function getSpec(values: readonly (readonly [string, unknown])[]): object {
+  function getSpec(values: Readonly<Record<string, unknown>>): object {
     const spec: Record<string, unknown> = {};
-    for (const [path, value] of values) {
+    for (const [path, value] of Object.entries(values)) {
       const keys = path.split('.');
       const last = keys.pop() ?? '';
       let at = spec;
@@ -185,101 +145,91 @@ describe('a Lumigo', () => {
     return spec;
   }
 
-  /** The original's definition does not have these fields. */
-  const added = [['tracing.injection.mode', 'Workload']] as const;
-
   it('accepts each field alone and all others without it, and gets the defaults of those left out', async () => {
-    const paths = fields.map(([path]) => path);
-    const subsets = [[], paths, ...paths.flatMap((path) => [[path], paths.filter((each) => each !== path)])];
-    for (const given of subsets) {
-      const own = fields.map(([path, value]) => [path, given.includes(path) ? !value : value] as const);
-      const expected = getSpec([...own, ...added]);
-      expect(await stored(getSpec(own.filter(([path]) => given.includes(path))))).toEqual({
-        lumigoToken: { secretRef },
-        ...expected,
-      });
+    const fields = Object.entries(defaults);
+    const others = fields.flatMap((field) => [[field], fields.filter((each) => each !== field)]);
+    for (const subset of [[], fields, ...others]) {
+      const given = Object.fromEntries(subset.map(([path, value]) => [path, !value]));
+      const expected = getSpec({ ...defaults, ...added, ...given });
+      expect(await stored(getSpec(given))).toEqual({ lumigoToken: { secretRef }, ...expected });
     }
   });
 
   it.each([
-    { tracing: {} },
-    { tracing: { injection: {} } },
-    { logging: {} },
-    { infrastructure: {} },
-    { infrastructure: { kubeEvents: {} } },
-  ])('with the empty section %j gets its defaults', async (spec) => {
-    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...getSpec([...fields, ...added]) });
-  });
-
-  it.each([
-    ['an empty name', { name: '', key: 'token' }, 'must be the name of the Secret that contains the Lumigo token'],
-    ['a blank name', { name: ' ', key: 'token' }, 'must be the name of the Secret that contains the Lumigo token'],
-    ['an empty key', { name: 'a', key: '' }, 'must be the key of the Lumigo token in the Secret'],
-    ['no name', { key: 'token' }, 'spec.lumigoToken.secretRef.name: Required value'],
-    ['no key', { name: 'a' }, 'spec.lumigoToken.secretRef.key: Required value'],
-  ])('with %s is refused with a helpful message', async (_case, reference, words) => {
-    await expect(stored({ lumigoToken: { secretRef: reference } })).rejects.toThrow(words);
+    { tracing: {}, logging: {}, infrastructure: {} },
+    { tracing: { injection: {} }, infrastructure: { kubeEvents: {} } },
+  ])('with the empty sections %j gets their defaults', async (spec) => {
+    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...getSpec({ ...defaults, ...added }) });
   });
 
   const setting = { name: 'OTEL_SERVICE_NAME', value: 'shop' };
   const key = { name: 'settings', key: 'key' };
+  const toTracers = (...env: readonly object[]) => ({ tracing: { env } });
   const many = (length: number, value: string) =>
-    Array.from({ length }, (_, index) => ({ name: `OTEL_${index}`, value }));
-
-  it('accepts settings for tracers, as values and as references', async () => {
-    const valueFrom = [{ secretKeyRef: key }, { configMapKeyRef: key }];
-    const references = valueFrom.map((each, index) => ({ name: `LUMIGO_SETTING_${index}`, valueFrom: each }));
-    const spec = await stored({ tracing: { env: [setting, ...references] } });
-    expect(spec).toMatchObject({ tracing: { env: [setting, ...references] } });
+    toTracers(...Array.from({ length }, (_, index) => ({ name: `OTEL_${index}`, value })));
+  const tier = { key: 'tier', operator: 'In', values: ['web'] };
+  const selecting = (expression: object) => ({
+    tracing: { injection: { selector: { matchLabels: { app: 'cart' }, matchExpressions: [expression] } } },
   });
 
-  it.each<[string, readonly object[], string]>([
-    ['of another name', [{ ...setting, name: 'PATH' }], "should match '^(LUMIGO|OTEL)_"],
-    ['that the injection sets', [{ ...setting, name: 'LUMIGO_ENDPOINT' }], 'that the injection sets itself'],
-    ['with a value and a reference', [{ ...setting, valueFrom: { secretKeyRef: key } }], 'value or valueFrom'],
-    ['without a value', [{ name: 'OTEL_A' }], 'value or valueFrom'],
-    ['with an empty value', [{ name: 'OTEL_A', value: '' }], 'env[0].value'],
-    ['with a line break', [{ name: 'OTEL_A', value: 'a\nb' }], 'env[0].value'],
-    ['from nothing', [{ name: 'OTEL_A', valueFrom: {} }], 'secretKeyRef or configMapKeyRef'],
-    ['from a field', [{ name: 'OTEL_A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }], 'fieldRef'],
-    ['from an invalid name', [{ name: 'OTEL_A', valueFrom: { secretKeyRef: { name: 'A b', key: 'k' } } }], 'name'],
-    ['from an invalid key', [{ name: 'OTEL_A', valueFrom: { secretKeyRef: { name: 'a', key: '..' } } }], 'key'],
-    ['that is there twice', [setting, setting], 'Duplicate value'],
-    ['too many times', many(33, 'x'), 'Too many'],
-    ['that is too long together', many(2, 'x'.repeat(3_000)), 'in total'],
-  ])('refuses a setting for tracers %s', async (_case, env, words) => {
-    await expect(stored({ tracing: { env } })).rejects.toThrow(words);
+  it.each([
+    [
+      'settings for tracers, as values and as references',
+      toTracers(
+        setting,
+        { name: 'LUMIGO_SETTING_0', valueFrom: { secretKeyRef: key } },
+        { name: 'LUMIGO_SETTING_1', valueFrom: { configMapKeyRef: key } },
+      ),
+    ],
+    ['a selector', selecting(tier)],
+  ])('accepts %s', async (_what, spec) => {
+    expect(await stored(spec)).toMatchObject(spec);
   });
 
-  it('accepts a selector, and refuses one that cannot be meant', async () => {
-    const withExpression = (expression: object) =>
-      stored({
-        tracing: { injection: { selector: { matchLabels: { app: 'cart' }, matchExpressions: [expression] } } },
-      });
-    const valid = { key: 'tier', operator: 'In', values: ['web'] };
-    expect(await withExpression(valid)).toMatchObject({
-      tracing: { injection: { selector: { matchExpressions: [valid] } } },
-    });
-    await expect(withExpression({ key: 'tier', operator: 'In' })).rejects.toThrow('must have values for In and NotIn');
-    await expect(withExpression({ ...valid, operator: 'Exists' })).rejects.toThrow('none for Exists');
-    await expect(withExpression({ ...valid, operator: 'Like' })).rejects.toThrow('Unsupported value');
-  });
+  const fromSecret = (secret: object) => toTracers({ name: 'OTEL_A', valueFrom: { secretKeyRef: secret } });
+  const fromField = { fieldRef: { fieldPath: 'metadata.name' } };
+  const withToken = (reference: object) => ({ lumigoToken: { secretRef: reference } });
+  const noName = 'must be the name of the Secret that contains the Lumigo token';
 
-  it('without a token is refused', async () => {
-    await expect(client.create(lumigoes, manifest({}), { dryRun: true })).rejects.toThrow(
-      'spec.lumigoToken: Required value',
-    );
-  });
-
-  it('with a misspelt field is refused by strict validation', async () => {
-    await expect(stored({ tracing: { injection: { enable: true } } })).rejects.toThrow(
-      /unknown field "spec\.tracing\.injection\.enable"/,
-    );
+  it.each<[string, object, string]>([
+    ['without a token', { lumigoToken: undefined }, 'spec.lumigoToken: Required value'],
+    ['with an empty name', withToken({ name: '', key: 'token' }), noName],
+    ['with a blank name', withToken({ name: ' ', key: 'token' }), noName],
+    ['with an empty key', withToken({ name: 'a', key: '' }), 'must be the key of the Lumigo token in the Secret'],
+    ['with no name', withToken({ key: 'token' }), 'spec.lumigoToken.secretRef.name: Required value'],
+    ['with no key', withToken({ name: 'a' }), 'spec.lumigoToken.secretRef.key: Required value'],
+    ['with a misspelt field', { logging: { enable: true } }, 'unknown field "spec.logging.enable"'],
+    ['with a selector without values', selecting({ key: 'tier', operator: 'In' }), 'must have values for In and NotIn'],
+    ['with a selector with needless values', selecting({ ...tier, operator: 'Exists' }), 'none for Exists'],
+    ['with a selector of another operator', selecting({ ...tier, operator: 'Like' }), 'Unsupported value'],
+    ['with a setting of another name', toTracers({ ...setting, name: 'PATH' }), "should match '^(LUMIGO|OTEL)_"],
+    [
+      'with a setting of the injection',
+      toTracers({ ...setting, name: 'LUMIGO_ENDPOINT' }),
+      'the injection sets itself',
+    ],
+    [
+      'with a setting that has two sources',
+      toTracers({ ...setting, valueFrom: { secretKeyRef: key } }),
+      'value or valueFrom',
+    ],
+    ['with a setting without a value', toTracers({ name: 'OTEL_A' }), 'value or valueFrom'],
+    ['with a setting with an empty value', toTracers({ ...setting, value: '' }), 'env[0].value'],
+    ['with a setting with a line break', toTracers({ ...setting, value: 'a\nb' }), 'env[0].value'],
+    ['with a setting from nothing', toTracers({ name: 'OTEL_A', valueFrom: {} }), 'secretKeyRef or configMapKeyRef'],
+    ['with a setting from a field', toTracers({ name: 'OTEL_A', valueFrom: fromField }), 'fieldRef'],
+    ['with a setting from an invalid name', fromSecret({ name: 'A b', key: 'k' }), 'secretKeyRef.name'],
+    ['with a setting from an invalid key', fromSecret({ name: 'a', key: '..' }), 'secretKeyRef.key'],
+    ['with the same setting twice', toTracers(setting, setting), 'Duplicate value'],
+    ['with too many settings', many(33, 'x'), 'Too many'],
+    ['with settings that are too long together', many(2, 'x'.repeat(3_000)), 'in total'],
+  ])('%s is refused with a helpful message', async (_case, spec, words) => {
+    await expect(stored(spec)).rejects.toThrow(words);
   });
 
   it('can still be changed if the original wrote its status', async () => {
     const name = 'from-the-original';
-    await client.create(lumigoes, manifest({ lumigoToken: { secretRef } }, name));
+    await client.create(lumigoes, getLumigo(namespace, {}, name));
     const conditions = [{ type: 'Active', status: 'True', message: 'x', lastTransitionTime: '2023-05-02T10:00:00Z' }];
     const body = { status: { conditions, instrumentedResources: [] } };
     await client.patch({ ...lumigoes, name, subresource: 'status' }, { kind: 'merge', body });
@@ -292,7 +242,7 @@ describe('a Lumigo', () => {
   });
 
   it('has one condition of a type', async () => {
-    await client.create(lumigoes, manifest({ lumigoToken: { secretRef } }, 'lumigo'));
+    await client.create(lumigoes, getLumigo(namespace));
     const condition = { type: 'Active', status: 'True' };
     const body = { status: { conditions: [condition, condition] } };
     const patch = client.patch({ ...lumigoes, name: 'lumigo', subresource: 'status' }, { kind: 'merge', body });
@@ -314,21 +264,9 @@ describe('a Lumigo', () => {
       path: `/apis/${lumigo.apiVersion}/namespaces/${namespace}/lumigoes`,
       accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
     });
-    const { columnDefinitions, rows } = table as {
-      columnDefinitions: readonly { name: string }[];
-      rows: readonly { cells: readonly unknown[] }[];
-    };
-    expect(columnDefinitions.map(({ name }) => name)).toEqual([
-      'Name',
-      'Active',
-      'Ready',
-      'Instrumented',
-      'Rollout',
-      'Token',
-      'Reason',
-      'Mode',
-      'Age',
-    ]);
+    const { columnDefinitions, rows } = table as Table;
+    const columns = 'Name Active Ready Instrumented Rollout Token Reason Mode Age';
+    expect(columnDefinitions.map(({ name }) => name).join(' ')).toBe(columns);
     const shown = ['lumigo', 'True', 'False', 7, 'Complete', 'TokenRefused', 'TokenRefused'];
     expect(rows.map(({ cells }) => cells.slice(0, shown.length))).toEqual([shown]);
   });
@@ -341,42 +279,43 @@ describe('a Lumigo', () => {
   });
 });
 
-const certManager = { certificates: { issuer: 'cert-manager' } };
-const prometheus = {
-  metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },
+const ofOthers = {
+  certificates: { issuer: 'cert-manager' },
+  metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } },
 };
-/** The kinds of each maker are in the order in which Helm names them. */
-const makers = [
-  ['cert-manager', 'cert-manager.io', certManager, { Certificate: 2, Issuer: 2 }],
-  ['prometheus', 'monitoring.coreos.com', prometheus, { PrometheusRule: 1, ServiceMonitor: 1 }],
-] as const;
-const plurals = { 'cert-manager': ['certificates', 'issuers'], prometheus: ['servicemonitors', 'prometheusrules'] };
+const certManager = ['Certificate', 'Certificate', 'Issuer', 'Issuer'];
+const prometheus = ['PrometheusRule', 'ServiceMonitor'];
 
-describe.each(makers)('with %s', (maker, group, settings, counts) => {
-  const all = synthesize(parseSettings({ createNamespace: false, namespace: 'default', ...settings }));
-  const own = all.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
+describe('with objects of cert-manager and of the Prometheus operator', () => {
+  /** `helm/chart.cluster.test.ts` compares it with the constructs. */
+  const chart = join('infra', 'renderings', 'chart');
 
   it('Helm names the missing definitions, and installs nothing without them', async () => {
-    const flags = Object.entries(settings).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
-    const args = ['install', 'lumigo', chart, '--namespace', maker, '--create-namespace', ...flags];
+    const flags = Object.entries(ofOthers).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
     const helm = await toolOn(cluster, 'helm');
-    const each = Object.keys(counts).map((kind) => `no matches for kind "${kind}" in version "${group}/v1"[^]*`);
-    expect(() => helm(...args)).toThrow(new RegExp(each.join('')));
-    const account = { ...kinds.serviceAccounts, namespace: maker };
-    for await (const { items } of client.pages(account)) expect(items).toEqual([]);
+    const missing = [
+      ...certManager.map((kind) => `no matches for kind "${kind}" in version "cert-manager.io/v1"`),
+      ...prometheus.map((kind) => `no matches for kind "${kind}" in version "monitoring.coreos.com/v1"`),
+    ];
+    expect(() => helm('install', 'lumigo', chart, '--namespace', 'helm', '--create-namespace', ...flags)).toThrow(
+      new RegExp(missing.join('[^]*')),
+    );
+    for await (const { items } of client.pages({ ...kinds.serviceAccounts, namespace: 'helm' }))
+      expect(items).toEqual([]);
     expect(helm('list', '--all-namespaces', '--output', 'json').trim()).toBe('[]');
   });
 
   it('every object is valid, and does not change when it is applied again', async () => {
-    for (const definition of getDefinitions(maker, plurals[maker])) await applyDefinition(client, definition);
-    expect(
-      Object.fromEntries(Object.keys(counts).map((each) => [each, own.filter(({ kind }) => kind === each).length])),
-    ).toEqual(counts);
-    for (const manifest of own) {
-      const { metadata } = await apply(client, manifest);
-      expect((await apply(client, manifest)).metadata.resourceVersion).toBe(metadata.resourceVersion);
-      expect((await client.get(toRef(manifest))).metadata.name).toBe(manifest.metadata.name);
-    }
+    const definitions = [
+      ...getDefinitions('cert-manager', ['certificates', 'issuers']),
+      ...getDefinitions('prometheus', ['servicemonitors', 'prometheusrules']),
+    ];
+    for (const definition of definitions) await applyDefinition(client, definition);
+    const all = synthesize(parseSettings({ createNamespace: false, namespace: 'default', ...ofOthers }));
+    const own = all.filter(({ apiVersion }) => /^(cert-manager\.io|monitoring\.coreos\.com)\//.test(apiVersion));
+    expect(own.map(({ kind }) => kind).toSorted()).toEqual([...certManager, ...prometheus]);
+    for (const object of own) await apply(client, object);
+    await expectUnchanged(own);
   });
 });
 
@@ -412,6 +351,11 @@ describe("the objects of OLM's bundle", () => {
     await expect(applyIn(misspelled)).rejects.toThrow(/replica/);
   });
 });
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+}
 
 interface OfCsv {
   readonly name: string;
