@@ -3,7 +3,6 @@ import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
 import { labels, suffixes } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
-import { imageFlags } from '../../sandbox/manager/image-flags.ts';
 import { toConfig } from '../../sandbox/manager/configuration.ts';
 import { synthesize, withEverything } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -25,7 +24,7 @@ interface Pod {
   readonly spec: Tree & {
     readonly containers: readonly [Tree & Pick<Container, 'env'>, Tree];
     readonly securityContext: Tree;
-    readonly priorityClassName: string;
+    readonly volumes: readonly { readonly name: string }[];
   };
 }
 
@@ -43,94 +42,136 @@ function findIn(node: unknown, ...wanted: readonly string[]): unknown[] {
 const podsIn = (node: unknown) => findIn(node, 'template') as Pod[];
 const containersIn = (node: unknown) => findIn(node, 'containers', 'initContainers').flat() as Tree[];
 
+const manager = {
+  image: getPod(defaults).spec.containers[0].image,
+  priorityClassName: 'lumigo-lumigo-operator-priority',
+};
+const pinned = expect.stringMatching(
+  /^docker\.io\/otel\/opentelemetry-collector-contrib:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/,
+);
+const never = { labels: { [labels.autoTrace]: 'false' } };
+const inPod = (spec: object) => ({ spec: { template: { spec } } });
+const inProxy = (container: object) => inPod({ containers: [{}, container] });
+const harmless = {
+  failurePolicy: 'Ignore',
+  sideEffects: 'None',
+  timeoutSeconds: 5,
+  admissionReviewVersions: ['v1'],
+  matchPolicy: 'Equivalent',
+};
+
+const promises: Readonly<Record<string, Readonly<Record<string, object>>>> = {
+  Deployment: {
+    'is never instrumented': { metadata: never, spec: { template: { metadata: never } } },
+    'is replaced without a gap': {
+      spec: { replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } },
+    },
+    'has no variables of Services, which look like settings of the operator': inPod({
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+    }),
+    'lets the manager signal the telemetry proxy: one user, and shared processes': inPod({
+      shareProcessNamespace: true,
+      securityContext: { runAsUser: 65_532, runAsGroup: 65_532, fsGroup: 65_532, runAsNonRoot: true },
+    }),
+    'starts the telemetry proxy with a configuration that an init container wrote': inPod({
+      initContainers: [{ args: ['prepare-telemetry-proxy'], image: manager.image }],
+      volumes: expect.arrayContaining([
+        { name: 'telemetry-proxy-configuration', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
+      ]),
+    }),
+    'limits the telemetry proxy, with a garbage collector that keeps to the limit [D38]': inProxy({
+      resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } },
+      env: [
+        {
+          name: 'MEMORY_LIMIT_MIB',
+          valueFrom: {
+            resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
+          },
+        },
+        { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
+      ],
+      securityContext: { readOnlyRootFilesystem: true },
+    }),
+    'drains the telemetry proxy by nothing that another pod could call [F25]': inProxy({
+      lifecycle: { preStop: { sleep: { seconds: 4 } } },
+    }),
+  },
+  PodDisruptionBudget: {
+    'never blocks the drain of a node while pods are not ready': {
+      spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    },
+  },
+  PriorityClass: {
+    'waits for room on a node and evicts no pod of a user for it': {
+      metadata: { name: manager.priorityClassName },
+      preemptionPolicy: 'Never',
+    },
+  },
+  MutatingWebhookConfiguration: { 'never blocks a write': { webhooks: [harmless, harmless] } },
+};
+
+describe.each(Object.entries(promises))('by default the %s', (kind, rows) => {
+  it.each(Object.entries(rows))('%s', (_promise, expected) => {
+    expect(find(defaults, kind)).toMatchObject(expected);
+  });
+});
+
 describe('the pods of the operator', () => {
-  it('are never instrumented', () => {
-    expect((find(defaults, 'Deployment').metadata as Pod['metadata']).labels[labels.autoTrace]).toBe('false');
-    expect(getPod(defaults).metadata.labels[labels.autoTrace]).toBe('false');
-  });
+  const resources = { limits: { memory: 1073741824, 'example.com/gpu': '1' } };
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
 
-  it('do without the variables of Services, which look like settings of the operator', () => {
-    expect(getPod(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: false });
-  });
-
-  it('are replaced without a gap', () => {
-    expect(find(defaults, 'Deployment').spec).toMatchObject({
-      replicas: 2,
-      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-    });
-  });
-
-  it('never block the drain of a node while they are not ready', () => {
-    const budget = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' };
-    expect(find(defaults, 'PodDisruptionBudget').spec).toMatchObject(budget);
+  it.each<[what: string, given: object, expected: object]>([
+    ['priority', { priorityClassName: 'high' }, { priorityClassName: 'high' }],
+    [
+      'resources, in any spelling',
+      { controllerManager: { manager: { resources }, telemetryProxy: { resources } } },
+      { containers: [{ resources }, { resources }] },
+    ],
+    [
+      'image',
+      { controllerManager: { manager: { image } } },
+      { containers: [{ image: `registry.example.com:5000/lumigo:next@${digest}` }, { image: pinned }] },
+    ],
+  ])('have the %s of the settings', (_what, given, expected) => {
+    expect(getPod(withSettings(given)).spec).toMatchObject(expected);
   });
 
   it('run on Linux nodes of both architectures', () => {
     expect(JSON.stringify(getPod(defaults).spec.affinity)).toContain('["amd64","arm64"]');
   });
 
-  it('have the PriorityClass of the settings, or their own', () => {
-    expect(getPod(defaults).spec.priorityClassName).toBe('lumigo-lumigo-operator-priority');
-    const chosen = withSettings({ priorityClassName: 'high' });
-    expect(getPod(chosen).spec.priorityClassName).toBe('high');
-    expect(chosen.map(({ kind }) => kind)).not.toContain('PriorityClass');
+  it('need no PriorityClass if the settings name one', () => {
+    expect(withSettings({ priorityClassName: 'high' }).map(({ kind }) => kind)).not.toContain('PriorityClass');
   });
 
-  it('wait for room on a node and evict no pod of a user for it', () => {
-    expect(find(defaults, 'PriorityClass')['preemptionPolicy']).toBe('Never');
-  });
-
-  it('run images by tag, or by digest if there is one', () => {
-    const digest = `sha256:${'0'.repeat(64)}`;
-    const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
-    const [manager, proxy] = getPod(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
-    expect(manager.image).toBe(`registry.example.com:5000/lumigo:next@${digest}`);
-    expect(proxy.image).toMatch(
-      /^docker\.io\/otel\/opentelemetry-collector-contrib:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/,
-    );
+  it('have no pinned user on OpenShift', () => {
+    expect(getPod(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
   });
 
   it('have what the settings add, unchanged', () => {
-    const given = {
-      imagePullSecrets: [{ name: 'registry' }],
-      affinity: { podAntiAffinity: { aFieldOfTheFuture: true } },
-    };
+    const affinity = { podAntiAffinity: { aFieldOfTheFuture: true } };
+    const imagePullSecrets = [{ name: 'registry' }];
     const nodeSelector = { pool: 'system' };
     const tolerations = [{ operator: 'Exists' }];
-    const placed = { nodeSelector: { global: nodeSelector }, tolerations: { global: tolerations } };
-    const settings = parseSettings({ ...given, ...placed, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } });
+    const placed = { affinity, nodeSelector: { global: nodeSelector }, tolerations: { global: tolerations } };
+    const added = { imagePullSecrets, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } };
+    const settings = parseSettings({ ...placed, ...added });
     const { updater } = settings;
     const pods = podsIn(synthesize({ ...withEverything(settings), updater }, 'Helm'));
     expect(pods).toHaveLength(6);
     for (const { metadata } of pods)
-      expect(metadata).toMatchObject({
-        labels: { team: 'a', 'lumigo.auto-trace': 'false' },
-        annotations: { note: 'b' },
-      });
-    expect(getPod(synthesize(settings)).spec).toMatchObject({ ...given, nodeSelector, tolerations });
+      expect(metadata).toMatchObject({ labels: { team: 'a', ...never.labels }, annotations: { note: 'b' } });
+    const expected = { affinity, imagePullSecrets, nodeSelector, tolerations };
+    expect(getPod(synthesize(settings)).spec).toMatchObject(expected);
   });
 
   it('run where the settings for them say, else where the settings for all pods say [F51]', () => {
     const nodeSelector = { global: { pool: 'any' }, controllerManager: { pool: 'system' } };
     const made = synthesize(parseSettings({ nodeSelector }), 'Helm');
-    const getSelector = (manifest: (typeof made)[number] | undefined) =>
-      (manifest?.['spec'] as { template: { spec: { nodeSelector: object } } }).template.spec.nodeSelector;
-    expect(getSelector(made.find(({ kind }) => kind === 'Deployment'))).toEqual({ pool: 'system' });
-    expect(getSelector(made.find(({ kind }) => kind === 'Job'))).toEqual({ pool: 'any' });
-  });
-
-  it('have the resources of the settings, quantities of any spelling included', () => {
-    const resources = { limits: { memory: 1073741824, 'example.com/gpu': '1' } };
-    const settings = { controllerManager: { manager: { resources }, telemetryProxy: { resources } } };
-    for (const container of getPod(withSettings(settings)).spec.containers)
-      expect(container.resources).toMatchObject(resources);
-  });
-
-  it('limit their heap to a part of the memory, and know how long the API server waits [F12]', () => {
-    const [manager] = getPod(withSettings({ webhook: { timeoutSeconds: 2 } })).spec.containers;
-    // The command line in the image has that part (runtime-environment.cluster.test.ts).
-    expect(JSON.stringify(manager.env)).not.toContain('old-space');
-    expect(toConfig(manager)).toMatchObject({ webhookTimeoutSeconds: 2 });
+    expect(findIn(find(made, 'Deployment'), 'nodeSelector')).toEqual([{ pool: 'system' }]);
+    expect(findIn(find(made, 'Job'), 'nodeSelector')).toEqual([{ pool: 'any' }]);
   });
 
   it('run a command that the image has, with flags that it knows, in every delivery [F62]', () => {
@@ -150,64 +191,14 @@ describe('the pods of the operator', () => {
   });
 
   it("tell the uninstall Job that it is Helm's hook, because other tools run it at once", () => {
-    const jobs = synthesize(parseSettings({}), 'Helm').filter(({ metadata }) =>
-      metadata.name.endsWith(suffixes.uninstall),
-    );
+    const made = synthesize(parseSettings({}), 'Helm');
+    const jobs = made.filter(({ metadata }) => metadata.name.endsWith(suffixes.uninstall));
     expect(containersIn(jobs)).toMatchObject([{ args: expect.arrayContaining(['uninstall', '--helm-hook']) }]);
   });
 
-  it('log at debug level if the settings say so', () => {
-    const [manager] = getPod(withSettings({ debug: { enabled: true } })).spec.containers;
-    expect(toConfig(manager)).toMatchObject({ logLevel: 'debug' });
-  });
-});
-
-describe('the telemetry proxy', () => {
-  const { spec } = getPod(defaults);
-  const proxy = spec.containers[1];
-
-  it("runs as the manager's user and shares its processes, so that the manager can signal it", () => {
-    expect(spec).toMatchObject({
-      shareProcessNamespace: true,
-      securityContext: { runAsUser: 65_532, runAsGroup: 65_532, fsGroup: 65_532, runAsNonRoot: true },
-    });
-    expect(getPod(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
-  });
-
-  it('starts with the configuration that an init container of the manager wrote', () => {
-    const { initContainers, volumes } = spec as unknown as {
-      initContainers: readonly Tree[];
-      volumes: readonly Tree[];
-    };
-    expect(initContainers).toMatchObject([{ args: ['prepare-telemetry-proxy'], image: spec.containers[0].image }]);
-    expect(volumes).toContainEqual({
-      name: 'telemetry-proxy-configuration',
-      emptyDir: { medium: 'Memory', sizeLimit: '16Mi' },
-    });
-  });
-
-  it('has the resources of the settings, and a garbage collector that keeps to the limit [D38]', () => {
-    expect(proxy.resources).toEqual({
-      requests: { cpu: '50m', memory: '128Mi' },
-      limits: { cpu: '1', memory: '512Mi' },
-    });
-    expect(proxy.env).toEqual([
-      {
-        name: 'MEMORY_LIMIT_MIB',
-        valueFrom: {
-          resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
-        },
-      },
-      { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
-    ]);
-    expect(proxy.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
-  });
-
-  it("keeps its queue on the node's disk, or on a claim, which only one pod at a time can have", () => {
+  it("keep the queue on the node's disk, or on a claim, which only one pod at a time can have", () => {
     const queue = (manifests: readonly Manifest[]) =>
-      (getPod(manifests).spec.volumes as readonly { name: string }[]).find(
-        ({ name }) => name === 'telemetry-proxy-queue',
-      );
+      getPod(manifests).spec.volumes.find(({ name }) => name === 'telemetry-proxy-queue');
     expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '4Gi' } });
     const claimed = withSettings({
       controllerManager: { replicas: 1, telemetryProxy: { queue: { claimName: 'telemetry' } } },
@@ -215,114 +206,43 @@ describe('the telemetry proxy', () => {
     expect(queue(claimed)).toMatchObject({ persistentVolumeClaim: { claimName: 'telemetry' } });
     expect(find(claimed, 'Deployment').spec).toMatchObject({ strategy: { type: 'Recreate' } });
   });
+});
 
-  it('continues for a moment when its pod stops, by nothing that another pod could call [F25]', () => {
-    expect(proxy.lifecycle).toEqual({ preStop: { sleep: { seconds: 4 } } });
+describe('the configuration of the manager', () => {
+  const entry = { selector: { matchLabels: { team: 'a' } }, loggingEnabled: false };
+
+  it.each([
+    [{}, { deploymentMethod: 'Manifests', monitoredNamespaces: [], metricsSecure: false, logLevel: 'info' }],
+    [{ debug: { enabled: true } }, { logLevel: 'debug' }],
+    [{ metrics: { secure: true } }, { metricsSecure: true }],
+    // It also limits how long the API server waits [F12].
+    [{ webhook: { timeoutSeconds: 2 } }, { webhookTimeoutSeconds: 2 }],
+    [{ monitoredNamespaces: 'all' }, { monitoredNamespaces: [{ selector: {} }] }],
+    [{ monitoredNamespaces: [{ namespace: 'shop' }, entry] }, { monitoredNamespaces: [{ namespace: 'shop' }, entry] }],
+  ])('has for the settings %j the values %j [F54]', (given, expected) => {
+    expect(toConfig(getPod(withSettings(given)).spec.containers[0])).toMatchObject(expected);
   });
 
-  it('reports the delivery that installed it', () => {
-    for (const delivery of ['Manifests', 'Pulumi'] as const) {
-      const [manager] = getPod(synthesize(parseSettings({}), delivery)).spec.containers;
-      expect(toConfig(manager)).toMatchObject({ deploymentMethod: delivery });
-    }
+  it('reports the delivery that installed the operator', () => {
+    const [own] = getPod(synthesize(parseSettings({}), 'Pulumi')).spec.containers;
+    expect(toConfig(own)).toMatchObject({ deploymentMethod: 'Pulumi' });
   });
 });
 
-describe('the webhooks', () => {
-  const { webhooks } = find(defaults, 'MutatingWebhookConfiguration') as { webhooks: readonly [Tree, Tree] };
-
-  it('never block a write', () => {
-    for (const webhook of webhooks)
-      expect(webhook).toMatchObject({
-        failurePolicy: 'Ignore',
-        sideEffects: 'None',
-        timeoutSeconds: 5,
-        admissionReviewVersions: ['v1'],
-        matchPolicy: 'Equivalent',
-      });
-  });
-
-  it('leave the authority of the certificate to its issuer', () => {
-    expect(JSON.stringify(webhooks)).not.toContain('caBundle');
-  });
-
-  it('skip those of Kubernetes, of the settings, and for workloads that of the operator', () => {
-    const configuration = find(
-      withSettings({ namespace: 'observability', webhook: { excludedNamespaces: ['kube-system', 'ci'] } }),
-      'MutatingWebhookConfiguration',
-    ) as { webhooks: readonly [Tree, Tree] };
-    const [injector, lumigoes] = configuration.webhooks;
-    const key = 'kubernetes.io/metadata.name';
-    expect(injector.namespaceSelector).toEqual({
-      matchExpressions: [
-        { key, operator: 'NotIn', values: ['kube-system', 'kube-node-lease', 'kube-public', 'ci'] },
-        { key, operator: 'NotIn', values: ['observability'] },
-      ],
-    });
-    expect(lumigoes).not.toHaveProperty('namespaceSelector');
-  });
-});
-
-describe('the labels of namespaces', () => {
-  const getRoles = (given: object) =>
-    withSettings(given).filter(({ metadata }) => metadata.name.endsWith(suffixes.namespaceLabelsRole));
-
-  it('give the telemetry proxy the right to list namespaces, which it does not have otherwise', () => {
-    expect(getRoles({ telemetry: { namespaceLabels: ['team'] } })).toMatchObject([
-      { kind: 'ClusterRole', rules: [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }] },
-      { kind: 'ClusterRoleBinding', subjects: [{ name: `lumigo-lumigo-operator${suffixes.telemetryProxy}` }] },
-    ]);
-    expect(getRoles({})).toEqual([]);
-  });
-});
-
-describe('the monitored namespaces', () => {
-  const told = (given: object) => toConfig(getPod(withSettings(given)).spec.containers[0]).monitoredNamespaces;
+it("the monitored namespaces get the token from one Secret in the operator's namespace, which plain YAML refuses [D45]", () => {
   const token = `t_${'0'.repeat(21)}`;
-  const roles = (given: object) =>
-    withSettings(given)
-      .filter(({ kind }) => kind === 'ClusterRole')
-      .map(({ metadata }) => metadata.name);
-
-  it('reach the manager as the settings name them [F54]', () => {
-    const entry = { selector: { matchLabels: { team: 'a' } }, loggingEnabled: false };
-    expect(told({ monitoredNamespaces: [{ namespace: 'shop' }, entry] })).toEqual([{ namespace: 'shop' }, entry]);
-    expect(told({ monitoredNamespaces: 'all' })).toEqual([{ selector: {} }]);
-    expect(told({})).toEqual([]);
-  });
-
-  it('give the manager rights that it does not have otherwise [F54]', () => {
-    const role = 'lumigo-lumigo-operator-monitored-namespaces-role';
-    expect(roles({ monitoredNamespaces: [{ namespace: 'shop' }] })).toContain(role);
-    expect(roles({})).not.toContain(role);
-  });
-
-  it.each([{}, { namespace: 'shop', selector: {} }])('have either a name or a selector: %j [F54]', (entry) => {
-    expect(() => withSettings({ monitoredNamespaces: [entry] })).toThrow(
-      'monitoredNamespaces[0] must have either a namespace or a selector',
-    );
-  });
-
-  it("get the token from one Secret in the operator's namespace, which plain YAML refuses [D45]", () => {
-    const given = { lumigoToken: { value: token } };
-    const made = synthesize(parseSettings(given), 'Helm');
-    const [secret, ...others] = made.filter((manifest) => JSON.stringify(manifest).includes(token));
-    expect(others).toEqual([]);
-    const metadata = { namespace: 'lumigo-system', name: 'lumigo-credentials' };
-    expect(secret).toMatchObject({ kind: 'Secret', metadata });
-    expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML must not contain a token');
-  });
+  const given = { lumigoToken: { value: token } };
+  const made = synthesize(parseSettings(given), 'Helm');
+  const [secret, ...others] = made.filter((manifest) => JSON.stringify(manifest).includes(token));
+  expect(others).toEqual([]);
+  const metadata = { namespace: 'lumigo-system', name: 'lumigo-credentials' };
+  expect(secret).toMatchObject({ kind: 'Secret', metadata });
+  expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML must not contain a token');
 });
 
-describe('the addresses', () => {
-  it('contain no address that ignores the cluster domain, and pin what runs [D44]', () => {
-    const text = JSON.stringify(withSettings({ kubernetesClusterDomain: 'cluster.example' }));
-    expect(text).toContain('.svc.cluster.example');
-    expect(text).not.toContain('cluster.local');
-    expect(text).not.toContain('gcr.io/kubebuilder');
-  });
-});
-
-it("the image limits the heap to a part of the container's memory, because a fixed limit would ignore its setting", () => {
-  expect(imageFlags()).toContain('--max-old-space-size-percentage=60');
+it('the manifests have no address that ignores the cluster domain, and pin what runs [D44]', () => {
+  const text = JSON.stringify(withSettings({ kubernetesClusterDomain: 'cluster.example' }));
+  expect(text).toContain('.svc.cluster.example');
+  expect(text).not.toContain('cluster.local');
+  expect(text).not.toContain('gcr.io/kubebuilder');
 });

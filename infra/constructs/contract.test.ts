@@ -10,8 +10,9 @@ import type {
 } from '@kubernetes/client-node';
 import { fromEnvironment } from '../../runtime/config/config.ts';
 import { mounts, paths, ports, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
-import { permissions, type Permission } from '../../runtime/access/permissions.ts';
+import { permissions } from '../../runtime/access/permissions.ts';
 import { synthesize } from '../operator.ts';
+import { checkRules } from './updater-rules.ts';
 import type { Manifest } from './manifest.ts';
 import { assumedConfig } from '../../runtime/installation/assumed.ts';
 import { parseSettings } from '../settings/settings.ts';
@@ -37,59 +38,70 @@ type Webhook = Whole<V1MutatingWebhook>;
 const settings = parseSettings({ monitoredNamespaces: [{ namespace: 'shop' }] });
 const manifests = synthesize(settings);
 
-function one(kind: string, suffix = ''): Manifest {
-  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(suffix));
-  const [only] = found;
-  if (only === undefined || found.length > 1)
-    throw new Error(`${found.length} objects of kind ${kind} end in ${suffix}`);
+const all = (kind: string, from = manifests) => from.filter((manifest) => manifest.kind === kind);
+
+function one(kind: string, suffix = '', from = manifests): Manifest {
+  const [only, ...more] = all(kind, from).filter(({ metadata }) => metadata.name.endsWith(suffix));
+  if (only === undefined || more.length > 0) throw new Error(`not one ${kind} ends in ${suffix}`);
   return only;
 }
 
-const all = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 const deployment = one('Deployment').spec as DeploymentSpec;
 const { containers, volumes, ...pod } = deployment.template.spec;
 const [manager, telemetryProxy] = containers;
+const containerPorts = containers.flatMap((container) => container.ports);
 const services = all('Service').map(({ metadata, spec }) => ({ name: metadata.name, spec: spec as ServiceSpec }));
 const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook, Webhook];
 
 describe('the ports', () => {
   it('match the contract in each container', () => {
-    const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
     // The first two are on loopback only. A Service targets `nodeData` by number.
     const { telemetryLoop: _loop, telemetryCounts: _counts, nodeData: _nodes, ...reached } = ports;
-    expect([...numbers].sort()).toEqual(Object.values(reached).sort());
+    const numbers = containerPorts.map(({ containerPort }) => containerPort);
+    expect(numbers.toSorted()).toEqual(Object.values(reached).toSorted());
   });
 
   it('have names that are unique in the pod, since Services target them by name', () => {
-    const names = containers.flatMap((container) => container.ports.map(({ name }) => name));
+    const names = containerPorts.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => name.length > 15)).toEqual([]);
   });
 
-  it('exist in the pod if a Service targets them', () => {
-    const names = containers.flatMap((container) => container.ports.map(({ name }) => name));
-    for (const { spec } of services) for (const { targetPort } of spec.ports) expect(names).toContain(targetPort);
+  it('connect each Service to its program', () => {
+    const reached = services.flatMap(({ name, spec }) =>
+      spec.ports.map(({ port, targetPort }) => {
+        const target = containerPorts.find((each) => each.name === targetPort);
+        return [name.replace(settings.name, ''), port, target?.containerPort];
+      }),
+    );
+    expect(reached.toSorted()).toEqual([
+      [suffixes.metricsService, ports.metrics, ports.metrics],
+      [suffixes.metricsService, ports.telemetryMetrics, ports.telemetryMetrics],
+      [suffixes.telemetryProxyService, ports.otlpGrpc, ports.otlpGrpc],
+      [suffixes.telemetryProxyService, 80, ports.otlpHttp],
+      [suffixes.webhookService, 443, ports.webhook],
+    ]);
   });
 
-  it('connect each Service to its program', () => {
-    const target = (suffix: string, port: number) => {
-      const service = services.find(({ name }) => name === settings.name + suffix);
-      const name = service?.spec.ports.find((candidate) => candidate.port === port)?.targetPort;
-      return containers.flatMap((container) => container.ports).find((candidate) => candidate.name === name)
-        ?.containerPort;
-    };
-    expect(target(suffixes.webhookService, 443)).toBe(ports.webhook);
-    expect(target(suffixes.telemetryProxyService, 80)).toBe(ports.otlpHttp);
-    expect(target(suffixes.telemetryProxyService, 4317)).toBe(ports.otlpGrpc);
-    expect(target(suffixes.metricsService, ports.metrics)).toBe(ports.metrics);
+  it('to scrape are one with `metrics.secure`, whose name says that it uses TLS [F25]', () => {
+    const secure = synthesize(parseSettings({ metrics: { secure: true }, networkPolicy: { enabled: true } }));
+    expect((one('Service', suffixes.metricsService, secure).spec as ServiceSpec).ports).toEqual([
+      { name: 'https-metrics', port: ports.metrics, protocol: 'TCP', targetPort: 'metrics' },
+    ]);
+    for (const kind of ['Deployment', 'NetworkPolicy']) {
+      const text = JSON.stringify(one(kind, '', secure).spec);
+      expect(text).toMatch(new RegExp(`"(containerPort|port)":${ports.metrics},`));
+      expect(text).not.toMatch(new RegExp(`"(containerPort|port)":${ports.telemetryMetrics},`));
+    }
   });
 });
 
 describe('the probes', () => {
   it("query the manager's health port at the paths of the contract", () => {
-    expect(manager.startupProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
-    expect(manager.livenessProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
-    expect(manager.readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
+    const { startupProbe, livenessProbe, readinessProbe } = manager;
+    const live = { path: paths.live, port: 'health' };
+    expect([startupProbe.httpGet, livenessProbe.httpGet]).toEqual([live, live]);
+    expect(readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
   });
 
   it('query a port of their own container', () => {
@@ -185,32 +197,6 @@ describe('the references', () => {
     expect(pod.priorityClassName).toBe(one('PriorityClass').metadata.name);
     expect(pod.serviceAccountName).toBe(one('ServiceAccount', suffixes.manager).metadata.name);
   });
-
-  it('bind each role to the ServiceAccount of its program [F26]', () => {
-    const { metadata: manages } = one('ServiceAccount', suffixes.manager);
-    const { metadata: forwards } = one('ServiceAccount', suffixes.telemetryProxy);
-    for (const [binding, role, { name, namespace }] of [
-      [one('ClusterRoleBinding', suffixes.managerRole), one('ClusterRole', suffixes.managerRole), manages],
-      [
-        one('ClusterRoleBinding', suffixes.telemetryProxyRole),
-        one('ClusterRole', suffixes.telemetryProxyRole),
-        forwards,
-      ],
-      [one('RoleBinding', suffixes.leaderElectionRole), one('Role', suffixes.leaderElectionRole), manages],
-      [
-        one('RoleBinding', suffixes.updater),
-        one('Role', suffixes.updater),
-        one('ServiceAccount', suffixes.updater).metadata,
-      ],
-    ] as const) {
-      expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', name, namespace }]);
-      expect(binding.roleRef).toEqual({
-        apiGroup: 'rbac.authorization.k8s.io',
-        kind: role.kind,
-        name: role.metadata.name,
-      });
-    }
-  });
 });
 
 describe("the pod's tokens", () => {
@@ -234,19 +220,50 @@ describe("the pod's tokens", () => {
 });
 
 describe('the permissions', () => {
-  it('are those of the contract and nothing more', () => {
-    const granted = (rules: readonly Permission[]) => rules.map(({ why: _why, test: _test, ...rule }) => rule);
-    const named = (rules: readonly Permission[]): unknown =>
-      JSON.parse(
-        JSON.stringify(granted(rules)).replaceAll('NAME', settings.name).replaceAll('{namespace}', settings.namespace),
-      );
-    expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(named(permissions.cluster));
-    expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
-    expect(one('ClusterRole', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoring));
-    expect(one('Role', suffixes.leaderElectionRole).rules).toEqual(named(permissions.ownNamespace));
-    expect(one('Role', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoringMarks));
-    // The other two are the users' role and the updater's role (updater.test.ts).
-    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([5, 3]);
+  const optional = synthesize(
+    parseSettings({
+      monitoredNamespaces: [{ namespace: 'shop' }],
+      metrics: { secure: true },
+      telemetry: { namespaceLabels: ['team'] },
+      injection: { podMode: true },
+    }),
+  );
+  const byDefault = [
+    ['ClusterRole', suffixes.managerRole, permissions.cluster, suffixes.manager],
+    ['ClusterRole', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
+    ['Role', suffixes.leaderElectionRole, permissions.ownNamespace, suffixes.manager],
+    ['Role', suffixes.updater, checkRules('NAME'), suffixes.updater],
+  ] as const;
+  const onRequest = [
+    ['ClusterRole', suffixes.monitoringRole, permissions.monitoring, suffixes.manager],
+    ['Role', suffixes.monitoringRole, permissions.monitoringMarks, suffixes.manager],
+    ['ClusterRole', suffixes.metricsRole, permissions.metrics, suffixes.manager],
+    ['ClusterRole', suffixes.namespaceLabelsRole, permissions.namespaceLabels, suffixes.telemetryProxy],
+    ['ClusterRole', suffixes.podPolicy, permissions.podMode, suffixes.manager],
+  ] as const;
+  const { name, namespace } = settings;
+
+  it.each([...byDefault, ...onRequest])(
+    '%s %s is the one of the contract, for the account of its program [F26]',
+    (kind, suffix, rules, account) => {
+      const granted = JSON.stringify(rules.map(({ why: _why, ...rule }) => ({ ...rule, test: undefined })));
+      const named = granted.replaceAll('NAME', name).replaceAll('{namespace}', namespace);
+      expect(one(kind, suffix, optional).rules).toEqual(JSON.parse(named));
+      const { subjects, roleRef } = one(`${kind}Binding`, suffix, optional);
+      expect(subjects).toEqual([{ kind: 'ServiceAccount', name: name + account, namespace }]);
+      expect(roleRef).toEqual({ apiGroup: 'rbac.authorization.k8s.io', kind, name: name + suffix });
+    },
+  );
+
+  const ofUsers = [suffixes.editorRole, suffixes.viewerRole].map((suffix) => ['ClusterRole', suffix] as const);
+  it.each([
+    ['by default', synthesize(parseSettings({})), byDefault],
+    ['with settings that need more rights', optional, [...byDefault, ...onRequest]],
+  ])('are in no other roles %s [F25] [F54]', (_when, from, expected) => {
+    const roles = [...all('ClusterRole', from), ...all('Role', from)];
+    expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual(
+      [...expected, ...ofUsers].map(([kind, suffix]) => `${kind} ${name}${suffix}`).toSorted(),
+    );
   });
 });
 
@@ -258,22 +275,11 @@ describe('the permissions in the namespace of the operator', () => {
 });
 
 describe('the objects', () => {
-  const clusterScoped = [
-    'ClusterRole',
-    'ClusterRoleBinding',
-    'CustomResourceDefinition',
-    'MutatingAdmissionPolicy',
-    'MutatingAdmissionPolicyBinding',
-    'MutatingWebhookConfiguration',
-    'Namespace',
-    'PriorityClass',
-    'ValidatingAdmissionPolicy',
-    'ValidatingAdmissionPolicyBinding',
-  ];
+  const clusterScoped = /^(Cluster|Custom|Mutating|Validating|Namespace$|PriorityClass$)/;
 
   it('have a namespace if their kind has one, and none if not', () => {
     for (const { kind, metadata } of manifests) {
-      const expected = kind === 'Lumigo' ? 'shop' : clusterScoped.includes(kind) ? undefined : settings.namespace;
+      const expected = kind === 'Lumigo' ? 'shop' : clusterScoped.test(kind) ? undefined : settings.namespace;
       expect([kind, metadata.namespace]).toEqual([kind, expected]);
     }
   });

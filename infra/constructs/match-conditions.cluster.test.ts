@@ -9,6 +9,7 @@ import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply, getCollection } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { operatorUser } from './access.ts';
@@ -17,7 +18,7 @@ import { parseSettings } from '../settings/settings.ts';
 
 /** The webhooks point at a closed port and must not fail here, so a failed request names the one that was called. */
 
-const settings = parseSettings({});
+const settings = parseSettings({ webhook: { excludedNamespaces: ['ci'] } });
 const namespace = 'shop';
 const dryRun = { dryRun: true } as const;
 
@@ -53,6 +54,7 @@ const patched = (client: Client, kind: WorkloadKind, name: string, body: object)
 const created = (manifest: Manifest): Promise<string | undefined> =>
   calledBy(admin.create(getCollection(manifest), manifest, dryRun));
 
+const restarted = { metadata: { annotations: { restartedAt: 'now' } } };
 const inTemplate = ({ template }: WorkloadKind, body: object): object =>
   template.reduceRight<object>((inner, key) => ({ [key]: inner }), body);
 
@@ -63,11 +65,7 @@ beforeAll(async () => {
   operator = createClient(operatorTransport);
   // The guard would refuse the test's writes with the operator's account.
   await install(admin, { settings: { guard: 'None' } });
-  await admin.create(getCollection({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: namespace },
-  });
+  for (const name of [namespace, 'ci']) await apply(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   for (const [, kind] of everyKind) {
     await admin.create({ ...kind, namespace }, createWorkload(kind, namespace, 'labelled'));
     const bare = createWorkload(kind, namespace, 'bare');
@@ -77,9 +75,8 @@ beforeAll(async () => {
     await admin.create({ ...kind, namespace }, { ...leaving, metadata });
     await admin.delete({ ...kind, namespace, name: 'leaving' });
   }
-  await apply(admin, lumigoNamed('lumigo', namespace));
-  const configuration = synthesize(settings).find(({ kind }) => kind === 'MutatingWebhookConfiguration');
-  if (configuration === undefined) throw new Error('there is no webhook configuration');
+  await apply(admin, getLumigo(namespace));
+  const configuration = synthesize(settings).find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
   await apply(admin, withoutAnswer(configuration));
   await eventually(async () =>
     expect(await created(createWorkload(workloadKinds.deployment, namespace, 'probe'))).toBe(injector),
@@ -91,13 +88,6 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const lumigoNamed = (name: string, inNamespace: string): Manifest => ({
-  apiVersion: lumigo.apiVersion,
-  kind: lumigo.kind,
-  metadata: { name, namespace: inNamespace },
-  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
-});
-
 describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
   it('is called when it is created, with labels or without', async () => {
     const manifest = createWorkload(kind, namespace, 'new');
@@ -105,16 +95,13 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await created({ ...manifest, metadata: { namespace, name: 'new' } })).toBe(injector);
   });
 
-  it.each(['labelled', 'bare'])('is called when the pod template of a %s one changes', async (name) => {
-    const image = inTemplate(kind, { spec: { terminationGracePeriodSeconds: 7 } });
-    expect(await patched(admin, kind, name, image)).toBe(injector);
-    const annotation = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
-    expect(await patched(admin, kind, name, annotation)).toBe(injector);
-  });
-
-  it.each(['labelled', 'bare'])('is called when the label lumigo.auto-trace of a %s one changes', async (name) => {
-    const body = { metadata: { labels: { [labels.autoTrace]: 'false' } } };
-    expect(await patched(admin, kind, name, body)).toBe(injector);
+  it.each(['labelled', 'bare'])('is called when the pod template or label of a %s one changes', async (name) => {
+    for (const body of [
+      inTemplate(kind, { spec: { terminationGracePeriodSeconds: 7 } }),
+      inTemplate(kind, restarted),
+      { metadata: { labels: { [labels.autoTrace]: 'false' } } },
+    ])
+      expect([body, await patched(admin, kind, name, body)]).toEqual([body, injector]);
   });
 
   it.each(['labelled', 'bare'])('is not called for other changes of a %s one', async (name) => {
@@ -130,9 +117,9 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
   });
 
   it('is not called for writes of the operator', async () => {
-    if (!kind.mutable) return expect(await canPatch(kind)).toBe(false);
-    const body = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
-    expect(await patched(operator, kind, 'labelled', body)).toBeUndefined();
+    const patch = patched(operator, kind, 'labelled', inTemplate(kind, restarted));
+    if (kind.mutable) expect(await patch).toBeUndefined();
+    else await expect(patch).rejects.toMatchObject({ status: 403 });
   });
 
   it('is called by the probe of the operator, but only if the rule itself matches [F29]', async () => {
@@ -148,8 +135,9 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await patched(admin, kind, 'leaving', changed)).toBeUndefined();
   });
 
-  it.each(['kube-system', settings.namespace])('is not called for those in %s', async (excluded) => {
-    expect(await created(createWorkload(kind, excluded, 'new'))).toBeUndefined();
+  it('is not called for those in a namespace of Kubernetes, of the settings or of the operator', async () => {
+    for (const excluded of ['kube-system', 'kube-node-lease', 'kube-public', 'ci', settings.namespace])
+      expect([excluded, await created(createWorkload(kind, excluded, 'new'))]).toEqual([excluded, undefined]);
   });
 });
 
@@ -183,43 +171,30 @@ describe('the injector', () => {
     const { metadata, ...rest } = createWorkload(replicaSet, namespace, 'owned');
     const owned = { ...rest, metadata: { ...metadata, ownerReferences: owner('apps/v1', 'Deployment') } } as Manifest;
     await admin.create({ ...replicaSet, namespace }, owned);
-    const image = inTemplate(replicaSet, { spec: { terminationGracePeriodSeconds: 7 } });
-    expect(await patched(admin, replicaSet, 'owned', image)).toBeUndefined();
+    expect(await patched(admin, replicaSet, 'owned', inTemplate(replicaSet, restarted))).toBeUndefined();
   });
 });
 
-async function canPatch(kind: WorkloadKind): Promise<boolean> {
-  const ref = { ...kind, namespace, name: 'labelled' };
-  return operator.patch(ref, { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } }, dryRun).then(
-    () => true,
-    (error: { status?: number }) => {
-      expect(error.status).toBe(403);
-      return false;
-    },
-  );
-}
-
 describe('for a Lumigo, its webhook', () => {
   const ref = { ...lumigo, namespace, name: 'lumigo' };
-  const label = { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+  const label = (a: string) => ({ kind: 'merge', body: { metadata: { labels: { a } } } }) as const;
   const lumigoes = 'lumigoes.operator.lumigo.io';
 
   it('is called when one is created, in any namespace', async () => {
-    expect(await created(lumigoNamed('second', namespace))).toBe(lumigoes);
-    expect(await created(lumigoNamed('lumigo', 'kube-system'))).toBe(lumigoes);
+    expect(await created(getLumigo(namespace, {}, 'second'))).toBe(lumigoes);
+    expect(await created(getLumigo('kube-system'))).toBe(lumigoes);
   });
 
   it('is called by a dry run of the operator', async () => {
-    expect(await calledBy(operator.patch(ref, label, dryRun))).toBe(lumigoes);
+    expect(await calledBy(operator.patch(ref, label('b'), dryRun))).toBe(lumigoes);
   });
 
   it('is not called for real writes of the operator, which must not depend on it', async () => {
-    expect(await calledBy(operator.patch(ref, label))).toBeUndefined();
+    expect(await calledBy(operator.patch(ref, label('b')))).toBeUndefined();
   });
 
   it('is not called for changes by others, dry runs included', async () => {
-    const other = { kind: 'merge', body: { metadata: { labels: { a: 'c' } } } } as const;
-    expect(await calledBy(admin.patch(ref, other, dryRun))).toBeUndefined();
-    expect(await calledBy(admin.patch(ref, other))).toBeUndefined();
+    expect(await calledBy(admin.patch(ref, label('c'), dryRun))).toBeUndefined();
+    expect(await calledBy(admin.patch(ref, label('c')))).toBeUndefined();
   });
 });

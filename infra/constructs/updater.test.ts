@@ -12,18 +12,17 @@ const deliveries = ['Manifests', 'Pulumi', 'Helm'] as const;
 const published = { repository: 'https://charts.example' };
 const trusting = { ...published, verify: { keyringSecret: 'lumigo-charts' } };
 
+type Container = Readonly<{ args: readonly string[]; env: readonly { name: string; value?: string }[] }>;
+
 interface CronJob {
   readonly suspend: boolean;
   readonly concurrencyPolicy: string;
   readonly jobTemplate: {
-    readonly spec: { readonly activeDeadlineSeconds: number; readonly template: { readonly spec: PodSpec } };
+    readonly spec: {
+      readonly activeDeadlineSeconds: number;
+      readonly template: { readonly spec: { readonly containers: readonly [Container] } };
+    };
   };
-}
-interface PodSpec {
-  readonly serviceAccountName: string;
-  readonly containers: readonly [
-    { readonly args: readonly string[]; readonly env: readonly { name: string; value?: string }[] },
-  ];
 }
 
 const installed = (updater: object, delivery: (typeof deliveries)[number] = 'Helm'): readonly Manifest[] =>

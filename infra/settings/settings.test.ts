@@ -36,6 +36,11 @@ describe('the defaults', () => {
     });
   });
 
+  it('leave room in a queue for sixteen full shards, at two bytes on disk for each', () => {
+    const { shardSize, sizeLimit } = parseSettings({}).controllerManager.telemetryProxy.queue;
+    expect(16 * 2 * (parseQuantity(shardSize) ?? NaN)).toBeLessThanOrEqual(parseQuantity(sizeLimit) ?? NaN);
+  });
+
   it('apply if the file is empty', () => {
     expect(parseSettings(null)).toEqual(parseSettings({}));
   });
@@ -94,24 +99,115 @@ describe('what is given', () => {
   });
 });
 
-describe('the keys of labels of namespaces', () => {
-  const of = (namespaceLabels: readonly string[]) => getProblems({ telemetry: { namespaceLabels } });
+const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
+const claimed = { queue: { claimName: 'telemetry' } };
+const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
+const labelKeys = (...namespaceLabels: readonly string[]) => ({ telemetry: { namespaceLabels } });
+const keys = (count: number) => Array.from({ length: count }, (_, index) => `key-${index}`);
+const from = (repository: string) => ({ updater: { repository } });
+const queueOf = (queueSize: string) => ({ logFileCollector: { queueSize } });
+const selecting = (selector: unknown) => ({ monitoredNamespaces: [{ selector }] });
+const requirement = (more: object) => selecting({ matchExpressions: [{ key: 'team', ...more }] });
 
-  it('are those that Kubernetes accepts', () => {
-    expect(of(['team', 'example.com/cost-center', 'A_b.c', `${'p'.repeat(253)}/${'n'.repeat(63)}`])).toEqual([]);
-    for (const key of ['', '-a', 'a/b/c', 'Example.com/a', '/a', 'a/', '$a', 'a'.repeat(64), `${'p'.repeat(254)}/a`])
-      expect(of([key])).toHaveLength(1);
+describe('settings', () => {
+  it.each([
+    labelKeys('team', 'example.com/cost-center', 'A_b.c', `${'p'.repeat(253)}/${'n'.repeat(63)}`),
+    labelKeys(...keys(32)),
+    selecting({}),
+    selecting({ matchLabels: { team: 'shop', 'example.com/tier': '' } }),
+    requirement({ operator: 'NotIn', values: ['shop', ''] }),
+    requirement({ operator: 'DoesNotExist' }),
+    proxy(1, claimed),
+    proxy(2, { image: { tag: '0.140.0', digest: '' } }),
+    { ports: { webhook: 10_250 } },
+    { certificates: { issuer: 'cert-manager', issuerRef } },
+    ...['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo@2', ''].map(from),
+    ...['64M', '64Mi', '100Mi', '256Mi', '1.5G', '2Gi', '1Ti'].map(queueOf),
+  ])('may be %j [F27]', (given) => expect(getProblems(given)).toEqual([]));
+
+  // Each of these selectors would select every namespace, or none.
+  it.each([
+    { team: 'shop' },
+    { matchlabels: { team: 'shop' } },
+    { matchLabels: null },
+    { matchLabels: { tier: 1 } },
+    ...[
+      { operator: 'in', values: ['shop'] },
+      { operator: 'In' },
+      { operator: 'In', values: [] },
+      { operator: 'Exists', values: ['shop'] },
+      { values: ['shop'] },
+    ].map((wrong) => ({ matchExpressions: [{ key: 'team', ...wrong }] })),
+  ])('must not have the selector %j, which is refused with its place', (selector) => {
+    expect(getProblems(selecting(selector))).toEqual([expect.stringMatching(/^monitoredNamespaces\[0\]\.selector\./)]);
   });
 
-  it('are at most 32', () => {
-    const keys = (count: number) => Array.from({ length: count }, (_, index) => `key-${index}`);
-    expect(of(keys(32))).toEqual([]);
-    expect(of(keys(33)).join()).toContain('telemetry.namespaceLabels must have at most 32 keys');
+  it.each<[string, unknown]>([
+    ['a longer name than Services can have', { name: 'a'.repeat(29) }],
+    ['a name that begins with a digit, as none of a Service does', { name: '1abc' }],
+    ['an image with its tag in it', { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } }],
+    ['a digest of another form', { controllerManager: { manager: { image: { digest: 'sha256:12' } } } }],
+    ['a fraction', { rollout: { concurrent: 1.5 } }],
+    ['a timeout that the API server refuses', { webhook: { timeoutSeconds: 31 } }],
+    ['a list for all settings', []],
+    ['a text for all settings', 'replicas=3'],
+    ...['', '-a', 'a/b/c', 'Example.com/a', '/a', 'a/', '$a', 'a'.repeat(64), `${'p'.repeat(254)}/a`].map(
+      (key): [string, unknown] => [`the key "${key}" of a label`, labelKeys(key)],
+    ),
+  ])('must not have %s', (_what, given) => {
+    expect(getProblems(given)).toHaveLength(1);
   });
-});
 
-describe('problems', () => {
-  it('are reported all at once, each with its place, the wrong value and the right one', () => {
+  const meant = (path: string, similar: string) => `${path} is not a setting; did you mean ${similar}?`;
+  const repository =
+    'updater.repository must be an https:// or oci:// URL without a slash at its end, and without a user or password, ' +
+    'which logs would show (http:// lets an attacker replace the chart), but is';
+  const hidden = 'a text (not shown, because it may hold a token)';
+
+  it.each([
+    [{ controlerManager: {} }, meant('controlerManager', 'controllerManager')],
+    [{ replicas: 3 }, meant('replicas', 'controllerManager.replicas')],
+    [{ debug: { Enabled: true } }, meant('debug.Enabled', 'debug.enabled')],
+    [{ webhook: { timeout: 3 } }, meant('webhook.timeout', 'webhook.timeoutSeconds')],
+    [{ xdebug: {} }, meant('xdebug', 'debug')],
+    [{ rolluot: {} }, meant('rolluot', 'rollout')],
+    [{ webhook: { port: 3 } }, meant('webhook.port', 'ports')],
+    [
+      { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
+      meant('monitoredNamespaces[0].secretname', 'monitoredNamespaces[].secretName'),
+    ],
+    // The setting of a list is not suggested for a key at the top [F83].
+    [{ loggin: true }, 'loggin is not a setting; docs/reference/settings.md lists those that there are'],
+    [labelKeys(...keys(33)), expect.stringContaining('telemetry.namespaceLabels must have at most 32 keys')],
+    [{ monitoredNamespaces: [{}] }, sentences.monitoredByWhat(0)],
+    [{ monitoredNamespaces: [{ namespace: 'shop', selector: {} }] }, sentences.monitoredByWhat(0)],
+    [proxy(2, claimed), sentences.sharedQueue(2)],
+    [proxy(2, { image: { tag: '0.140.0' } }), sentences.otherTag('0.140.0')],
+    [{ ports: { webhook: 8081 } }, 'ports.health and ports.webhook are both 8081. Use different ports'],
+    [{ ports: { webhook: 10_250 }, hostNetwork: true }, sentences.kubeletPort('webhook', 10_250)],
+    [
+      { ports: { webhook: 443 } },
+      'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
+    ],
+    [{ certificates: { issuerRef } }, sentences.idleIssuer()],
+    // Without TLS, an attacker could replace the chart [F27].
+    ...['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'].map(
+      (url): [object, string] => [from(url), `${repository} "${url}"`],
+    ),
+    ...['https://user:hunter2@charts.example', 'oci://hunter2@charts.example/lumigo'].map((url): [object, string] => [
+      from(url),
+      `${repository} ${hidden}`,
+    ]),
+    // A large request would not fit into the queue.
+    ...['256', '200Ki', '1Mi', '63.9Mi', '9.5M'].map((size): [object, string] => [
+      queueOf(size),
+      `logFileCollector.queueSize must be at least 64M, such as 256Mi, but is "${size}"`,
+    ]),
+  ])('must not be %j: %s', (given, problem) => {
+    expect(getProblems(given)).toEqual([problem]);
+  });
+
+  it('report all problems at once, each with its place, the wrong value and the right one', () => {
     expect(
       getProblems({
         name: 'Lumigo',
@@ -135,20 +231,14 @@ describe('problems', () => {
     ]);
   });
 
-  it.each([
-    [{ controlerManager: {} }, 'controlerManager is not a setting; did you mean controllerManager?'],
-    [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
-    [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
-    [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
-    [{ xdebug: {} }, 'xdebug is not a setting; did you mean debug?'],
-    [{ rolluot: {} }, 'rolluot is not a setting; did you mean rollout?'],
-    [{ webhook: { port: 3 } }, 'webhook.port is not a setting; did you mean ports?'],
-    [
-      { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
-      'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
-    ],
-  ])('suggest a similar setting for %j', (given, problem) => {
-    expect(getProblems(given)).toEqual([problem]);
+  it('report all contradictions at once', () => {
+    const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
+    expect(getProblems({ namespace: 'default', monitoredNamespaces })).toEqual([
+      sentences.monitoredTwice(1, 'shop'),
+      sentences.monitoredButExcluded(2, 'kube-system'),
+      sentences.monitoredOwn(3, 'default'),
+      'namespace is "default", which other programs use too. Set createNamespace to false, or choose another namespace',
+    ]);
   });
 
   it.each([
@@ -161,150 +251,9 @@ describe('problems', () => {
     expect(getProblems(given).join()).not.toMatch(/a ?password/);
   });
 
-  it('suggests no setting of a list for a key at the top [F83]', () => {
-    expect(getProblems({ loggin: true })).toEqual([
-      'loggin is not a setting; docs/reference/settings.md lists those that there are',
-    ]);
-  });
-
   it.each(Object.entries(withdrawnSettings))('say what to use instead of %s, which was withdrawn', (path, advice) => {
     const given = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), { configMap: 'mine' });
     expect(getProblems(given)).toEqual([`${path} is not a setting; ${advice}`]);
-  });
-
-  it.each([
-    ['a longer name than Services can have', { name: 'a'.repeat(29) }],
-    ['a name that begins with a digit, as none of a Service does', { name: '1abc' }],
-    [
-      'an image with its tag in the repository',
-      { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } },
-    ],
-    ['a digest of another form', { controllerManager: { manager: { image: { digest: 'sha256:12' } } } }],
-    ['a fraction', { rollout: { concurrent: 1.5 } }],
-    ['a timeout that the API server refuses', { webhook: { timeoutSeconds: 31 } }],
-    ['a list for all settings', []],
-    ['a text for all settings', 'replicas=3'],
-  ])('include %s', (_case, given) => {
-    expect(getProblems(given)).toHaveLength(1);
-  });
-
-  it('include contradictions', () => {
-    const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
-    expect(getProblems({ namespace: 'default', monitoredNamespaces })).toEqual([
-      sentences.monitoredTwice(1, 'shop'),
-      sentences.monitoredButExcluded(2, 'kube-system'),
-      sentences.monitoredOwn(3, 'default'),
-      'namespace is "default", which other programs use too. Set createNamespace to false, or choose another namespace',
-    ]);
-  });
-});
-
-describe('a selector of namespaces to trace', () => {
-  const of = (selector: unknown) => getProblems({ monitoredNamespaces: [{ selector }] });
-  const requirement = (more: object) => ({ matchExpressions: [{ key: 'team', ...more }] });
-
-  it.each([
-    {},
-    { matchLabels: { team: 'shop', 'example.com/tier': '' } },
-    requirement({ operator: 'NotIn', values: ['shop', ''] }),
-    requirement({ operator: 'DoesNotExist' }),
-  ])('may be %j', (selector) => expect(of(selector)).toEqual([]));
-
-  // Each of these would select every namespace, or none.
-  it.each([
-    { team: 'shop' },
-    { matchlabels: { team: 'shop' } },
-    { matchLabels: null },
-    { matchLabels: { tier: 1 } },
-    requirement({ operator: 'in', values: ['shop'] }),
-    requirement({ operator: 'In' }),
-    requirement({ operator: 'In', values: [] }),
-    requirement({ operator: 'Exists', values: ['shop'] }),
-    requirement({ values: ['shop'] }),
-  ])('is refused with its place: %j', (selector) => {
-    expect(of(selector)).toEqual([expect.stringMatching(/^monitoredNamespaces\[0\]\.selector\./)]);
-  });
-});
-
-describe('the settings of the telemetry proxy', () => {
-  const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
-
-  it('cannot share one claimed queue between two pods', () => {
-    expect(getProblems(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([sentences.sharedQueue(2)]);
-    expect(getProblems(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
-  });
-
-  it('cannot have another tag while the digest still pins the first', () => {
-    expect(getProblems(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([sentences.otherTag('0.140.0')]);
-    expect(getProblems(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
-  });
-});
-
-describe('the settings for restricted clusters', () => {
-  it('refuse a port that is taken', () => {
-    expect(getProblems({ ports: { webhook: 8081 } })).toEqual([
-      'ports.health and ports.webhook are both 8081. Use different ports',
-    ]);
-    expect(getProblems({ ports: { webhook: 10_250 } })).toEqual([]);
-    expect(getProblems({ ports: { webhook: 10_250 }, hostNetwork: true })).toEqual([
-      sentences.kubeletPort('webhook', 10_250),
-    ]);
-    expect(getProblems({ ports: { webhook: 443 } })).toEqual([
-      'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
-    ]);
-  });
-
-  it('have a reference to an issuer only if cert-manager issues', () => {
-    const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
-    expect(getProblems({ certificates: { issuerRef } })).toEqual([sentences.idleIssuer()]);
-    expect(getProblems({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
-  });
-});
-
-describe('the settings of the updater', () => {
-  const of = (repository: string) => getProblems({ updater: { repository } });
-  const form =
-    'updater.repository must be an https:// or oci:// URL without a slash at its end, and without a user or password, ' +
-    'which logs would show (http:// lets an attacker replace the chart)';
-
-  it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
-    'refuse a chart repository without TLS: %s [F27]',
-    (repository) => {
-      expect(of(repository)).toEqual([`${form}, but is "${repository}"`]);
-    },
-  );
-
-  it.each(['https://user:hunter2@charts.example', 'oci://hunter2@charts.example/lumigo'])(
-    'refuse a chart repository with a user or password, and do not show it: %s',
-    (repository) => {
-      expect(of(repository)).toEqual([`${form}, but is a text (not shown, because it may hold a token)`]);
-    },
-  );
-
-  it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo@2', ''])(
-    'accept one with TLS: %s [F27]',
-    (each) => {
-      expect(of(each)).toEqual([]);
-    },
-  );
-});
-
-describe('the queues of the telemetry proxy', () => {
-  it('have room for sixteen full ones by default, at two bytes on disk for each', () => {
-    const { shardSize, sizeLimit } = parseSettings({}).controllerManager.telemetryProxy.queue;
-    expect(16 * 2 * (parseQuantity(shardSize) ?? NaN)).toBeLessThanOrEqual(parseQuantity(sizeLimit) ?? NaN);
-  });
-});
-
-describe('the queue of a node', () => {
-  const of = (queueSize: string) => getProblems({ logFileCollector: { queueSize } });
-
-  it.each(['256', '200Ki', '1Mi', '63.9Mi', '9.5M'])('is refused if a large request would not fit in: %s', (size) => {
-    expect(of(size)).toEqual([`logFileCollector.queueSize must be at least 64M, such as 256Mi, but is "${size}"`]);
-  });
-
-  it.each(['64M', '64Mi', '100Mi', '256Mi', '1.5G', '2Gi', '1Ti'])('may be %s', (size) => {
-    expect(of(size)).toEqual([]);
   });
 });
 
@@ -328,19 +277,18 @@ describe('a settings file', () => {
     expect(lines).toEqual([expect.stringContaining('has no effect: output: ')]);
   });
 
+  it.each([
+    ['is malformed', 'debug:\n  enabled: [true\n', /it cannot be read as YAML or JSON: .* line \d/],
+    ['sets a key twice', 'name: a\nname: b\n', /duplicate key in line 2, column 1/],
+  ])('is named with the line if it %s', (_what, content, problem) => {
+    const path = file('wrong.yaml', content);
+    expect(() => loadSettings(path)).toThrow(/wrong\.yaml cannot be used:\n {2}- /);
+    expect(() => loadSettings(path)).toThrow(problem);
+  });
+
   it('is named if it is missing, with the variable that names it', () => {
     expect(() => loadSettings(join(folder, 'none.yaml'))).toThrow(
       /none\.yaml cannot be used:\n {2}- the file does not exist\. LUMIGO_SETTINGS/,
     );
-  });
-
-  it('is named if it is malformed, with the line', () => {
-    expect(() => loadSettings(file('b.yaml', 'debug:\n  enabled: [true\n'))).toThrow(
-      /b\.yaml cannot be used:\n {2}- it cannot be read as YAML or JSON: .* line \d/,
-    );
-  });
-
-  it('is refused if it sets a key twice', () => {
-    expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/duplicate key in line 2, column 1/);
   });
 });
