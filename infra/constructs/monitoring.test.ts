@@ -49,16 +49,13 @@ describe('alerts and dashboard', () => {
 
   it('are rendered only if the settings ask for them', () => {
     for (const kind of ['ServiceMonitor', 'PrometheusRule']) expect(getObjects({}, kind)).toEqual([]);
-    const [monitor] = getObjects(
-      { metrics: { serviceMonitor: { enabled: true, labels: { release: 'p' } } } },
-      'ServiceMonitor',
-    );
+    const serviceMonitor = { enabled: true, labels: { release: 'p' } };
+    const [monitor] = getObjects({ metrics: { serviceMonitor } }, 'ServiceMonitor');
     expect(monitor?.metadata.labels).toMatchObject({ release: 'p', 'app.kubernetes.io/component': 'metrics' });
   });
 
   it('select the Services of their own installation, also after Argo CD set its label of the instance', () => {
-    const metrics = { serviceMonitor: { enabled: true } };
-    const given = { metrics, clusterCollection: { logs: { enabled: true } } };
+    const given = { metrics: { serviceMonitor: { enabled: true } }, clusterCollection: { logs: { enabled: true } } };
     const [monitor] = getObjects(given, 'ServiceMonitor');
     const { selector } = monitor?.['spec'] as { selector: { matchLabels: object } };
     const selected = (settings: object) =>

@@ -5,19 +5,25 @@ import type { Manifest } from './manifest.ts';
 
 const logs = { logs: { enabled: true } };
 const metrics = { metrics: { enabled: true } };
+const all = { metrics: { enabled: true, essentialOnly: false } };
 const rendered = (clusterCollection: object, more: object = {}) =>
   synthesize(parseSettings({ clusterCollection, ...more }));
-const namesOf = (manifests: readonly Manifest[]) => manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
 const added = (clusterCollection: object, more: object = {}) => {
-  const without = new Set(namesOf(rendered({}, more)));
-  return namesOf(rendered(clusterCollection, more)).filter((name) => !without.has(name));
+  const namesOf = (what: object) => rendered(what, more).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+  const without = namesOf({});
+  return namesOf(clusterCollection).filter((name) => !without.includes(name));
 };
-const find = (manifests: readonly Manifest[], kind: string) => {
-  const found = manifests.find((manifest) => manifest.kind === kind);
+const find = (manifests: readonly Manifest[], kind: string, end = '') => {
+  const found = manifests.find((each) => each.kind === kind && each.metadata.name.endsWith(end));
   if (found === undefined) throw new Error(`there is no ${kind}`);
-  return found as unknown as { metadata: Manifest['metadata']; spec: { template: { spec: Pod } }; rules: unknown };
+  return found as unknown as Found;
 };
 
+interface Found {
+  readonly metadata: Manifest['metadata'];
+  readonly spec: { readonly template: { readonly spec: Pod }; readonly ingress: readonly object[] };
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+}
 interface Container {
   readonly name: string;
   readonly args: readonly string[];
@@ -71,7 +77,6 @@ describe('the node collector', () => {
     expect(containers[0]?.volumeMounts?.map(({ name }) => name)).not.toContain('account');
   });
 
-  const all = { metrics: { enabled: true, essentialOnly: false } };
   it.each([logs, metrics, all, { ...logs, ...metrics }, { ...logs, ...all }])(
     'mounts volumes of its pod: %j',
     (what) => {
@@ -97,21 +102,20 @@ describe('the node collector', () => {
   });
 
   it('reads all metrics from two folders of the node, which it cannot change', () => {
-    const pod = podOf({ metrics: { enabled: true, essentialOnly: false } });
+    const pod = podOf(all);
     expect(foldersOf(pod)).toEqual(['/proc', '/sys']);
     expect(pod.containers[1]?.volumeMounts?.every(({ readOnly }) => readOnly)).toBe(true);
   });
 
   it('reads no metric of its own network, which would have the name of the node', () => {
-    const { args } = podOf({ metrics: { enabled: true, essentialOnly: false } }).containers[1] ?? { args: [] };
     const ofNetwork = ['netdev', 'netstat', 'sockstat', 'udp_queues', 'arp', 'conntrack', 'ipvs', 'nfs', 'nfsd'];
-    expect(args).toEqual(expect.arrayContaining(ofNetwork.map((name) => `--no-collector.${name}`)));
+    const without = ofNetwork.map((name) => `--no-collector.${name}`);
+    expect(podOf(all).containers[1]?.args).toEqual(expect.arrayContaining(without));
   });
 
   it('may read metrics of the kubelet and nothing else', () => {
-    const roles = rendered({ ...metrics, ...logs }).filter(({ kind }) => kind === 'ClusterRole');
-    const role = roles.find(({ metadata }) => metadata.name.endsWith('-node-collector'));
-    expect(role?.['rules']).toEqual([{ apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] }]);
+    const { rules } = find(rendered({ ...metrics, ...logs }), 'ClusterRole', '-node-collector');
+    expect(rules).toEqual([{ apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] }]);
   });
 
   it('keeps positions and queue on the node, or with the pod if the setting is empty', () => {
@@ -129,51 +133,41 @@ describe('the node collector', () => {
   });
 
   it('alone reaches the port for nodes if there are network policies', () => {
-    const policies = rendered({ ...logs, ...metrics }, { networkPolicy: { enabled: true } }).filter(
-      ({ kind }) => kind === 'NetworkPolicy',
-    );
-    const receiving = policies.find(({ metadata }) => metadata.name.endsWith('-node-data'));
-    expect(receiving?.['spec']).toMatchObject({
-      ingress: [
-        {
-          from: [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'node-collector' } } }],
-          ports: [{ port: 4320 }],
-        },
-      ],
-    });
-    const serving = policies.find(({ metadata }) => metadata.name.endsWith('-node-collector'));
-    expect(serving?.['spec']).toMatchObject({ ingress: [{ ports: [{ port: 8888 }] }] });
+    const made = rendered({ ...logs, ...metrics }, { networkPolicy: { enabled: true } });
+    const from = [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'node-collector' } } }];
+    const receiving = { ingress: [{ from, ports: [{ port: 4320 }] }] };
+    expect(find(made, 'NetworkPolicy', '-node-data').spec).toMatchObject(receiving);
+    const serving = { ingress: [{ ports: [{ port: 8888 }] }] };
+    expect(find(made, 'NetworkPolicy', '-node-collector').spec).toMatchObject(serving);
   });
 });
 
 describe('kube-state-metrics', () => {
-  const isOf = (name: string) => name.endsWith('-kube-state-metrics');
+  const own = '-kube-state-metrics';
+  const isOwn = (name: string) => name.endsWith(own);
 
   it('is installed once for metrics, unless the cluster has one or the setting says no', () => {
-    expect(added(metrics).filter(isOf)).toHaveLength(5);
-    expect(added(metrics, { kubeStateMetrics: { install: false } }).filter(isOf)).toEqual([]);
-    expect(added(metrics, { kubeStateMetrics: { address: 'ksm.monitoring.svc:8080' } }).filter(isOf)).toEqual([]);
+    expect(added(metrics).filter(isOwn)).toHaveLength(5);
+    expect(added(metrics, { kubeStateMetrics: { install: false } }).filter(isOwn)).toEqual([]);
+    expect(added(metrics, { kubeStateMetrics: { address: 'ksm.monitoring.svc:8080' } }).filter(isOwn)).toEqual([]);
   });
 
   it.each([
-    ['the pods of the operator', {}, true],
-    ['every address if these have the address of their node', { hostNetwork: true }, false],
-  ])('is scraped from %s', (_from, more, isByPods) => {
-    const manifests = rendered(metrics, { networkPolicy: { enabled: true }, ...more });
-    const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && isOf(metadata.name));
-    const { ingress } = policy?.['spec'] as { ingress: readonly { from?: unknown; ports: unknown }[] };
-    expect(ingress.map(({ from, ports }) => [from !== undefined, ports !== undefined])).toEqual([[isByPods, true]]);
+    ['the pods of the operator', {}, ['from', 'ports']],
+    ['every address if these have the address of their node', { hostNetwork: true }, ['ports']],
+  ])('is scraped from %s', (_from, more, fields) => {
+    const made = rendered(metrics, { networkPolicy: { enabled: true }, ...more });
+    const { ingress } = find(made, 'NetworkPolicy', own).spec;
+    expect(ingress.map(Object.keys)).toEqual([fields]);
   });
 
   it('lists and watches the kinds that it reports, and no Secrets', () => {
-    const manifests = rendered(metrics);
-    const role = manifests.find(({ kind, metadata }) => kind === 'ClusterRole' && isOf(metadata.name));
-    const rules = role?.['rules'] as readonly { resources: readonly string[]; verbs: readonly string[] }[];
+    const made = rendered(metrics);
+    const { rules } = find(made, 'ClusterRole', own);
     expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']));
-    const deployment = manifests.find(({ kind, metadata }) => kind === 'Deployment' && isOf(metadata.name));
-    const { containers } = (deployment?.['spec'] as { template: { spec: Pod } }).template.spec;
     const kinds = rules.flatMap(({ resources }) => resources).toSorted();
-    expect(containers[0]?.args).toContain(`--resources=${kinds.join(',')}`);
+    const [container] = find(made, 'Deployment', own).spec.template.spec.containers;
+    expect(container?.args).toContain(`--resources=${kinds.join(',')}`);
     expect(kinds).not.toContain('secrets');
   });
 });

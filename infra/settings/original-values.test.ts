@@ -48,18 +48,17 @@ const rendered = (given: unknown) =>
   JSON.stringify(synthesize(parseSettings({ ...parts, ...(withoutOriginal(given) as object) }), 'Helm'));
 
 describe('the values of the original [F51]', () => {
+  const leaves = getFieldPaths(values);
+  const paths = originalValues.map(({ path }) => path);
+  const isIn = (path: string, leaf: string) => leaf === path || leaf.startsWith(`${path}.`);
+
   it('each have a row, or are part of one', () => {
-    // The original's chart does not show namespaces and a name.
-    const paths = originalValues.map(({ path }) => path);
-    const isCovered = (leaf: string) => paths.some((path) => leaf === path || leaf.startsWith(`${path}.`));
-    expect(getFieldPaths(values).filter((leaf) => !isCovered(leaf))).toEqual([]);
+    expect(leaves.filter((leaf) => !paths.some((path) => isIn(path, leaf)))).toEqual([]);
     expect(new Set(paths).size).toBe(paths.length);
   });
 
   it('have a row only if they exist, except two that only its templates use', () => {
-    const leaves = getFieldPaths(values);
-    const isThere = (path: string) => leaves.some((leaf) => leaf === path || leaf.startsWith(`${path}.`));
-    const others = originalValues.map(({ path }) => path).filter((path) => !isThere(path));
+    const others = paths.filter((path) => !leaves.some((leaf) => isIn(path, leaf)));
     expect(others).toEqual(['monitoredNamespaces', 'fullnameOverride']);
   });
 
