@@ -299,7 +299,7 @@ describe.each(changeable)('the guard over a %s', (_name, kind) => {
         expect(toTemplate(workload)).toBeDefined();
         for (const pick of chosen) await attack(kind, workload, pick);
       }),
-      { ...fuzz, numRuns: 4, endOnFailure: true },
+      { ...fuzz, numRuns: 8, endOnFailure: true },
     );
     expect(counts.refused).toBeGreaterThan(125);
   });
@@ -404,7 +404,7 @@ describe('the guard of an installation with pull secrets', () => {
         let workload = await storeTemplate(kind, name, labelled(name, template));
         for (const step of taken) workload = await take(step, workload);
       }),
-      { ...fuzz, numRuns: 20, endOnFailure: true },
+      { ...fuzz, numRuns: 40, endOnFailure: true },
     );
     expect(counts.allowed).toBeGreaterThan(20);
   });
