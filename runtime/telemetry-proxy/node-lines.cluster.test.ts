@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
-import { toLog } from '../../sandbox/otlp-sink/sender.ts';
+import { countSpans, post, spanId, toLog } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { telemetryProxyFiles } from '../contract.ts';
@@ -55,18 +55,29 @@ const listen = (port: number): Promise<Server> =>
     server.on('error', reject).listen(port, '127.0.0.1', () => resolve(server));
   });
 
-it('a fallback that works is no success of the configuration that the collector refuses', async () => {
+it('a refused configuration is reported until it works, and the last good one continues [D34]', async () => {
   const { testCluster, collector, manager, sink } = telemetry;
   const status = async () => (await testCluster.condition(shop, 'TelemetryProxyReady'))?.status;
   const taken = () => manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="taken"');
   const before = await taken();
+  const restarts = collector().restarts();
   squatter = await listen(collector().nodeDataPort);
   proxy.interfere = undefined;
-  await eventually(async () => expect(await status()).toBe('False'), { timeoutMs: 100_000 });
+  await testCluster.waitForCondition(shop, 'TelemetryProxyReady', { status: 'False', reason: 'ReloadFailed' });
+  const { message } = (await testCluster.condition(shop, 'TelemetryProxyReady')) ?? {};
+  expect(message).toContain('the collector exited while it loaded its configuration');
   // The first pauses may be shorter than the rest of the collector.
   await eventually(async () => expect(await taken()).toBe(before + 1), { timeoutMs: 150_000 });
+  expect(collector().restarts()).toBeGreaterThan(restarts);
+  expect(await testCluster.reasons(shop, 'lumigo')).toContain('LumigoCannotCollectTelemetry');
+  await eventually(async () =>
+    expect(
+      (await post(`${collector().url}/v1/traces`, countSpans({}, [spanId(1)]), { token: getToken(1) })).status,
+    ).toBe(200),
+  );
   await testCluster.create(getEvent(shop, 'meanwhile'));
   await eventually(() => expect(sink.objects.map(({ object }) => object.metadata.name)).toContain('meanwhile'));
+  // A fallback that works is no success of the refused configuration.
   expect(await status()).toBe('False');
   squatter.close();
   await eventually(async () => expect(await status()).toBe('True'), { timeoutMs: 150_000 });

@@ -5,10 +5,11 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import type { Manager } from '../../sandbox/manager/manager.ts';
+import { isAlive } from '../../sandbox/run.ts';
 import { post, repeatAttributes, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { podAt } from '../../sandbox/testing/pod-at.ts';
-import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 const { deployment } = workloadKinds;
@@ -186,16 +187,6 @@ describe('a workload', () => {
     expect(page).not.toContain('forged');
     expect(page.split('\n').filter((line) => line.startsWith('lumigo_received')).length).toBeLessThanOrEqual(5);
   });
-
-  it('keeps the time of its first telemetry when another replica leads', async () => {
-    const before = (await readTelemetry(shop))['cart'];
-    await telemetry.stopManager();
-    await eventually(async () => expect(await second.metric('lumigo_operator_leader')).toBe(1), { timeoutMs: 30_000 });
-    await telemetry.testCluster.create(createWorkload(deployment, shop, 'newer'));
-    await eventually(async () => expect(Object.keys(await readTelemetry(shop))).toContain('newer'));
-    expect((await readTelemetry(shop))['cart']).toEqual(before);
-    await telemetry.startManager();
-  });
 });
 
 describe('a silent workload', () => {
@@ -226,5 +217,72 @@ describe('a silent workload', () => {
     await eventually(async () => expect(await testCluster.condition(bank, 'TelemetryReceived')).toBeUndefined(), {
       timeoutMs: 30_000,
     });
+  });
+});
+
+/** Returns how often each event arrived. */
+function countArrivals(namespace: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { namespace: of, resource, object, change } of telemetry.sink.objects)
+    if (of === namespace && resource === 'events' && change === 'ADDED')
+      counts.set(object.metadata.name, (counts.get(object.metadata.name) ?? 0) + 1);
+  return counts;
+}
+
+const LEASE_MS = 15_000;
+/** The manager gives up before, on a busy machine as well. The kubelet would wait for 75 s. */
+const GRACE_MS = 30_000;
+
+describe('of two replicas', () => {
+  it('one collects, and after the Lease the other one, which keeps the times of first telemetry', async () => {
+    const { testCluster, waitForCollecting, killManager, startManager } = telemetry;
+    const countCollected = (manager: Manager) => manager.metric('lumigo_operator_telemetry_collected_namespaces');
+    await waitForCollecting(shop);
+    for (const name of ['first', 'second']) await testCluster.create(getEvent(shop, name));
+    await eventually(() => expect(countArrivals(shop).get('second')).toBe(1));
+    expect([countArrivals(shop).get('first'), await countCollected(second)]).toEqual([1, 0]);
+    const before = (await readTelemetry(shop))['cart'];
+
+    await killManager();
+    await eventually(
+      async () => {
+        await testCluster.create(getEvent(shop, `after-${Date.now()}`));
+        expect([...countArrivals(shop).keys()].some((name) => name.startsWith('after-'))).toBe(true);
+      },
+      // A reload may take 20 s.
+      { timeoutMs: LEASE_MS + 45_000, intervalMs: 400 },
+    );
+    await testCluster.create(createWorkload(deployment, shop, 'newer'));
+    await eventually(async () => expect(Object.keys(await readTelemetry(shop))).toContain('newer'));
+    expect((await readTelemetry(shop))['cart']).toEqual(before);
+
+    await startManager();
+    await send('127.0.0.1');
+    for (const name of ['third', 'fourth']) await testCluster.create(getEvent(shop, name));
+    await eventually(() => expect(countArrivals(shop).get('fourth')).toBe(1));
+    expect([countArrivals(shop).get('third'), await countCollected(telemetry.manager())]).toEqual([1, 0]);
+  });
+});
+
+describe('the end of a pod', () => {
+  it('is not delayed by a telemetry proxy that does not stop', async () => {
+    const pid = second.collector?.pid() ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    process.kill(second.pid, 'SIGTERM');
+    const started = Date.now();
+    expect(await second.died).toContain('telemetry proxy did not stop in time, killed it');
+    expect(Date.now() - started).toBeLessThan(GRACE_MS);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+
+  it('has no endpoint, and a manager that stops alone leaves its telemetry proxy running [F25]', async () => {
+    const { healthPort, pid: manager, died } = telemetry.manager();
+    const pid = telemetry.collector().pid();
+    expect((await fetch(`http://127.0.0.1:${healthPort}/drain`)).status).toBe(404);
+    process.kill(manager, 'SIGTERM');
+    expect(await died).not.toContain('telemetry proxy did not stop');
+    expect(telemetry.collector().pid()).toBe(pid);
+    const { status } = await post(`${telemetry.collector().url}/v1/traces`, countSpans({}, [spanId(1)]), {});
+    expect(status).toBe(401);
   });
 });

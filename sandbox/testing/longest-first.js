@@ -18,7 +18,6 @@ const longest = [
   'runtime/telemetry-proxy/forwarding',
   'runtime/certificates/certificates',
   'runtime/telemetry-proxy/node-lines',
-  'runtime/telemetry-proxy/replicas',
   'runtime/diagnostics/commands',
   'infra/constructs/editor-reach',
   'runtime/telemetry-proxy/telemetry-proxy',
