@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -12,39 +11,44 @@ import { configurationFile } from './files.ts';
 import { tokensFile } from './render.ts';
 
 let telemetry: TelemetryBench;
+let namespace = '';
+let notCollected = '';
+/** In each of these, the collection ends in another way. */
+let ending: readonly string[] = [];
+/** They read like a number, a boolean or null. */
+const oddNames = ['1e3', 'null', 'true', '0x10', 'yes'];
+
+const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
+const { deployment } = workloadKinds;
+
 beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false, config: { logLevel: 'debug' } });
+  const { activate, testCluster, waitForCollecting } = telemetry;
+  namespace = await activate('kinds', getToken(1));
+  notCollected = await activate('still', getToken(2), off);
+  ending = await Promise.all(['switched-off', 'deleted', 'invalid'].map((name) => activate(name, getToken(4))));
+  for (const [index, name] of oddNames.entries()) {
+    await testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await testCluster.activate(name, {}, getToken(100 + index));
+  }
+  for (const each of [namespace, ...ending, ...oddNames]) await waitForCollecting(each);
 });
 afterAll(() => telemetry?.stop());
 
-const { deployment } = workloadKinds;
-/** The time for an invalid token: a Secret is read every 15 s, and then a reload may be due. */
-const SILENCE_TIMEOUT_MS = 60_000;
-
 const getArrived = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
 
-async function waitForSilence(namespace: string): Promise<void> {
-  const started = Date.now();
-  for (let quietSince = Date.now(), count = getArrived(namespace).length; Date.now() - quietSince < 2_000;) {
-    if (Date.now() - started > SILENCE_TIMEOUT_MS)
-      throw new Error(`${namespace} is still collected after ${SILENCE_TIMEOUT_MS} ms`);
-    await telemetry.testCluster.create(getEvent(namespace, `silence-${Date.now()}`));
-    await sleep(100);
-    const now = getArrived(namespace).length;
-    if (now > count) [count, quietSince] = [now, Date.now()];
-  }
+const isArrived = (namespace: string, event: string): boolean =>
+  getArrived(namespace).some(({ resource, object }) => resource === 'events' && object.metadata.name === event);
+
+const getTokens = (namespace: string) => new Set(getArrived(namespace).map(({ received }) => received.authorization));
+
+/** Creates an event in all of these namespaces. Resolves when it arrives from the one that is collected. */
+async function createEvents(name: string, namespaces: readonly string[]): Promise<void> {
+  for (const each of [...namespaces, namespace]) await telemetry.testCluster.create(getEvent(each, name));
+  await eventually(() => expect(isArrived(namespace, name)).toBe(true));
 }
 
 describe('Kubernetes events and object versions', () => {
-  const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
-  let namespace = '';
-  let other = '';
-  beforeAll(async () => {
-    namespace = await telemetry.activate('kinds', getToken(1));
-    other = await telemetry.activate('still', getToken(2), off);
-    await telemetry.waitForCollecting(namespace);
-  });
-
   it("cover all eight kinds, from creation to deletion, with their namespace's token", async () => {
     const { testCluster } = telemetry;
     const collected = [
@@ -64,9 +68,7 @@ describe('Kubernetes events and object versions', () => {
         const changes = new Set(seen.map(({ change }) => change));
         expect([ref.plural, ...changes]).toEqual(expect.arrayContaining([ref.plural, 'ADDED', 'MODIFIED', 'DELETED']));
       });
-    expect(new Set(getArrived(namespace).map(({ received }) => received.authorization))).toEqual(
-      new Set([`LumigoToken ${getToken(1)}`]),
-    );
+    expect(getTokens(namespace)).toEqual(new Set([`LumigoToken ${getToken(1)}`]));
     expect(collected.map(({ ref }) => ref.plural).sort()).toEqual(collectedKinds.map(({ plural }) => plural).sort());
   });
 
@@ -95,7 +97,7 @@ describe('Kubernetes events and object versions', () => {
       expect(received.authorization).toBe(`LumigoToken ${getToken(1)}`);
       expect(object.metadata).toMatchObject({ namespace, name: 'lumigo' });
     }
-    expect(beats(other)).toEqual([]);
+    expect(beats(notCollected)).toEqual([]);
   });
 
   it("include once what existed before, so that each event finds its object's versions [D36]", async () => {
@@ -125,64 +127,46 @@ describe('Kubernetes events and object versions', () => {
     ]);
   });
 
-  it.each([
-    [
-      'kubeEvents is switched off',
-      (namespace: string) =>
-        telemetry.testCluster.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled: false } } } }),
-    ],
-    ['the Lumigo is deleted', (namespace: string) => telemetry.testCluster.deleteLumigo(namespace)],
-  ])('end when %s', async (_case, end) => {
-    const { activate, waitForCollecting } = telemetry;
-    const namespace = await activate('ends', getToken(4));
-    await waitForCollecting(namespace);
-    await end(namespace);
-    await waitForSilence(namespace);
-  });
-
-  it('end when the token becomes invalid [D39]', async () => {
-    const { testCluster, activate, waitForCollecting } = telemetry;
-    const namespace = await activate('invalid', getToken(4));
-    await waitForCollecting(namespace);
-    await testCluster.secret(namespace, 'no token');
-    await waitForSilence(namespace);
+  it('end when kubeEvents is switched off, the Lumigo is deleted, or its token becomes invalid [D39]', async () => {
+    const { testCluster } = telemetry;
+    const [switchedOff = '', deleted = '', invalid = ''] = ending;
+    await testCluster.changeLumigo(switchedOff, { spec: { infrastructure: { kubeEvents: { enabled: false } } } });
+    await testCluster.deleteLumigo(deleted);
+    await testCluster.secret(invalid, 'no token');
+    let attempt = 0;
+    await eventually(
+      async () => {
+        const name = `end-${(attempt += 1)}`;
+        await createEvents(name, ending);
+        // An exporter sends what it gathered before this one arrives.
+        await createEvents(`witness-${attempt}`, []);
+        expect(ending.filter((each) => isArrived(each, name))).toEqual([]);
+      },
+      // A Secret is read every 15 s, and then a reload may be due.
+      { timeoutMs: 60_000 },
+    );
   });
 
   it('continue when a duplicate Lumigo is deleted [D15]', async () => {
-    const { testCluster, activate, waitForCollecting, waitForSettled } = telemetry;
-    const namespace = await activate('duplicate', getToken(7));
-    await waitForCollecting(namespace);
+    const { testCluster, waitForSettled } = telemetry;
     const reloads = await waitForSettled();
     await telemetry.withoutWebhook(() => testCluster.lumigo(namespace, {}, 'second'));
     await testCluster.deleteLumigo(namespace, 'second');
     expect(await waitForSettled()).toBe(reloads);
-    const before = getArrived(namespace).length;
-    await testCluster.create(getEvent(namespace, 'still'));
-    await eventually(() => expect(getArrived(namespace).length).toBeGreaterThan(before));
+    await createEvents('after-a-duplicate', []);
   });
 
-  it('have the right token if a namespace is named like a number, a boolean or null [D35]', async () => {
-    const { testCluster, waitForCollecting } = telemetry;
-    const names = ['1e3', 'null', 'true', '0x10', 'yes'];
-    for (const name of names) await testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    for (const [index, name] of names.entries()) await testCluster.secret(name, getToken(100 + index));
-    for (const name of names) await testCluster.lumigo(name);
-    for (const [index, name] of names.entries()) {
-      await waitForCollecting(name);
-      expect(new Set(getArrived(name).map(({ received }) => received.authorization))).toEqual(
-        new Set([`LumigoToken ${getToken(100 + index)}`]),
-      );
-    }
+  it.each(oddNames)('have the right token in the namespace %s [D35]', (name) => {
+    expect(getTokens(name)).toEqual(new Set([`LumigoToken ${getToken(100 + oddNames.indexOf(name))}`]));
   });
 });
 
 describe('the stored data', () => {
   it('has tokens only in files that no other user can read, and never in a log [D31, D34]', async () => {
-    const { collector, activate, manager } = telemetry;
-    await activate('secret', getToken(8));
+    const { collector, manager } = telemetry;
     const { telemetryProxyDirectory, logFile, url } = collector();
     const send = (id: string) =>
-      post(`${url}/v1/traces`, countSpans({ 'service.name': 'looked-at' }, [id]), { token: getToken(8) });
+      post(`${url}/v1/traces`, countSpans({ 'service.name': 'looked-at' }, [id]), { token: getToken(1) });
     await eventually(async () => expect((await send(spanId(0x8000))).status).toBe(200));
     await eventually(() => expect(readFileSync(logFile, 'utf8')).toContain('looked-at'));
     for (const file of [tokensFile(telemetryProxyDirectory), configurationFile({ telemetryProxyDirectory })])
@@ -200,9 +184,7 @@ describe('the stored data', () => {
   });
 
   it('lets a collector continue soon after it crashed [D33]', async () => {
-    const { collector, activate, waitForCollecting } = telemetry;
-    const namespace = await activate('crash', getToken(9));
-    await waitForCollecting(namespace);
+    const { collector } = telemetry;
     const restarts = collector().restarts();
     collector().crash();
     await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
