@@ -16,8 +16,7 @@ beforeAll(async () => {
   telemetry = await startTelemetry({ controllerManager: false });
   await telemetry.activate('shop', getToken(1));
   await telemetry.activate('bank', getToken(2));
-  await eventually(async () => expect((await send(getToken(1), ids(1))).status).toBe(200));
-  await eventually(async () => expect((await send(getToken(2), ids(1))).status).toBe(200));
+  for (const token of [getToken(1), getToken(2)]) await waitForStatus(token, 200);
   await telemetry.waitForSettled();
 });
 afterAll(() => telemetry?.stop());
@@ -35,6 +34,9 @@ const sendTo = (path: Signal, token: string | undefined, body: object) =>
 
 const send = (token: string | undefined, spans: readonly string[], resource: Readonly<Record<string, string>> = {}) =>
   sendTo('traces', token, countSpans({ 'service.name': 'test', ...resource }, spans));
+
+const waitForStatus = (token: string, status: number) =>
+  eventually(async () => expect((await send(token, ids(1))).status).toBe(status));
 
 const arrived = (spans: readonly string[]) => {
   const wanted = new Set(spans);
@@ -89,11 +91,9 @@ describe('senders', () => {
   });
 
   it('can send logs as well', async () => {
-    const { sink } = telemetry;
-    const sent = await sendTo('logs', getToken(1), toLog({}, 'a line of the log'));
-    expect(sent.status).toBe(200);
+    expect((await sendTo('logs', getToken(1), toLog({}, 'a line of the log'))).status).toBe(200);
     await eventually(() => {
-      const line = sink.received.find(({ item }) => 'body' in item && item.body === 'a line of the log');
+      const line = telemetry.sink.received.find(({ item }) => 'body' in item && item.body === 'a line of the log');
       expect(line?.authorization).toBe(`LumigoToken ${getToken(1)}`);
     });
   });
@@ -104,20 +104,15 @@ describe('senders', () => {
       postByGrpc(collector().otlpGrpcPort, toMetric({}, 'queue.length', 8), token, 'metrics');
     expect(await byGrpc()).toMatchObject({ status: 16 });
     expect(await byGrpc(getToken(2))).toMatchObject({ status: 0 });
-    const sent = await sendTo(
-      'metrics',
-      getToken(1),
-      toMetric({ 'service.name': 'unknown_service:node' }, 'queue.length', 7),
-    );
-    expect(sent.status).toBe(200);
+    const unnamed = toMetric({ 'service.name': 'unknown_service:node' }, 'queue.length', 7);
+    expect((await sendTo('metrics', getToken(1), unnamed)).status).toBe(200);
     await eventually(() => {
       const received = sink.received.filter(({ signal }) => signal === 'metrics');
-      expect(received.map(({ authorization, item }) => [authorization, item])).toEqual(
-        expect.arrayContaining([
-          [`LumigoToken ${getToken(1)}`, { name: 'queue.length', value: 7, attributes: {} }],
-          [`LumigoToken ${getToken(2)}`, { name: 'queue.length', value: 8, attributes: {} }],
-        ]),
-      );
+      const sent = received.map(({ authorization, item }) => [authorization, item]);
+      const metric = { name: 'queue.length', attributes: {} };
+      expect(sent).toHaveLength(2);
+      expect(sent).toContainEqual([`LumigoToken ${getToken(1)}`, { ...metric, value: 7 }]);
+      expect(sent).toContainEqual([`LumigoToken ${getToken(2)}`, { ...metric, value: 8 }]);
       expect(received.every(({ resource }) => 'k8s.cluster.uid' in resource)).toBe(true);
       expect(JSON.stringify(received)).not.toContain('unknown_service');
     });
@@ -129,21 +124,21 @@ describe('senders', () => {
     await testCluster.secret(namespace, getToken(3), 'own');
     const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'own' };
     await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: own }));
-    await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(200));
+    await waitForStatus(getToken(3), 200);
     // Its Secret does not exist, so it changes no workload.
     await testCluster.lumigo(namespace);
     await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
     await waitForSettled();
     expect((await send(getToken(3), ids(1))).status).toBe(200);
     await testCluster.client.delete({ ...deployment, namespace, name: 'app' });
-    await eventually(async () => expect((await send(getToken(3), ids(1))).status).toBe(401));
+    await waitForStatus(getToken(3), 401);
   });
 
   it('start and end without a reload while nothing is collected for them', async () => {
     const { activate, waitForSettled } = telemetry;
     const before = await waitForSettled();
     await activate('quiet', getToken(6), { infrastructure: { enabled: false } });
-    await eventually(async () => expect((await send(getToken(6), ids(1))).status).toBe(200));
+    await waitForStatus(getToken(6), 200);
     expect(await waitForSettled()).toBe(before);
   });
 });
@@ -174,7 +169,7 @@ describe('no data is lost', () => {
     const restarts = collector().restarts();
     collector().crash();
     await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
-    await eventually(async () => expect((await send(getToken(1), early.slice(0, 0))).status).toBe(200));
+    await waitForStatus(getToken(1), 200);
     const last = ids(100);
     expect((await send(getToken(1), last)).status).toBe(200);
     await sleep(back - performance.now());
@@ -190,7 +185,7 @@ describe('no data is lost', () => {
     /** Seven of the sixteen shards. */
     const tokens = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => getToken(0x90_00 + index));
     const quiet = { ...injection, infrastructure: { enabled: false } };
-    for (const [index, token] of tokens.entries()) await activate(`quiet-${index}`, token, quiet);
+    await Promise.all(tokens.map((token, index) => activate(`quiet-${index}`, token, quiet)));
     await waitForSettled();
     sink.mood = 'hang';
     const sent = ids(tokens.length);

@@ -46,16 +46,6 @@ describe('InstrumentedSenders', () => {
     expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], false]);
   });
 
-  it('awaits nothing of a ReplicaSet, whose label is from the template of its Deployment', () => {
-    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'cart', uid: 'a', controller: true };
-    const labelled = { [labels.autoTrace]: 'lumigo-operator.v1' };
-    const metadata = { namespace: 'shop', name: 'cart-5b7f', uid: 'b', labels: labelled, ownerReferences: [owner] };
-    senders
-      .handler(workloadKinds.replicaSet)
-      .upsert({ ...workloadKinds.replicaSet, metadata: { ...metadata, resourceVersion: '1' } });
-    expect(senders.isAnyAwaited).toBe(false);
-  });
-
   it('finds the Rollout of a ReplicaSet', () => {
     see(rollout, 'shop', 'cart-api', 'a');
     senders.hear(['shop/ReplicaSet/cart-api-5b7f9c6d8f']);

@@ -136,18 +136,15 @@ describe('the existing objects of a namespace', () => {
     });
   }
 
-  it('are listed once, and again in full if a reload interrupts their lists', () => {
-    const reloads = [at(0, 'a'), at(10_000, 'ab'), at(23_000, 'abc'), at(90_000, 'abcd')];
-    expect(listedBy(...reloads)).toEqual(['a', 'ab', 'abc', 'd']);
-  });
-
-  it('are listed again in full if the end of another namespace cut them off', () => {
-    expect(listedBy(at(0, 'ab'), at(30_000, 'b', 13_000))).toEqual(['ab', 'b']);
-  });
-
-  it('are listed again for a Lumigo resource that is created again', () => {
-    expect(listedBy(at(0, 'ab'), at(60_000, 'b'), at(70_000, 'ab')).at(-1)).toBe('a');
-  });
+  it.each<[string, Reload[], string[]]>([
+    [
+      'once, and again in full if a reload interrupts their lists',
+      [at(0, 'a'), at(10_000, 'ab'), at(23_000, 'abc'), at(90_000, 'abcd')],
+      ['a', 'ab', 'abc', 'd'],
+    ],
+    ['again in full if the end of another one cut them off', [at(0, 'ab'), at(30_000, 'b', 13_000)], ['ab', 'b']],
+    ['for a resource that is created again', [at(0, 'ab'), at(60_000, 'b'), at(70_000, 'ab')], ['ab', '', 'a']],
+  ])('are listed %s', (_case, reloads, expected) => expect(listedBy(...reloads)).toEqual(expected));
 
   it('are not listed for ever, however often reloads interrupt their lists', () => {
     const toggled = Array.from({ length: 40 }, (_, index) => at(index * 2_500, index % 2 === 0 ? 'at' : 'a'));
@@ -217,11 +214,6 @@ describe('a configuration that failed', () => {
     expect(planStep(state, [port], 2_000)).toEqual(reload());
     expect(planStep({ ...afterSuccess(state, []), running: [] }, [port], 2_000)).toEqual(wait);
     expect(planStep({ ...state, running: [] }, [port], 6_000)).toEqual({ kind: 'reload', namespaces: [port] });
-  });
-
-  it('is not replaced by a namespace with a new Lumigo resource [F75]', () => {
-    const recreated = of('a').map((each) => ({ ...each, lumigo: 'another uid' }));
-    expect(stillWanted(of('a'), recreated)).toEqual([]);
   });
 
   it('is tried again after a pause, and delays no other one', () => {

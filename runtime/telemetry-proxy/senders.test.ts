@@ -47,32 +47,31 @@ function seeing() {
 }
 
 describe('workloads that are traced by their own labels', () => {
-  it('name their Secret, or use the default', () => {
-    const { senders, show } = seeing();
-    show({ [labels.autoTrace]: 'true' });
-    expect([...senders.sources(everywhere)]).toEqual([
-      { namespace: 'a', name: 'lumigo-credentials', key: 'token', revision: 'u/1' },
-    ]);
-    show({ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'own', [labels.tokenKey]: 'key' });
-    expect([...senders.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key', revision: 'u/1' }]);
+  const byDefault = { namespace: 'a', name: 'lumigo-credentials', key: 'token', revision: 'u/1' };
+  const optIn = (tokenSecret: string, tokenKey: string) => ({
+    [labels.autoTrace]: 'True',
+    [labels.tokenSecret]: tokenSecret,
+    [labels.tokenKey]: tokenKey,
   });
+  const injected = { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' };
+  const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
 
-  it('ignore an empty label [F14]', () => {
-    const { senders, show } = seeing();
-    show({ [labels.autoTrace]: 'true', [labels.tokenSecret]: '', [labels.tokenKey]: '' });
-    expect([...senders.sources(everywhere)]).toMatchObject([
-      { namespace: 'a', name: 'lumigo-credentials', key: 'token' },
-    ]);
-  });
-
-  it('are known also once they are instrumented, when the label is ours', () => {
-    const { senders, show } = seeing();
-    const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
-    show(
-      { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' },
+  it.each<[string, Record<string, string>, Record<string, string>, object[]]>([
+    ['use the default Secret', { [labels.autoTrace]: 'true' }, {}, [byDefault]],
+    ['name their Secret', optIn('own', 'key'), {}, [{ ...byDefault, name: 'own', key: 'key' }]],
+    ['use the default if a label is empty [F14]', optIn('', ''), {}, [byDefault]],
+    [
+      'are known also once they are instrumented, when the label is ours',
+      injected,
       { [annotations.instrumentation]: stamp },
-    );
-    expect([...senders.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token', revision: 'u/1' }]);
+      [{ ...byDefault, name: 'own' }],
+    ],
+    ['are not those that a Lumigo has instrumented', { [labels.autoTrace]: 'lumigo-operator.v1' }, {}, []],
+    ['are not those that opted out', { [labels.autoTrace]: 'false' }, {}, []],
+  ])('%s', (_case, own, stamps, expected) => {
+    const { senders, show } = seeing();
+    show(own, stamps);
+    expect(senders.sources(everywhere)).toEqual(expected);
   });
 
   it('are not the ReplicaSets of a Deployment, which inherit its annotations', () => {
@@ -81,17 +80,9 @@ describe('workloads that are traced by their own labels', () => {
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
     const handler = senders.handler(replicaSet);
     handler.upsert(shown({ ...metadata, ownerReferences }));
-    expect([...senders.sources(everywhere)]).toEqual([]);
+    expect(senders.sources(everywhere)).toEqual([]);
     handler.upsert(shown(metadata));
-    expect([...senders.sources(everywhere)]).toHaveLength(1);
-  });
-
-  it('are not those that a Lumigo has instrumented, nor those that opted out', () => {
-    const { senders, handler, show } = seeing();
-    show({ [labels.autoTrace]: 'lumigo-operator.v1' });
-    show({ [labels.autoTrace]: 'false' });
-    expect([...senders.sources(everywhere)]).toEqual([]);
-    expect([...handler.known()]).toEqual([]);
+    expect(senders.sources(everywhere)).toHaveLength(1);
   });
 
   it('are forgotten without the label or the workload, and if they do not count', () => {
@@ -99,10 +90,13 @@ describe('workloads that are traced by their own labels', () => {
     show({ [labels.autoTrace]: 'true' });
     show({ [labels.autoTrace]: 'true' });
     expect(changes.count).toBe(1);
-    expect([...senders.sources(() => false)]).toEqual([]);
+    expect(senders.sources(() => false)).toEqual([]);
     handler.delete({ uid: 'u' });
-    expect([...senders.sources(everywhere)]).toEqual([]);
+    expect(senders.sources(everywhere)).toEqual([]);
     expect(changes.count).toBe(2);
+    show({ [labels.autoTrace]: 'true' });
+    show({ [labels.autoTrace]: 'false' });
+    expect([...handler.known()]).toEqual([]);
   });
 });
 

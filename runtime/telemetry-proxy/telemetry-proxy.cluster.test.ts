@@ -277,48 +277,31 @@ describe("the collector's identity [F26]", () => {
   });
 });
 
-describe("the collector's token [F26]", () => {
-  const optionsFor = (name: string) => {
-    const { cluster, installation } = telemetry;
-    const folder = join(cluster.dir, name);
-    const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory: folder };
-    const file = join(folder, accountFiles.token);
-    return { config, client: cluster.client, authority: () => cluster.ca, folder, file };
-  };
-
-  it('is written for its user alone, with the files that a program in a pod finds beside it', async () => {
-    const { folder, file, ...options } = optionsFor('written');
-    expect(await writeAccount(options)).toBe(600);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(folder, accountFiles.authority), 'utf8')).toBe(telemetry.cluster.ca);
-    expect(readFileSync(join(folder, accountFiles.namespace), 'utf8')).toBe(options.config.operatorNamespace);
-  });
-
-  it('is renewed before it expires, and requests with it continue', async () => {
-    const { folder, file, ...options } = optionsFor('renewed');
-    const stop = new AbortController();
-    let ca = 'the first authority';
-    const keeping = keepAccount({
-      ...options,
-      authority: () => ca,
-      logger: pino({ level: 'silent' }),
-      signal: stop.signal,
-      renewAt: 0.002,
-    });
-    const read = () => readFileSync(file, 'utf8');
-    const first = await eventually(() => Promise.resolve(read()));
-    ca = telemetry.cluster.ca;
-    const server = new URL(telemetry.cluster.server);
-    const own = { server, ca: () => ca, authorization: () => Promise.resolve(undefined) };
-    const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
-    const before = await whoIs(client);
-    // Two tokens of the same second have the same text.
-    await eventually(() => expect(read()).not.toBe(first));
-    expect(await whoIs(client)).toBe(before);
-    expect(readFileSync(join(folder, accountFiles.authority), 'utf8')).toBe(ca);
-    stop.abort();
-    await keeping;
-  });
+it("the collector's token is written for its user alone, and renewed before it expires [F26]", async () => {
+  const { cluster, installation } = telemetry;
+  const folder = join(cluster.dir, 'renewed');
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory: folder };
+  const stop = new AbortController();
+  let ca = 'the first authority';
+  const options = { config, client: cluster.client, authority: () => ca };
+  const logger = pino({ level: 'silent' });
+  const keeping = keepAccount({ ...options, logger, signal: stop.signal, renewAt: 0.002 });
+  const first = await eventually(() => read(accountFiles.token));
+  expect(statSync(join(folder, accountFiles.token)).mode & 0o777).toBe(0o600);
+  expect(read(accountFiles.namespace)).toBe(config.operatorNamespace);
+  ca = cluster.ca;
+  const server = new URL(cluster.server);
+  const own = { server, ca: () => ca, authorization: () => Promise.resolve(undefined) };
+  const client = createClient(createTransport(asTelemetryProxy(own, config), { userAgent: 'test' }));
+  const before = await whoIs(client);
+  // Two tokens of the same second have the same text.
+  await eventually(() => expect(read(accountFiles.token)).not.toBe(first));
+  expect(await whoIs(client)).toBe(before);
+  expect(read(accountFiles.authority)).toBe(ca);
+  stop.abort();
+  await keeping;
+  expect(await writeAccount(options)).toBe(600);
 });
 
 const getReady = async (namespace: string) => (await telemetry.testCluster.condition(namespace, 'Ready'))?.status;
@@ -353,11 +336,9 @@ describe('helm install --wait of a chart with a Lumigo', () => {
     const namespace = await telemetry.testCluster.namespace('refused');
     telemetry.sink.refused.add(getToken(4));
     await telemetry.testCluster.secret(namespace, getToken(4));
-    const { code, stderr } = await install(namespace, '10m');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/Lumigo\/refused-.* not ready. status: Failed, message: .* refuses the token/),
-    });
+    const message = /Lumigo\/refused-.* not ready. status: Failed, message: .* refuses the token/;
+    const failure = { code: 1, stderr: expect.stringMatching(message) };
+    expect(await install(namespace, '10m')).toMatchObject(failure);
   });
 });
 
