@@ -12,10 +12,11 @@ import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy
 import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
 import { createClient, listAll, type Client, type KubernetesObject } from '../http/client.ts';
 import { CatchUp } from './catch-up.ts';
-import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
-import type { Identity } from './watch-position.ts';
+import { listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
+import type { Identity, ListWatchHandler } from './watch-position.ts';
 import { watchKind } from './watches.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ResourceRef } from '../http/paths.ts';
+import type { RequestInfo, Transport } from '../http/transport.ts';
 import { kinds } from '../resources/kinds.ts';
 
 let cluster: ControlPlane;
@@ -51,17 +52,33 @@ const put = async (name: string, colour = 'red'): Promise<void> => {
 };
 const remove = (name: string): Promise<void> => client.delete({ ...configMaps, name });
 
-interface Watched extends ListWatch {
-  /** Reports in order: `+name`, `-name`, `synced`. */
-  readonly told: string[];
-  readonly restarts: RestartCause[];
+/** A store that does not accept an object of the same name without a notice of the deletion. */
+function createStore() {
+  const store = new Map<string, Identity & { resourceVersion: string }>();
+  /** In order: `+name`, `-name`, `synced`. */
+  const told: string[] = [];
+  const handler: ListWatchHandler = {
+    upsert({ metadata: { namespace = '', name, uid, resourceVersion } }) {
+      told.push(`+${name}`);
+      const before = store.get(name);
+      if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced without a notice`);
+      store.set(name, { namespace, name, uid, resourceVersion });
+    },
+    delete({ name, uid }) {
+      told.push(`-${name}`);
+      if (store.get(name)?.uid !== uid) throw new Error(`${name} was not there in this life`);
+      store.delete(name);
+    },
+    known: () => store.values(),
+    synced: () => told.push('synced'),
+  };
   /** Entries are `name@resourceVersion`. */
-  holds(): string[];
+  const holds = () => [...store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`).sort();
+  return { handler, told, holds, names: () => [...store.keys()].sort() };
 }
 
-function watch(options: Partial<ListWatchOptions> = {}): Watched {
-  const store = new Map<string, Identity & { resourceVersion: string }>();
-  const told: string[] = [];
+function watch(options: Partial<ListWatchOptions> = {}) {
+  const store = createStore();
   const restarts: RestartCause[] = [];
   const started = listWatch({
     transport,
@@ -69,25 +86,27 @@ function watch(options: Partial<ListWatchOptions> = {}): Watched {
     metadataOnly: true,
     signal: stop.signal,
     onRestart: (cause) => restarts.push(cause),
-    handler: {
-      upsert({ metadata: { namespace = '', name, uid, resourceVersion } }: KubernetesObject) {
-        told.push(`+${name}`);
-        const before = store.get(name);
-        if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced without a notice`);
-        store.set(name, { namespace, name, uid, resourceVersion });
-      },
-      delete({ name, uid }) {
-        told.push(`-${name}`);
-        if (store.get(name)?.uid !== uid) throw new Error(`${name} was not there in this life`);
-        store.delete(name);
-      },
-      known: () => store.values(),
-      synced: () => told.push('synced'),
-    },
+    handler: store.handler,
     ...options,
   });
-  const holds = () => [...store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`).sort();
-  return { ...started, told, restarts, holds };
+  return { ...started, ...store, restarts };
+}
+
+/** Records the version from which each stream starts. */
+function recordStreams() {
+  const from: unknown[] = [];
+  const stream: Transport['stream'] = (request) => {
+    from.push(request.query?.resourceVersion);
+    return transport.stream(request);
+  };
+  return { from, transport: { ...transport, stream } };
+}
+
+/** Keeps each object that is shown. */
+function recorder() {
+  const seen: KubernetesObject[] = [];
+  const upsert = (object: KubernetesObject): void => void seen.push(object);
+  return { seen, handler: { upsert, delete: () => undefined, known: () => [] } };
 }
 
 const present = async (): Promise<string[]> => {
@@ -98,7 +117,7 @@ const present = async (): Promise<string[]> => {
 /** After a restart of the API server that takes long, a watch waits for up to 30 s. */
 const RECONNECTED = { timeoutMs: 45_000 };
 
-const agree = (...watches: readonly Watched[]): Promise<void> =>
+const agree = (...watches: readonly ReturnType<typeof watch>[]): Promise<void> =>
   eventually(async () => {
     const truth = await present();
     for (const each of watches) expect(each.holds()).toEqual(truth);
@@ -108,11 +127,10 @@ describe('a connected list-watch', () => {
   it('sends metadata or whole objects, of those selected', async () => {
     await put('chosen');
     await put('other');
-    const seen: KubernetesObject[] = [];
-    const upsert = (object: KubernetesObject): void => void seen.push(object);
-    const handler = { upsert, delete: () => undefined, known: () => [] };
-    await watch({ handler, fieldSelector: 'metadata.name=chosen', metadataOnly: false }).synced;
-    await watch({ handler, fieldSelector: 'metadata.name=chosen' }).synced;
+    const { seen, handler } = recorder();
+    const options = { handler, fieldSelector: 'metadata.name=chosen' };
+    await watch({ ...options, metadataOnly: false }).synced;
+    await watch(options).synced;
     expect(seen.map(({ kind, metadata, data }) => [kind, metadata.name, data])).toEqual([
       ['ConfigMap', 'chosen', { colour: 'red' }],
       ['PartialObjectMetadata', 'chosen', undefined],
@@ -120,19 +138,18 @@ describe('a connected list-watch', () => {
   });
 
   it('continues if a handler throws, which is reported once', async () => {
-    const told: string[] = [];
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => void lines.push(line) });
-    const upsert = ({ metadata }: KubernetesObject): void => {
-      told.push(metadata.name);
+    const { seen, handler } = recorder();
+    const upsert = (object: KubernetesObject): void => {
+      handler.upsert(object);
       throw new Error('not this one');
     };
-    const handler = { upsert, delete: () => undefined, known: () => [] };
-    const watched = watch({ handler, logger });
+    const watched = watch({ handler: { ...handler, upsert }, logger });
     await watched.synced;
     await put('thrown-at');
-    await eventually(() => expect(told).toContain('thrown-at'));
-    expect(told.length).toBeGreaterThan(1);
+    await eventually(() => expect(seen.at(-1)?.metadata.name).toBe('thrown-at'));
+    expect(seen.length).toBeGreaterThan(1);
     // A handler that throws for one object may do so for ten thousand.
     expect(lines.filter((line) => line.includes('not this one'))).toHaveLength(1);
     expect(watched.restarts).toEqual([]);
@@ -155,6 +172,7 @@ describe('a connected list-watch', () => {
 
 describe('an interrupted list-watch', () => {
   it('misses nothing when streams are closed again and again', async () => {
+    await put('reborn');
     const watches = [watch(), watch()];
     await Promise.all(watches.map(({ synced }) => synced));
     // The end of a list is not the start of the stream, so a streamed object proves the stream.
@@ -163,7 +181,8 @@ describe('an interrupted list-watch', () => {
     for (let round = 0; round < 3; round += 1) {
       await Promise.all([put(`cut-${round}`), put('cut-often', `${round}`)]);
       proxy.cut();
-      await (round === 0 ? put('cut-gone') : remove(`cut-${round - 1}`));
+      await remove('reborn');
+      await put('reborn');
       await agree(...watches);
     }
     for (const { told, restarts } of watches) {
@@ -175,18 +194,15 @@ describe('an interrupted list-watch', () => {
 
   it('continues if its account may only read the object of that name', async () => {
     const name = 'granted';
-    const group = 'rbac.authorization.k8s.io';
+    const apiGroup = 'rbac.authorization.k8s.io';
     const as = 'reader';
-    const role = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name, namespace: 'default' } };
+    const metadata = { name, namespace: 'default' };
     const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['list', 'watch'] }];
+    const roleRef = { apiGroup, kind: 'Role', name };
+    const subjects = [{ apiGroup, kind: 'User', name: as }];
     const given = [
-      { ...role, rules },
-      {
-        ...role,
-        kind: 'RoleBinding',
-        roleRef: { apiGroup: group, kind: 'Role', name },
-        subjects: [{ apiGroup: group, kind: 'User', name: as }],
-      },
+      { apiVersion: `${apiGroup}/v1`, kind: 'Role', metadata, rules },
+      { apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
     ];
     for (const each of given) await apply(client, each);
     const limited = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { as });
@@ -201,8 +217,8 @@ describe('an interrupted list-watch', () => {
     proxy.cut();
     await eventually(() => expect(watched.restarts).toContain('disconnected'));
     await put(name, 'green');
-    const { metadata } = await client.get({ ...configMaps, name });
-    await eventually(() => expect(watched.holds()).toEqual([`${name}@${metadata.resourceVersion}`]));
+    const { resourceVersion } = (await client.get({ ...configMaps, name })).metadata;
+    await eventually(() => expect(watched.holds()).toEqual([`${name}@${resourceVersion}`]));
     expect(watched.restarts).not.toContain('refused');
     limited.close();
   });
@@ -223,37 +239,20 @@ describe('an interrupted list-watch', () => {
 
   it('is out of date if its kind is gone but its store is not empty, because it missed the deletions', async () => {
     const catchUp = new CatchUp();
-    const metadata = { ...definition.metadata, name: 'boxes.test.example' };
-    const names = { plural: 'boxes', singular: 'box', kind: 'Box' };
-    await client.create(kinds.customResourceDefinitions, {
-      ...definition,
-      metadata,
-      spec: { ...definition.spec, group: 'test.example', names },
-    });
-    const boxes = { group: 'test.example', version: 'v1alpha1', plural: 'boxes' };
-    const box = { apiVersion: 'test.example/v1alpha1', kind: 'Box', metadata: { name: 'box' } };
+    const boxes = { group: 'test.example', version: 'v1', plural: 'boxes' };
+    const boxDefinition = define(boxes, 'Box');
+    await client.create(kinds.customResourceDefinitions, boxDefinition);
+    const box = { apiVersion: 'test.example/v1', kind: 'Box', metadata: { name: 'box' } };
     await eventually(() => client.create({ ...boxes, namespace: 'default' }, box));
     const watched = watch({ resource: boxes, catchUp });
     await watched.synced;
     proxy.block(true);
-    await client.delete({ ...kinds.customResourceDefinitions, name: metadata.name });
+    await client.delete({ ...kinds.customResourceDefinitions, name: boxDefinition.metadata.name });
     await eventually(() => expect(client.pages(boxes).next()).rejects.toMatchObject({ status: 404 }));
     const before = watched.restarts.length;
     proxy.block(false);
     await eventually(() => expect(watched.restarts.slice(before)).toContain('refused'), RECONNECTED);
     expect([catchUp.isCurrent, watched.holds().length]).toEqual([false, 1]);
-  });
-
-  it('reports a deletion and the new object of the same name, in that order', async () => {
-    await put('reborn');
-    const watched = watch();
-    await watched.synced;
-    proxy.block(true);
-    await remove('reborn');
-    await put('reborn');
-    proxy.block(false);
-    await agree(watched);
-    expect(watched.told.slice(watched.told.indexOf('synced') + 1)).toEqual(['-reborn', '+reborn']);
   });
 
   it('replaces a silent connection', async () => {
@@ -286,26 +285,37 @@ describe('an interrupted list-watch', () => {
 });
 
 describe('a resource version that the server no longer has', () => {
-  it('leads to a new list: missed deletions are reported, and those of recreated objects', async () => {
+  it('leads to a new list of a watch, which reports missed deletions, and continues a list in pages', async () => {
     for (const name of ['stays', 'goes', 'returns']) await put(name);
     const watched = watch();
     await watched.synced;
+    const codes: number[] = [];
+    const listing = connectTo(cluster, { onRequest: ({ code }) => codes.push(code) });
+    const pages = createClient(listing).pages(configMaps, { limit: 2 });
+    const listed = [...((await pages.next()).value?.items ?? [])];
     proxy.block(true);
     await remove('goes');
     await remove('returns');
     await put('returns');
     await put('comes');
     await etcd.compact();
+    // The API server itself keeps versions for longer than etcd does.
     await cluster.restartApiServer();
     proxy.block(false);
     await eventually(() => expect(watched.restarts).toContain('expired'), RECONNECTED);
     await agree(watched);
     const after = watched.told.slice(watched.told.indexOf('synced') + 1);
-    expect(after).toContain('-goes');
-    expect(after.indexOf('-returns')).toBeLessThan(after.indexOf('+returns'));
-    expect(after.indexOf('-returns')).toBeGreaterThanOrEqual(0);
+    expect(after).toEqual(expect.arrayContaining(['-goes', '-returns']));
+    expect(after.indexOf('+returns')).toBe(after.indexOf('-returns') + 1);
     expect(after).not.toContain('-stays');
     expect(after.filter((entry) => entry === 'synced')).toHaveLength(1);
+
+    for await (const { items } of pages) listed.push(...items);
+    listing.close();
+    expect(codes.filter((code) => code === 410)).toHaveLength(1);
+    const { length } = watched.holds();
+    expect(new Set(listed.map(({ metadata }) => metadata.name)).size).toBe(length);
+    expect(listed).toHaveLength(length);
   });
 });
 
@@ -316,8 +326,10 @@ describe('an idle list-watch', () => {
 
   it('keeps its one connection over an hour’s number of bookmarks', async () => {
     const quiet = { ...kinds.secrets, namespace: 'default' };
-    const seen = Array.from({ length: streams }, () => recordStreams(transport));
-    const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
+    const watches = Array.from({ length: streams }, () => {
+      const recorded = recordStreams();
+      return { ...recorded, ...watch({ transport: recorded.transport, resource: quiet, streamSeconds: 3 }) };
+    });
     await Promise.all(watches.map(({ synced }) => synced));
     const began = Number((await client.pages(quiet).next()).value?.resourceVersion);
     // A consistent list of another kind makes etcd report its progress, as a timer otherwise does.
@@ -325,91 +337,62 @@ describe('an idle list-watch', () => {
     await client.pages(quiet).next();
     await eventually(
       () => {
-        for (const { restarts } of watches) expect(restarts.length).toBeGreaterThanOrEqual(ends);
-        for (const { from } of seen) expect(Number(from.at(-1))).toBeGreaterThanOrEqual(began + 20);
+        for (const { restarts, from } of watches) {
+          expect(restarts.length).toBeGreaterThanOrEqual(ends);
+          expect(Number(from.at(-1))).toBeGreaterThanOrEqual(began + 20);
+        }
       },
       { timeoutMs: 30_000 },
     );
     expect(proxy.accepted()).toBe(streams);
-    const allStand = (): Promise<void> => eventually(() => expect(seen.filter(({ stands }) => !stands())).toEqual([]));
-    // A watch between two streams would not notice the bookmarks.
-    await allStand();
-    proxy.cut();
-    const cut = () => watches.filter(({ restarts }) => restarts.includes('disconnected'));
-    await eventually(() => expect(cut().length).toBeGreaterThan(streams / 2));
-    await allStand();
     for (const { told } of watches) expect(told).toEqual(['synced']);
   });
-
-  function recordStreams(way: Transport) {
-    const from: unknown[] = [];
-    let open = 0;
-    const stream: Transport['stream'] = (request) => {
-      from.push(request.query?.resourceVersion);
-      let isOpen = false;
-      const onOpen = (): void => {
-        isOpen = true;
-        open += 1;
-        request.onOpen?.();
-      };
-      return way.stream({ ...request, onOpen }).finally(() => (open -= isOpen ? 1 : 0));
-    };
-    return { transport: { ...way, stream }, from, stands: () => open === 1 };
-  }
 });
 
-const definition = {
+const define = ({ group, version, plural }: ResourceRef, kind: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'rollouts.argoproj.io' },
+  metadata: { name: `${plural}.${group}` },
   spec: {
-    group: 'argoproj.io',
+    group,
     scope: 'Namespaced',
-    names: { plural: 'rollouts', singular: 'rollout', kind: 'Rollout' },
-    versions: [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    names: { plural, singular: kind.toLowerCase(), kind },
+    versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
   },
-};
+});
 
 describe('the watch of a kind whose definition may be absent', () => {
-  it.each([
-    ['all of it', {}],
-    ['that with a label', { labelSelector: 'app=shop' }],
-  ])('knows that there is nothing, reads %s with the definition, and forgets it without [F15]', async (_, of) => {
+  it('knows that there is nothing, reads objects with the definition, and forgets them without [F15]', async () => {
     const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', addOn: 'Argo Rollouts' };
-    const store = new Map<string, Identity>();
-    const watched = watchKind(rollouts, {
-      transport,
-      signal: stop.signal,
-      logger: pino({ enabled: false }),
-      ...of,
-      handler: {
-        upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
-        delete: ({ name }) => store.delete(name),
-        known: () => store.values(),
-      },
-    });
-    await watched.synced;
-    expect([stop.signal.aborted, store.size]).toEqual([false, 0]);
-    const definitions = kinds.customResourceDefinitions;
-    await eventually(() => client.create(definitions, definition));
+    const definition = define(rollouts, 'Rollout');
+    const all = createStore();
+    const labelled = createStore();
+    const options = { transport, signal: stop.signal, logger: pino({ enabled: false }) };
+    const watches = [
+      watchKind(rollouts, { ...options, handler: all.handler }),
+      watchKind(rollouts, { ...options, handler: labelled.handler, labelSelector: 'app=shop' }),
+    ];
+    const waitForNames = (expected: readonly string[]) =>
+      eventually(() => expect([all.names(), labelled.names()]).toEqual([expected, expected]));
+    await Promise.all(watches.map(({ synced }) => synced));
+    expect([stop.signal.aborted, all.told, labelled.told]).toEqual([false, ['synced'], ['synced']]);
+    await client.create(kinds.customResourceDefinitions, definition);
     const metadata = { name: 'canary', labels: { app: 'shop' } };
     const rollout = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', metadata };
     await eventually(() => client.create({ ...rollouts, namespace: 'default' }, rollout));
-    await eventually(() => expect([...store.keys()]).toEqual(['canary']));
-    await client.delete({ ...definitions, name: definition.metadata.name });
-    await eventually(() => expect(store.size).toBe(0));
-    stop.abort();
-    await watched.stopped;
+    await waitForNames(['canary']);
+    await client.delete({ ...kinds.customResourceDefinitions, name: definition.metadata.name });
+    await waitForNames([]);
   });
 });
 
+const namespace = 'crowded';
+
 describe('10,000 objects', () => {
   const count = 10_000;
-  const namespace = 'crowded';
   beforeAll(async () => {
-    const metadata = { name: namespace };
-    await client.create(kinds.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
-    await etcd.store(Array.from({ length: count }, (_, index) => crowd(namespace, index)));
+    await client.create(kinds.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await etcd.store(Array.from({ length: count }, (_, index) => crowd(index)));
     const crowded = { ...configMaps, namespace };
     // The API server reads another writer's objects once etcd reports them.
     await eventually(async () => {
@@ -418,16 +401,58 @@ describe('10,000 objects', () => {
   });
 
   it('are held only by the caller, however often they are listed again', async () => {
-    const memory = await measureMemory(namespace);
+    const memory = await measureMemory();
     expect(memory.objects).toBe(count);
     const own = (memory.filled - memory.before - memory.storeAlone) / count;
     expect(own).toBeLessThan(100);
     for (const bytes of memory.relisted) expect((bytes - memory.filled) / count).toBeLessThan(100);
   });
+
+  describe('of a server that cannot stream lists, as before Kubernetes 1.34 [F61]', () => {
+    beforeAll(() => cluster.restartApiServer({ flags: ['--feature-gates=WatchList=false'] }));
+
+    it('are listed in pages at once and over the same connection, and then watched', async () => {
+      const requests: string[] = [];
+      const onRequest = ({ verb, code }: RequestInfo) => requests.push(`${verb} ${code}`);
+      const counted = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { onRequest });
+      const resource = { ...configMaps, namespace };
+      const watched = watch({ transport: counted, resource });
+      await watched.synced;
+      expect(watched.names()).toHaveLength(count);
+      await eventually(() => expect(requests).toContain('watch 200'));
+      const pages = Array<string>(count / 500).fill('list 200');
+      expect(requests).toEqual(['watch 422', ...pages, 'watch 200']);
+      expect([watched.restarts, proxy.accepted()]).toEqual([[], 1]);
+      await client.create(resource, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made-later' } });
+      await eventually(() => expect(watched.names()).toContain('made-later'));
+      counted.close();
+    });
+
+    it('have the kind and version of those in a stream', async () => {
+      await put('chosen');
+      const { seen, handler } = recorder();
+      const options = { handler, fieldSelector: 'metadata.name=chosen' };
+      await watch({ ...options, metadataOnly: false }).synced;
+      await put('chosen', 'blue');
+      await eventually(() => expect(seen).toHaveLength(2));
+      await watch(options).synced;
+      expect(seen.map(({ apiVersion, kind, data }) => [apiVersion, kind, data])).toEqual([
+        ['v1', 'ConfigMap', { colour: 'red' }],
+        ['v1', 'ConfigMap', { colour: 'blue' }],
+        ['meta.k8s.io/v1', 'PartialObjectMetadata', undefined],
+      ]);
+    });
+
+    it('leave the version from which to watch also if there are none', async () => {
+      const { from, ...recorded } = recordStreams();
+      await watch({ ...recorded, fieldSelector: 'metadata.name=none' }).synced;
+      await eventually(() => expect(from.at(-1)).toMatch(/^\d+$/));
+    });
+  });
 });
 
 /** Each config map is as large as a small Deployment, with managedFields. */
-function crowd(namespace: string, index: number): StoredObject {
+function crowd(index: number): StoredObject {
   const name = `object-${index}`;
   const fieldsV1 = { 'f:data': Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f:key-${at}`, {}])) };
   return {
@@ -451,7 +476,7 @@ function crowd(namespace: string, index: number): StoredObject {
   };
 }
 
-async function measureMemory(namespace: string): Promise<WatchMemory> {
+async function measureMemory(): Promise<WatchMemory> {
   const program = fileURLToPath(new URL('../../../sandbox/testing/watch-memory.ts', import.meta.url));
   const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], {
