@@ -48,54 +48,40 @@ async function expireLease(): Promise<void> {
 
 const keep = { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } };
 
-async function optedIn(): Promise<string> {
-  const { testCluster } = operator;
-  const namespace = await testCluster.namespace('opted-in');
-  await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: { [labels.autoTrace]: 'true' } }));
-  await testCluster.waitForInstrumented(deployment, namespace, 'app');
-  return namespace;
-}
-
 describe('uninstall', () => {
   it('exits at once if there is nothing to remove', async () => {
-    expect(await succeeding(uninstall())).toContain('No Lumigo resource is left, and no injection to remove.');
-    expect(JSON.parse((await uninstall('60', '-o', 'json')).stdout)).toEqual({ stuck: [] });
+    const { code, stdout, stderr } = await uninstall('60', '-o', 'json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { stuck: [] }]);
+    expect(stderr).toContain('No Lumigo resource is left, and no injection to remove.');
   });
 
   it("removes nothing as the chart's hook unless Helm installed the operator", async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await testCluster.instrumented('templated');
-    const runHook = () => runInContainer(cluster, installation, ['uninstall', '--helm-hook', '--deadline', '60']);
-    const { code, stdout } = await runHook();
-    const refusal = 'Helm did not install this operator, so nothing is removed.';
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(refusal) });
+    const runHook = () => succeeding(uninstall('60', '--helm-hook'));
+    expect(await runHook()).toContain('Helm did not install this operator, so nothing is removed.');
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
     const ofRelease = { metadata: { annotations: { 'meta.helm.sh/release-name': 'lumigo' } } };
     await cluster.client.patch(getManager(installedAs(installation)), { kind: 'merge', body: ofRelease });
-    expect(await runHook()).toMatchObject({ code: 0, stdout: expect.stringContaining('Deleting 1 Lumigo resource.') });
+    expect(await runHook()).toContain('Deleting 1 Lumigo resource.');
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('reports what is stuck and why after its timeout', async () => {
     const { testCluster, cluster } = operator;
     const namespace = await testCluster.instrumented('leaving');
-    const finalizers = async (list: string[]) =>
-      cluster.client.patch(
-        { ...contract, namespace, name: 'lumigo' },
-        { kind: 'merge', body: { metadata: { finalizers: list } } },
-      );
+    const ref = { ...contract, namespace, name: 'lumigo' };
+    const finalizers = (list: string[]) =>
+      cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: list } } });
     await finalizers([contract.finalizer, 'example.com/another-controller']);
     // The command may have no time to list again after its own deletion.
-    await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
+    await cluster.client.delete(ref);
     const stuck = `${namespace}/lumigo: finalizers of other controllers keep it: example.com/another-controller`;
-    const { code, stderr } = await uninstall('3');
-    expect(code).toBe(1);
-    expect(stderr).toContain(`not everything could be removed in 3 s`);
-    expect(stderr).toContain(stuck);
-    const asJson = await uninstall('3', '-o', 'json');
-    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([1, { stuck: [stuck] }]);
-    expect(asJson.stderr).toContain(`Waiting for 1 Lumigo resource: ${namespace}/lumigo`);
+    const { code, stdout, stderr } = await uninstall('3', '-o', 'json');
+    expect([code, JSON.parse(stdout)]).toEqual([1, { stuck: [stuck] }]);
+    expect(stderr).toContain(`Waiting for 1 Lumigo resource: ${namespace}/lumigo`);
+    expect(stderr).toContain(`not everything could be removed in 3 s:\n  ${stuck}`);
     await finalizers([]);
     await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
@@ -136,32 +122,50 @@ describe('uninstall', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('The last attempt failed: ') });
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
+});
 
-  it('removes injections and finalizers itself without a manager [D42]', async () => {
-    const { testCluster, cluster } = operator;
-    const gone = await testCluster.instrumented('leaving');
-    const kept = await testCluster.instrumented('leaving', keep);
-    const label = (value: string | null) => ({ labels: { [labels.autoTrace]: value } });
-    const changed = {
-      'opted-out': label('false'),
-      'set-back': label('true'),
-      unlabelled: label(null),
-      unmarked: { annotations: { [annotations.instrumentation]: null } },
-    };
+describe('uninstall without a manager', () => {
+  const label = (value: string | null) => ({ labels: { [labels.autoTrace]: value } });
+  const changed = {
+    'opted-out': label('false'),
+    'set-back': label('true'),
+    unlabelled: label(null),
+    unmarked: { annotations: { [annotations.instrumentation]: null } },
+  };
+  let gone: string;
+  let kept: string;
+  beforeAll(async () => {
+    const { testCluster } = operator;
+    gone = await testCluster.instrumented('leaving');
+    kept = await testCluster.instrumented('leaving', keep);
     for (const name of Object.keys(changed)) {
       await testCluster.create(createWorkload(deployment, gone, name));
       await testCluster.waitForInstrumented(deployment, gone, name);
     }
     await waitForProtected(operator, true);
     await operator.killManager();
+    // An expired Lease shows that the manager is not merely restarting.
+    await expireLease();
+  });
+  afterAll(() => operator.startManager());
+
+  const byOriginal = (namespace: string) => {
+    const workload = createWorkload(deployment, namespace, 'app') as unknown as Workload;
+    return operator.testCluster.create(instrumentedByOriginal(workload) as never);
+  };
+  const withFinalizer = async (namespace: string, name = 'lumigo') => {
+    await operator.testCluster.lumigo(namespace, {}, name);
+    await operator.testCluster.changeLumigo(namespace, { metadata: { finalizers: [contract.finalizer] } }, name);
+  };
+
+  it('removes injections and finalizers itself [D42]', async () => {
+    const { testCluster, cluster } = operator;
     for (const [name, metadata] of Object.entries(changed))
       await testCluster.merge(deployment, gone, name, { metadata });
     await testCluster.merge(deployment, kept, 'app', { metadata: label(null) });
     // A younger one does not act.
     await nextSecond();
     await testCluster.lumigo(gone, keep, 'younger');
-    // An expired Lease shows that the manager is not merely restarting.
-    await expireLease();
     expect(await succeeding(uninstall())).toContain('Removed the injection from 5 workloads.');
     expect(await protection(operator)).toEqual([false, false, false]);
     for (const name of ['app', ...Object.keys(changed)])
@@ -171,23 +175,15 @@ describe('uninstall', () => {
     await cluster.client.delete({ ...deployment, namespace: gone, name: 'set-back' });
     expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(testCluster.readLumigo(each)).rejects.toThrow('not found');
-    await operator.startManager();
   });
 
-  it('removes injections of the original operator without a manager, and restores its opt-ins', async () => {
+  it('removes injections of the original operator, and restores its opt-ins', async () => {
     const { testCluster, cluster } = operator;
-    const names = ['gone', 'kept', 'alone'].map((prefix) => testCluster.namespace(prefix));
-    const each = await Promise.all(names);
-    const [gone = '', kept = ''] = each;
-    await operator.killManager();
-    await expireLease();
-    await testCluster.lumigo(gone);
-    await testCluster.lumigo(kept, keep);
-    await testCluster.changeLumigo(gone, { metadata: { finalizers: [contract.finalizer] } });
-    for (const namespace of each) {
-      const workload = createWorkload(deployment, namespace, 'app') as unknown as Workload;
-      await testCluster.create(instrumentedByOriginal(workload) as never);
-    }
+    const each = await Promise.all(['gone', 'kept', 'alone'].map((prefix) => testCluster.namespace(prefix)));
+    const [traced = '', staying = ''] = each;
+    await withFinalizer(traced);
+    await testCluster.lumigo(staying, keep);
+    for (const namespace of each) await byOriginal(namespace);
     expect(await succeeding(uninstall())).toContain('Removed the injection from 2 workloads.');
     const found = each.map(async (namespace) => [
       await testCluster.isInstrumented(deployment, namespace, 'app'),
@@ -199,20 +195,17 @@ describe('uninstall', () => {
       [false, 'true'],
     ]);
     // The chart's hook and the end of the operator do the same again, and find no `Lumigo`.
-    expect((await uninstall()).stdout).not.toContain('Removed the injection');
-    expect(await testCluster.isInstrumented(deployment, kept, 'app')).toBe(true);
+    expect(await succeeding(uninstall())).not.toContain('Removed the injection');
+    expect(await testCluster.isInstrumented(deployment, staying, 'app')).toBe(true);
     for (const namespace of each) await cluster.client.delete({ ...deployment, namespace, name: 'app' });
-    await operator.startManager();
   });
 
   it('releases each stuck Lumigo at the deadline, also if the release of eight others is refused', async () => {
     const { testCluster, cluster } = operator;
     const namespace = await testCluster.namespace('stuck');
-    await operator.killManager();
-    await testCluster.create(instrumentedByOriginal(createWorkload(deployment, namespace, 'app') as never) as never);
+    await byOriginal(namespace);
     for (let index = 1; index <= 9; index += 1) {
-      await testCluster.lumigo(namespace, {}, `lumigo-${index}`);
-      await testCluster.changeLumigo(namespace, { metadata: { finalizers: [contract.finalizer] } }, `lumigo-${index}`);
+      await withFinalizer(namespace, `lumigo-${index}`);
       await cluster.client.delete({ ...contract, namespace, name: `lumigo-${index}` });
     }
     const proxy = await startApiProxy(cluster);
@@ -226,24 +219,23 @@ describe('uninstall', () => {
     expect(await listAll(cluster.client, { ...contract, namespace })).toHaveLength(8);
     transport.close();
     await proxy.close();
-    await cluster.client.delete({ ...deployment, namespace, name: 'app' });
-    await operator.startManager();
   });
 
   it("succeeds from a user's machine although the manager's right to its Lease is gone", async () => {
     const { testCluster, cluster, installation } = operator;
-    const namespace = await testCluster.instrumented('leaving');
-    await operator.killManager();
-    await expireLease();
+    const namespace = await testCluster.namespace('leaving');
+    await withFinalizer(namespace);
+    await byOriginal(namespace);
     // No finalizer protects it, so a removal of all objects deletes it long before the ClusterRole.
     const bindings = installation.manifests.filter(({ kind }) => kind === 'RoleBinding');
     for (const binding of bindings) await cluster.client.delete(toRef(binding));
     await succeeding(uninstallFrom(cluster));
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     for (const binding of bindings) await apply(cluster.client, binding);
-    await operator.startManager();
   });
+});
 
+describe('uninstall with a manager', () => {
   it('does not wait for a leader that has lost its rights', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await testCluster.instrumented('leaving');
@@ -259,13 +251,15 @@ describe('uninstall', () => {
   });
 
   // This test is the last one because it takes the Lease from the manager for a while.
-  it('deletes every Lumigo with a manager, and each injection unless it must stay [D8, D9]', async () => {
-    const { testCluster } = operator;
+  it('deletes every Lumigo, and each injection unless it must stay [D8, D9]', async () => {
+    const { testCluster, cluster } = operator;
     const gone = await testCluster.instrumented('leaving');
     const kept = await testCluster.instrumented('leaving', keep);
-    const alone = await optedIn();
+    const alone = await testCluster.namespace('opted-in');
+    await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
+    await testCluster.waitForInstrumented(deployment, alone, 'app');
     const before = await testCluster.toTemplate(deployment, kept, 'app');
-    expect(await succeeding(uninstall())).toContain('Deleting 2 Lumigo resources.');
+    expect(await succeeding(uninstallFrom(cluster))).toContain('Deleting 2 Lumigo resources.');
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await testCluster.toTemplate(deployment, kept, 'app')).toEqual(before);
     expect(await testCluster.label(deployment, alone, 'app')).toBe('true');
@@ -273,11 +267,5 @@ describe('uninstall', () => {
     const { labels: own, annotations = {} } = (await testCluster.get(deployment, gone, 'app')).metadata;
     expect(own).toEqual({ app: 'app' });
     expect(Object.keys(annotations).filter((key) => key.includes('lumigo'))).toEqual([]);
-  });
-
-  it('removes an injection that a workload asks for, from a kubeconfig while the operator runs', async () => {
-    const namespace = await optedIn();
-    expect(await succeeding(uninstallFrom(operator.cluster))).toContain('Removed the injection from 1 workload.');
-    expect(await operator.testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
