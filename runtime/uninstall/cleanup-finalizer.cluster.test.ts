@@ -37,6 +37,25 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 
+const foreign = 'example.com/another-controller';
+const getLumigo = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
+
+const find = ({ manifests }: Installation, kind: string): Manifest => {
+  const found = manifests.find((manifest) => manifest.kind === kind);
+  if (found === undefined) throw new Error(`the installation has no ${kind}`);
+  return found;
+};
+
+const finalizersOfDeleted = (ref: ResourceRef) =>
+  eventually(async () => {
+    const { deletionTimestamp, finalizers } = (await operator.cluster.client.get(ref)).metadata;
+    expect(deletionTimestamp).toBeDefined();
+    return finalizers;
+  });
+
+const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
+  operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
+
 describe('the cleanup finalizer in a removal', () => {
   afterEach(() => operator.reinstall());
 
@@ -57,19 +76,12 @@ describe('the cleanup finalizer in a removal', () => {
     await cluster.client.delete({ ...deployment, namespace: alone, name: 'app' });
   });
 
-  it('delays a removal only while the manager runs, also if a workload refuses changes [D42]', async () => {
+  it('delays a removal only while the manager runs, also if a workload or another owner stays [D42]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     const relent = await operator.refuseChanges(namespace, { app: 'app' });
-    await destroy(cluster, [installation.manifests], () => operator.stopManager());
-    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
-    await relent();
-  });
-
-  it('is released also if another owner of the account is deleted with it, as by OLM', async () => {
-    const { cluster, installation } = operator;
-    await instrumentedAndProtected(operator);
     const account = getAccount(installedAs(installation));
+    // OLM owns the account.
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner', namespace: account.namespace } };
     const { uid } = (await apply(cluster.client, owner)).metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
@@ -79,18 +91,26 @@ describe('the cleanup finalizer in a removal', () => {
     const others = installation.manifests.filter((each) => !isGuard(each));
     const guard = installation.manifests.filter(isGuard);
     await destroy(cluster, [[owner, ...others], guard], () => operator.stopManager());
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    await relent();
   });
 
-  it('is released from any machine if all its objects were deleted and no manager was left [D42]', async () => {
+  it('is released from any machine after the last manager, which names foreign finalizers [D42, F44]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
+    const account = getAccount(installedAs(installation));
+    // OLM creates the account without labels.
+    const metadata = { labels: { 'app.kubernetes.io/part-of': null }, finalizers: [cleanupFinalizer, foreign] };
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata } });
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
-    const { code, stderr } = await runCommand(
-      ['uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
-      {},
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await finalizersOfDeleted(account);
+    const args = ['uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig];
+    const { code, stdout, stderr } = await runCommand(args, {});
+    const stuck = `ServiceAccount ${account.namespace}/${account.name}: finalizers of other controllers keep it: ${foreign}`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(stuck) });
+    expect(stdout).toMatch(/Released ClusterRole \S+\.\nReleased ClusterRoleBinding \S+\.\n$/);
+    await setFinalizers(account, []);
     await removal;
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
@@ -98,13 +118,10 @@ describe('the cleanup finalizer in a removal', () => {
 
 /** Returns the first commands in a section of docs/operate/uninstall.md, which need only kubectl. */
 function documentedLines(heading: string, language = 'sh'): readonly string[] {
-  const text = readFileSync('docs/operate/uninstall.md', 'utf8');
-  const [, section = ''] = text.split(`## ${heading}\n`);
+  const [, section = ''] = readFileSync('docs/operate/uninstall.md', 'utf8').split(`## ${heading}\n`);
   const [, block = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section) ?? [];
-  return block
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
+  const lines = block.trim().split('\n');
+  return lines.map((line) => line.trim());
 }
 
 function inShell(line: string): void {
@@ -114,46 +131,19 @@ function inShell(line: string): void {
   expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
 }
 
-const foreign = 'example.com/another-controller';
-const find = ({ manifests }: Installation, kind: string): Manifest => {
-  const found = manifests.find((manifest) => manifest.kind === kind);
-  if (found === undefined) throw new Error(`the installation has no ${kind}`);
-  return found;
-};
-const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
-/** The webhook stays, so that it is in the way. */
-const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
-const getLumigo = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
-
-const held = (): readonly ResourceRef[] => protectedObjects(installedAs(operator.installation));
-
-const getFinalizers = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
-
-const finalizersOfDeleted = (ref: ResourceRef) =>
-  eventually(async () => {
-    const { deletionTimestamp, finalizers } = (await operator.cluster.client.get(ref)).metadata;
-    expect(deletionTimestamp).toBeDefined();
-    return finalizers;
-  });
-
-const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
-  operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
-
-async function removeWithoutManager(): Promise<void> {
-  for (const ref of held()) await eventually(async () => expect(await getFinalizers(ref)).toContain(cleanupFinalizer));
-  await operator.killManager();
-  // The namespace is among them, so Kubernetes deletes some of the others first.
-  for (const manifest of deleted()) await operator.cluster.client.delete(toRef(manifest)).catch(undefinedIfNotFound);
-  for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
-}
-
 describe('a removal that is stuck', () => {
   it('is released by three lines of kubectl, and the operator can be installed again [F44]', async () => {
     const { testCluster, cluster, installation } = operator;
     const shop = await testCluster.instrumented('shop');
     const bank = await testCluster.instrumented('bank');
     await setFinalizers(getLumigo(bank), [foreign, lumigo.finalizer]);
-    await removeWithoutManager();
+    await waitForProtected(operator, true);
+    await operator.killManager();
+    // The webhook stays, so that it is in the way. Kubernetes deletes some objects with their namespace first.
+    const deleted = installation.manifests.filter(({ kind }) => kind !== 'MutatingWebhookConfiguration');
+    for (const manifest of deleted) await cluster.client.delete(toRef(manifest)).catch(undefinedIfNotFound);
+    for (const ref of protectedObjects(installedAs(installation)))
+      expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
     expect(await finalizersOfDeleted(getLumigo(shop))).toEqual([lumigo.finalizer]);
     await finalizersOfDeleted(getLumigo(bank));
 
@@ -162,7 +152,7 @@ describe('a removal that is stuck', () => {
     lines.forEach(inShell);
 
     // The commands release only the operator's finalizers, not foreign ones.
-    expect(await getFinalizers(getLumigo(bank))).toEqual([foreign]);
+    expect(await finalizersOfDeleted(getLumigo(bank))).toEqual([foreign]);
     await setFinalizers(getLumigo(bank), []);
     for (const manifest of installation.manifests) await waitForDeletion(cluster, manifest);
     const injected = () => Promise.all([shop, bank].map((each) => testCluster.isInstrumented(deployment, each, 'app')));

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { synthesize } from '../../infra/operator.ts';
-import { ensureBundle } from '../../infra/release/bundle.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { apply, toRef } from '../../sandbox/manager/apply.ts';
-import { runCommand } from '../../sandbox/manager/command.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { managerTransport } from '../../sandbox/manager/service-account.ts';
 import { operatorRequests, readAudit } from '../../sandbox/testing/audit.ts';
-import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { createClient } from '../kubernetes/http/client.ts';
-import { ApiError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { ApiError } from '../kubernetes/http/errors.ts';
 import type { ApiRequest, Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { getAccount, protectedObjects } from './protected-objects.ts';
@@ -27,54 +23,9 @@ const installed = { operatorName: settings.name, operatorNamespace: settings.nam
 let cluster: ControlPlane;
 let installation: Installation;
 beforeAll(async () => {
-  await ensureBundle();
   cluster = await startControlPlane({ audit: true });
 });
 afterAll(() => cluster?.stop());
-
-async function leaveOnly(kind: string, ...others: string[]) {
-  const { client } = cluster;
-  const [left] = protectedObjects(installed).filter((ref) => ref.kind === kind);
-  if (left === undefined) throw new Error(`no ${kind} is held`);
-  const manifests = synthesize(settings).filter(
-    (each) => each.kind === 'Namespace' || (each.kind === kind && each.metadata.name === left.name),
-  );
-  for (const each of manifests) await apply(client, each);
-  // OLM creates the account without labels.
-  const labels = kind === 'ServiceAccount' ? { 'app.kubernetes.io/part-of': null } : {};
-  const body = { metadata: { labels, finalizers: [...others, cleanupFinalizer] } };
-  await client.patch(left, { kind: 'merge', body });
-  for (const each of manifests) await client.delete(toRef(each)).catch(undefinedIfNotFound);
-  return { manifests, left };
-}
-
-const uninstall = () => runCommand(['uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
-
-describe('the remains of a removed operator', () => {
-  it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(
-    '%s alone is found and released [F44]',
-    async (kind) => {
-      const { manifests, left } = await leaveOnly(kind);
-      const { code, stdout, stderr } = await uninstall();
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(
-        `Released ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
-      );
-      for (const each of manifests) await waitForDeletion(cluster, each);
-    },
-  );
-
-  it('an object is reported as a failure if it has another finalizer, too [F44]', async () => {
-    const { manifests, left } = await leaveOnly('ServiceAccount', 'example.com/theirs');
-    const { code, stderr } = await uninstall();
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      `ServiceAccount lumigo-system/${left.name}: finalizers of other controllers keep it: example.com/theirs`,
-    );
-    await cluster.client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [] } } });
-    for (const each of manifests) await waitForDeletion(cluster, each);
-  });
-});
 
 /** Longer than the interval between two signs that a replica still cleans up. */
 const SLOW_MS = 4_000;
