@@ -2,38 +2,43 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backoffMs, failureLog, pause, retrying } from './retrying.ts';
 
-async function tried(problems: readonly string[], stop = new AbortController()) {
+const recorder = () => {
   const logged: string[] = [];
+  const log = (level: string) => (fields: object, text: string) => {
+    const texts = Object.values(fields).filter((value) => typeof value === 'string');
+    logged.push(`${level}: ${text}: ${texts.join(' ')}`);
+  };
+  return { logged, logger: { warn: log('warn'), debug: log('debug') } as never };
+};
+
+/** @param stopAt the number of the attempt that ends the signal. 0: before the first */
+async function tried(problems: readonly string[], { stopAt = Infinity } = {}) {
+  const { logged, logger } = recorder();
+  const stop = new AbortController();
   const waits: number[] = [];
-  const left = [...problems];
-  const log = (level: string) => (fields: { problem: string }, text: string) =>
-    void logged.push(`${level}: ${text}: ${fields.problem}`);
-  const result = await retrying(
-    async () => {
-      const problem = left.shift();
-      if (problem !== undefined) throw new Error(problem);
-      return 'done';
-    },
-    {
-      signal: stop.signal,
-      failure: 'cannot do it, retrying',
-      firstMs: 1_000,
-      maxMs: 3_000,
-      logger: { warn: log('warn'), debug: log('debug') } as never,
-      wait: async (ms) => {
-        waits.push(ms);
-        if (waits.length === 4) stop.abort();
-      },
-    },
-  );
-  return { result, logged, waits };
+  let attempts = 0;
+  if (stopAt === 0) stop.abort();
+  const attempt = async () => {
+    const problem = problems[attempts];
+    attempts += 1;
+    if (attempts === stopAt) stop.abort();
+    if (problem !== undefined) throw new Error(problem);
+    return 'done';
+  };
+  const wait = async (ms: number) => {
+    waits.push(ms);
+    if (waits.length === 4) stop.abort();
+  };
+  const failure = 'cannot do it, retrying';
+  const options = { signal: stop.signal, failure, firstMs: 1_000, maxMs: 3_000, logger, wait };
+  const result = await retrying(attempt, options);
+  return { result, logged, waits, attempts };
 }
 
 describe('failureLog', () => {
   it('warns once of each subject until it succeeds, and has the other failures at debug level', () => {
-    const logged: string[] = [];
-    const log = (level: string) => (fields: object) => void logged.push(`${level} ${Object.values(fields).join(' ')}`);
-    const report = failureLog({ warn: log('warn'), debug: log('debug') } as never, 'cannot count pods');
+    const { logged, logger } = recorder();
+    const report = failureLog(logger, 'cannot count pods');
     const shop = { namespace: 'shop' };
     const bank = { namespace: 'bank' };
     report(shop, 'forbidden');
@@ -41,13 +46,18 @@ describe('failureLog', () => {
     report(shop, 'timeout');
     report(shop, undefined);
     report(shop, 'forbidden');
-    expect(logged).toEqual(['warn shop forbidden', 'warn bank forbidden', 'debug shop timeout', 'warn shop forbidden']);
+    expect(logged).toEqual([
+      'warn: cannot count pods: shop forbidden',
+      'warn: cannot count pods: bank forbidden',
+      'debug: cannot count pods: shop timeout',
+      'warn: cannot count pods: shop forbidden',
+    ]);
   });
 });
 
 describe('retrying', () => {
   it('returns the result of the first attempt that succeeds, without a wait', async () => {
-    expect(await tried([])).toEqual({ result: 'done', logged: [], waits: [] });
+    expect(await tried([])).toEqual({ result: 'done', logged: [], waits: [], attempts: 1 });
   });
 
   it('doubles its waits up to the longest, less a random half at most', async () => {
@@ -61,31 +71,21 @@ describe('retrying', () => {
 
   it('warns of each new problem, and logs its repetition at debug level', async () => {
     const { logged } = await tried(['a', 'a', 'b']);
-    expect(logged).toEqual(
-      ['warn', 'debug', 'warn'].map((level, index) => `${level}: cannot do it, retrying: ${'aab'[index]}`),
-    );
+    const failure = 'cannot do it, retrying';
+    expect(logged).toEqual([`warn: ${failure}: a`, `debug: ${failure}: a`, `warn: ${failure}: b`]);
   });
 
   it('returns undefined if the signal is aborted while it waits', async () => {
     expect(await tried(['a', 'a', 'a', 'a', 'a'])).toMatchObject({ result: undefined, waits: { length: 4 } });
   });
 
-  it('makes no attempt, and logs nothing, if the signal is aborted before', async () => {
-    const stop = new AbortController();
-    stop.abort();
-    expect(await tried(['a'], stop)).toEqual({ result: undefined, logged: [], waits: [] });
-  });
-
-  it('does not report a failure of an attempt that the signal ended', async () => {
-    const stop = new AbortController();
-    const logged: string[] = [];
-    const logger = { warn: () => logged.push('warn'), debug: () => logged.push('debug') } as never;
-    const attempt = () => {
-      stop.abort();
-      return Promise.reject(new Error('aborted'));
-    };
-    expect(await retrying(attempt, { signal: stop.signal, logger, failure: '', firstMs: 1 })).toBeUndefined();
-    expect(logged).toEqual([]);
+  it.each([
+    ['makes no attempt if the signal is aborted before', 0],
+    ['does not report a failure of an attempt that the signal ended', 1],
+  ])('%s', async (_title, stopAt) => {
+    const { attempts, ...rest } = await tried(['a'], { stopAt });
+    expect(attempts).toBe(stopAt);
+    expect(rest).toEqual({ result: undefined, logged: [], waits: [] });
   });
 });
 

@@ -12,16 +12,12 @@ const deleting = { deletionTimestamp: '2026-11-20T10:00:00Z' };
 
 describe('--uninstall', () => {
   it.each([
-    [
-      lumigo({ ...deleting, finalizers: ['other.io/x'] }),
-      undefined,
-      'finalizers of other controllers keep it: other.io/x',
-    ],
-    [lumigo(), 'forbidden', 'it could not be deleted; forbidden'],
-    [lumigo(deleting), undefined, 'the injection is still being removed from its workloads'],
-  ])('names a Lumigo resource that is stuck, and why', (stuck, failure, expected) => {
-    expect(whyStuck(stuck, failure)).toBe(`shop/a: ${expected}`);
-  });
+    [{ ...deleting, finalizers: ['other.io/x'] }, undefined, 'finalizers of other controllers keep it: other.io/x'],
+    [{}, 'forbidden', 'it could not be deleted; forbidden'],
+    [deleting, undefined, 'the injection is still being removed from its workloads'],
+  ])('names a Lumigo resource that is stuck, and why', (stuck, failure, expected) =>
+    expect(whyStuck(lumigo(stuck), failure)).toBe(`shop/a: ${expected}`),
+  );
 
   it('keeps no owners and labels of a Lumigo resource in memory, and few finalizers [F66]', () => {
     const long = 'x'.repeat(100_000);

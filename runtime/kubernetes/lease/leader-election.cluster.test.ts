@@ -201,10 +201,16 @@ describe('one candidate', () => {
     expect(leader.terms).toMatchObject([{ until: Infinity }]);
   });
 
-  it('outlasts an API server that is down for less than the renewal deadline', async () => {
-    const leader = stand('patient', { times: patient });
+  it('outlasts an API server that is away for less than the renewal deadline', async () => {
+    const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+    cleanUp.push(() => proxy.close());
+    const requests: string[] = [];
+    const leader = stand('patient', { transport: transportTo(String(proxy.port), requests), times: patient });
     await leads(leader);
-    await cluster.restartApiServer();
+    proxy.block(true);
+    const { length } = requests;
+    await eventually(() => expect(requests.length).toBeGreaterThan(length + 2));
+    proxy.block(false);
     const { renewTime } = (await read()).spec ?? {};
     await eventually(async () => expect((await read()).spec?.renewTime).not.toBe(renewTime));
     expect(leader.terms).toMatchObject([{ until: Infinity }]);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Counter } from 'prom-client';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { ApiError } from '../http/errors.ts';
 import { EventQueue, type QueuedEvent } from './event-queue.ts';
 
@@ -36,7 +37,16 @@ function toQueue({ refuses = '' }: { refuses?: string } = {}) {
     if (namespace === refuses) throw refusal;
     posted.push(`${uid}/${key}`);
   };
-  return { queue, add, post, posted, drained, dropped, under };
+  /** Begins a term. Returns how to end it. */
+  const run = (via = post) => {
+    const end = new AbortController();
+    const running = queue.run(end.signal, via);
+    return async (): Promise<void> => {
+      end.abort();
+      await running;
+    };
+  };
+  return { queue, add, post, run, posted, drained, dropped, under };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -46,32 +56,27 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('the queue of events', () => {
   it('posts in order for each object, and eight events at once', async () => {
-    const { queue, add, post, posted, under } = toQueue();
+    const { add, run, posted, under } = toQueue();
     for (let other = 0; other < 20; other += 1) add('shop', `o${other}`, '0');
     for (let key = 0; key < 5; key += 1) for (const uid of ['a', 'b', 'c', 'd', 'e', 'f']) add('shop', uid, `${key}`);
-    const end = new AbortController();
-    const running = queue.run(end.signal, post);
+    const end = run();
     await until(() => posted.length === 50);
     for (const uid of ['a', 'f'])
       expect(posted.filter((each) => each.startsWith(uid))).toEqual([0, 1, 2, 3, 4].map((key) => `${uid}/${key}`));
     expect(under.most).toBe(8);
-    end.abort();
-    await running;
+    await end();
   });
 
-  it('posts the events of other namespaces while one refuses them [F7]', async () => {
-    const { queue, add, post, posted } = toQueue({ refuses: 'closed' });
+  it('posts the events of other namespaces while one refuses them, which no caller awaits [F7]', async () => {
+    const { queue, add, run, posted, drained } = toQueue({ refuses: 'closed' });
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
-    const end = new AbortController();
-    let ended = false;
-    void queue.run(end.signal, post).then(() => (ended = true));
+    const end = run();
     await until(() => posted.length === 20);
-    expect(queue.pending('open')).toBe(0);
-    expect(queue.pending('closed')).toBe(0);
+    expect(drained.sort()).toEqual(['closed', 'open']);
+    expect([queue.pending('open'), queue.pending('closed')]).toEqual([0, 0]);
     expect(queue.isPending('closed', 'x19')).toBe(false);
-    end.abort();
-    await until(() => ended);
+    await end();
   });
 
   it('drops events beyond 20,000 that wait', async () => {
@@ -81,48 +86,32 @@ describe('the queue of events', () => {
     expect((await dropped.get()).values).toMatchObject([{ value: 10 }]);
   });
 
-  it('releases the callers that wait for a namespace when its first event fails', async () => {
-    const { queue, add, post, posted, drained } = toQueue({ refuses: 'closed' });
-    const end = new AbortController();
-    const running = queue.run(end.signal, post);
-    add('closed', 'a', '1');
-    await until(() => drained.includes('closed'));
-    expect(queue.pending('closed')).toBe(0);
-    expect(posted).toEqual([]);
-    end.abort();
-    await running;
-  });
-
   it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
-    const { queue, add, post, posted, drained } = toQueue();
+    const { queue, add, run, posted, drained } = toQueue();
     add('shop', 'a', '1');
     await turn();
     expect(posted).toEqual([]);
     expect(queue.isPending('shop', 'a')).toBe(true);
-    const end = new AbortController();
-    void queue.run(end.signal, post);
+    const end = run();
     await until(() => drained.includes('shop'));
     expect(posted).toEqual(['a/1']);
     expect(queue.isPending('shop', 'a')).toBe(false);
-    end.abort();
+    await end();
   });
 
   it('retries although timers run up to a millisecond early', async () => {
-    const end = new AbortController();
     const queues = Array.from({ length: 30 }, () => toQueue());
-    for (const { queue, add, post } of queues) {
+    const ends = queues.map(({ run, add, post }) => {
       let failed = false;
-      const breakOnce = async (event: QueuedEvent): Promise<void> => {
+      const end = run(async (event) => {
         if (failed) return post(event);
         failed = true;
         throw new Error('the connection broke');
-      };
-      void queue.run(end.signal, breakOnce);
+      });
       add('shop', 'a', '1');
-    }
-    const left = (): number => queues.filter(({ posted }) => posted.length === 0).length;
-    for (const deadline = performance.now() + 3_000; left() > 0 && performance.now() < deadline;) await turn();
-    expect(left()).toBe(0);
-    end.abort();
+      return end;
+    });
+    await eventually(() => expect(queues.flatMap(({ posted }) => posted)).toHaveLength(queues.length));
+    for (const end of ends) await end();
   });
 });
