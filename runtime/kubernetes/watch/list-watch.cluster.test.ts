@@ -408,7 +408,7 @@ describe('10,000 objects', () => {
     for (const bytes of memory.relisted) expect((bytes - memory.filled) / count).toBeLessThan(100);
   });
 
-  describe('of a server that cannot stream lists, as before Kubernetes 1.34 [F61]', () => {
+  describe('from a server that cannot stream lists, as before Kubernetes 1.34 [F61]', () => {
     beforeAll(() => cluster.restartApiServer({ flags: ['--feature-gates=WatchList=false'] }));
 
     it('are listed in pages at once and over the same connection, and then watched', async () => {
