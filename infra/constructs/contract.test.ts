@@ -69,17 +69,17 @@ describe('the ports', () => {
 
   it('connect each Service to its program', () => {
     const reached = services.flatMap(({ name, spec }) =>
-      spec.ports.map(({ port, targetPort }) => {
+      spec.ports.map(({ name: portName, port, targetPort }) => {
         const target = containerPorts.find((each) => each.name === targetPort);
-        return [name.replace(settings.name, ''), port, target?.containerPort];
+        return [name.replace(settings.name, ''), portName, port, target?.containerPort];
       }),
     );
     expect(reached.toSorted()).toEqual([
-      [suffixes.metricsService, ports.metrics, ports.metrics],
-      [suffixes.metricsService, ports.telemetryMetrics, ports.telemetryMetrics],
-      [suffixes.telemetryProxyService, ports.otlpGrpc, ports.otlpGrpc],
-      [suffixes.telemetryProxyService, 80, ports.otlpHttp],
-      [suffixes.webhookService, 443, ports.webhook],
+      [suffixes.metricsService, 'metrics', ports.metrics, ports.metrics],
+      [suffixes.metricsService, 'otlp-metrics', ports.telemetryMetrics, ports.telemetryMetrics],
+      [suffixes.telemetryProxyService, 'otlp-grpc', ports.otlpGrpc, ports.otlpGrpc],
+      [suffixes.telemetryProxyService, 'otlp-http', 80, ports.otlpHttp],
+      [suffixes.webhookService, 'webhook', 443, ports.webhook],
     ]);
   });
 
@@ -259,10 +259,14 @@ describe('the permissions', () => {
   it.each([
     ['by default', synthesize(parseSettings({})), byDefault],
     ['with settings that need more rights', optional, [...byDefault, ...onRequest]],
-  ])('are in no other roles %s [F25] [F54]', (_when, from, expected) => {
+  ])('are in no other roles %s, and no role of users is bound [F25] [F54]', (_when, from, expected) => {
     const roles = [...all('ClusterRole', from), ...all('Role', from)];
     expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual(
       [...expected, ...ofUsers].map(([kind, suffix]) => `${kind} ${name}${suffix}`).toSorted(),
+    );
+    const bindings = [...all('ClusterRoleBinding', from), ...all('RoleBinding', from)];
+    expect(bindings.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual(
+      expected.map(([kind, suffix]) => `${kind}Binding ${name}${suffix}`).toSorted(),
     );
   });
 });

@@ -33,6 +33,7 @@ let editor: Account;
 let own = '';
 let victim = '';
 const ownToken = getToken(0xbad);
+const victimToken = getToken(0x900d);
 const { deployment } = workloadKinds;
 
 beforeAll(async () => {
@@ -45,7 +46,7 @@ beforeAll(async () => {
   editor = await accountIn(cluster, own, 'edit');
   for (const [, kind] of everyKind)
     await testCluster.create(createWorkload(kind, victim, `a-${kind.kind.toLowerCase()}`));
-  await testCluster.activate(victim);
+  await testCluster.activate(victim, {}, victimToken);
   await testCluster.waitForInstrumented(deployment, victim, 'a-deployment');
   await testCluster.create(createWorkload(deployment, victim, 'cart'));
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
@@ -64,6 +65,7 @@ const changing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
 describe('the roles of users', () => {
   const namespace = 'roles';
+  const groupsOfAccounts = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
 
   /** Returns the verbs that the API server allows to an account with this role. */
   async function allowed(role: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
@@ -74,7 +76,7 @@ describe('the roles of users', () => {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
         metadata: { name: '' },
-        spec: { user: `system:serviceaccount:${namespace}:the-${role}`, resourceAttributes },
+        spec: { user: `system:serviceaccount:${namespace}:the-${role}`, groups: groupsOfAccounts, resourceAttributes },
       };
       const { status } = await operator.testCluster.create(review);
       return (status as { allowed: boolean }).allowed ? [verb] : [];
@@ -88,7 +90,7 @@ describe('the roles of users', () => {
     ['admin', [...reading, ...changing]],
     ['edit', [...reading, ...changing]],
     ['view', reading],
-  ])('let a `%s` of a namespace read the status of its Lumigo, and %j the rest', async (role, expected) => {
+  ])('let a `%s` read the status of its own Lumigo, %j the rest, and nothing elsewhere', async (role, expected) => {
     (await accountIn(operator.cluster, namespace, role)).close();
     // A Kubernetes controller aggregates the operator's rules into its roles asynchronously.
     await eventually(async () => expect(await allowed(role)).toEqual(expected));
@@ -97,6 +99,8 @@ describe('the roles of users', () => {
   });
 
   it('grant no Secret', async () => {
+    (await accountIn(operator.cluster, namespace, 'view')).close();
+    await eventually(async () => expect(await allowed('view')).toEqual(reading));
     expect(await allowed('view', { group: '', resource: 'secrets' })).toEqual([]);
     expect(userRoles.flatMap(({ rules }) => rules.flatMap(({ apiGroups }) => apiGroups))).not.toContain('');
   });
@@ -111,10 +115,21 @@ async function versions(): Promise<Readonly<Record<string, string>>> {
   return { ...found, namespace: named.metadata.resourceVersion };
 }
 
-const acceptedTokens = (): readonly string[] =>
-  readFileSync(join(operator.cluster.dir, 'manager-0', 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split(
-    '\n',
-  );
+/** Those of the attacker and of the other namespace. */
+function acceptedTokens(): readonly string[] {
+  const folder = join(operator.cluster.dir, 'manager-0', 'telemetry-proxy');
+  const tokens = readFileSync(join(folder, telemetryProxyFiles.tokens), 'utf8').split('\n');
+  return tokens.filter((token) => token !== validToken).sort();
+}
+
+/** The leader instruments what exists already, after what it learned before. */
+async function waitForWitness(): Promise<void> {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('witness');
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  await testCluster.activate(namespace);
+  await testCluster.waitForInstrumented(deployment, namespace, 'app');
+}
 
 const object = (apiVersion: string, kind: string, name: string, more: object = {}): Manifest =>
   ({ apiVersion, kind, metadata: { name, namespace: own }, ...more }) as Manifest;
@@ -185,9 +200,9 @@ describe('an editor of a namespace', () => {
     }
     for (const lease of getLeases()) await editor.client.create(getCollection(lease), lease).catch(() => undefined);
     await operator.testCluster.waitForCondition(own, 'Active', { status: 'False' });
-    await operator.testCluster.instrumented('witness');
+    await waitForWitness();
     expect(await versions()).toEqual(before);
-    expect(acceptedTokens()).toEqual([validToken]);
+    expect(acceptedTokens()).toEqual([victimToken]);
     expect(await operator.testCluster.condition(own, 'Active')).toMatchObject({ status: 'False' });
   });
 
@@ -197,7 +212,7 @@ describe('an editor of a namespace', () => {
     const secret = object('v1', 'Secret', 'lumigo-credentials', { stringData: { token: ownToken } });
     await client.create(getCollection(secret), secret);
     await operator.testCluster.waitForActive(own);
-    await eventually(() => expect([...acceptedTokens()].sort()).toEqual([validToken, ownToken].sort()));
+    await eventually(() => expect(acceptedTokens()).toEqual([victimToken, ownToken].sort()));
     await operator.testCluster.waitForInstrumented(deployment, own, 'probe');
     const ref = { ...lumigo, namespace: own, name: 'lumigo' };
     for (const enabled of [false, true, false])
@@ -210,8 +225,8 @@ describe('an editor of a namespace', () => {
     // Kubernetes deletes one whose owner is in another namespace.
     for (const { metadata } of await listAll(client, { ...deployment, namespace: own }))
       await client.delete({ ...deployment, namespace: own, name: metadata.name }).catch(undefinedIfNotFound);
-    await eventually(() => expect(acceptedTokens()).toEqual([validToken]), { timeoutMs: 30_000 });
-    await operator.testCluster.instrumented('witness');
+    await eventually(() => expect(acceptedTokens()).toEqual([victimToken]), { timeoutMs: 30_000 });
+    await waitForWitness();
     expect(await versions()).toEqual(before);
   });
 

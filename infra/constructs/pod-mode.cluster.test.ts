@@ -90,7 +90,7 @@ const content = ({ metadata, spec }: Workload) => {
 
 describe('the policy for pods', () => {
   it('injects hundreds of pods as the injection of templates does, if the selector selects them', async () => {
-    const counts = { injected: 0, skipped: 0, invalid: 0 };
+    const counts = { injected: 0, skipped: 0, selected: 0, invalid: 0 };
     const plain = await on.testCluster.namespaceForPods('plain');
     const choice = async (...among: readonly TracedNamespace[]) => {
       const traced: (TracedNamespace & { readonly namespace: string })[] = [];
@@ -115,12 +115,14 @@ describe('the policy for pods', () => {
         const isInjected = decision.kind === 'inject';
         expect(content(await on.dryRun(given, namespace))).toEqual(content(isInjected ? decision.workload : stored));
         counts[isInjected ? 'injected' : 'skipped'] += 1;
+        if (isInjected && selector !== undefined) counts.selected += 1;
       }),
       { ...fuzz, numRuns: PODS, endOnFailure: true },
     );
     process.stderr.write(`pods in Pod mode: ${JSON.stringify(counts)}; LUMIGO_FUZZ_SEED=${fuzz.seed} repeats them\n`);
     expect(counts.injected).toBeGreaterThan(PODS / 3);
     expect(counts.skipped).toBeGreaterThan(PODS / 10);
+    expect(counts.selected).toBeGreaterThan(10);
     expect(counts.invalid).toBeLessThan(PODS / 10);
   }, 600_000);
 

@@ -88,7 +88,7 @@ const installations: Readonly<Record<string, (text: string) => Installed>> = {
     }),
   'helmfile.yaml': (text) => inDocuments(text, helmfile),
   'terraform/main.tf': (text) => ({
-    chart: /chart += "(.*?)"/.exec(text)?.[1],
+    chart: /chart += "(oci:\/\/.*?)"/.exec(text)?.[1],
     version: /version += "(\d+\.\d+\.\d+)"/.exec(text)?.[1],
     values: parse(/<<-YAML\n([^]*?)\n +YAML\n/.exec(text)?.[1] ?? '!'),
   }),

@@ -179,7 +179,7 @@ describe('settings', () => {
     // The setting of a list is not suggested for a key at the top [F83].
     [{ loggin: true }, 'loggin is not a setting; docs/reference/settings.md lists those that there are'],
     [labelKeys(...keys(33)), expect.stringContaining('telemetry.namespaceLabels must have at most 32 keys')],
-    [{ monitoredNamespaces: [{}] }, sentences.monitoredByWhat(0)],
+    [{ monitoredNamespaces: [{}] }, 'monitoredNamespaces[0] must have either a namespace or a selector'],
     [{ monitoredNamespaces: [{ namespace: 'shop', selector: {} }] }, sentences.monitoredByWhat(0)],
     [proxy(2, claimed), sentences.sharedQueue(2)],
     [proxy(2, { image: { tag: '0.140.0' } }), sentences.otherTag('0.140.0')],

@@ -248,7 +248,7 @@ describe('metrics with `metrics.secure` [F25]', () => {
     expect((await scrape(endingIn(token, 600))).status).toBe(200);
   });
 
-  it('are served with the certificate of the webhook, and with a new one at once', async () => {
+  it('are served with the certificate of the webhook, and with a new one soon', async () => {
     // The authority of the former certificate does not verify the new one.
     await certificates().writePair(await issuePair('127.0.0.1', 365, Date.now()), await certificates().readPair());
     await eventually(async () => expect((await scrape(token)).status).toBe(200), { timeoutMs: 60_000 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from '../kubernetes/http/errors.ts';
-import { credentialIn, credentialWithout, isUnread } from './credential.ts';
+import { credentialIn, credentialWithout, isUnread, toTokenSource } from './credential.ts';
 
 const place = { namespace: 'shop', name: 'credentials', key: 'token' };
 const token = `t_${'a1'.repeat(10)}f`;
@@ -44,5 +44,11 @@ describe("a Lumigo's credential", () => {
   it('names the version of its Secret, if there is one, when it is invalid', () => {
     expect(holding('t_123').version).toBe('7');
     expect(answered(404).version).toBeUndefined();
+  });
+
+  it('is found by a Lumigo, with the version of the Secret that the leader announced', () => {
+    const spec = { lumigoToken: { secretRef: { name: 'credentials', key: 'token' } } };
+    const source = toTokenSource({ metadata: { namespace: 'shop' }, spec, status: { secretVersion: '7' } } as never);
+    expect(source).toMatchObject({ ...place, announced: '7' });
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
     settings: {
       monitoredNamespaces: [
         { namespace: 'shop' },
-        { namespace: 'late' },
+        { namespace: 'late', tracingEnabled: false },
         { selector: { matchLabels: { team: 'a' } }, secretName: 'own', tracingEnabled: false },
       ],
     },
@@ -204,7 +204,7 @@ describe('the next leader', () => {
       if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
       return undefined;
     };
-    const changed = { namespace: 'late', loggingEnabled: false };
+    const changed = { namespace: 'late', tracingEnabled: false, loggingEnabled: false };
     const monitoredNamespaces = [changed, ...(installation.config.monitoredNamespaces ?? [])];
     await operator.startManager({ config: { monitoredNamespaces } });
     await testCluster.waitForActive('zz-first');

@@ -22,7 +22,10 @@ const toChange = (
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
-function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rolloutSettleSeconds = 0 } = {}) {
+function executorOver(
+  there: readonly string[],
+  { places = 4, inEach = 4, bytes = 1_000, rolloutSettleSeconds = 0 } = {},
+) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
@@ -40,7 +43,7 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rol
     await new Promise<void>((open) => gates.push(open));
     return true;
   };
-  const config = { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds };
+  const config = { rolloutConcurrent: places, rolloutConcurrentPerNamespace: inEach, rolloutSettleSeconds };
   const term = { config, api: { pages }, logger: pino({ enabled: false }), signal: stop.signal };
   const executor = new Executor(term, { change });
   const settle = async (): Promise<void> => {
@@ -60,7 +63,7 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000, rol
 
 describe('the executor', () => {
   it('reads many workloads from one list and few one by one, each once', async () => {
-    const many = executorOver(names(12), { places: 20 });
+    const many = executorOver(names(12), { places: 20, inEach: 20 });
     await many.plan(12);
     expect(many.log).toMatchObject({ listed: 1, fresh: 12, changed: names(12) });
     const few = executorOver(names(2));
@@ -82,6 +85,14 @@ describe('the executor', () => {
     expect(log.changed).toHaveLength(4);
     await letGo();
     expect(log.changed).toHaveLength(6);
+  });
+
+  it('leaves places to other namespaces', async () => {
+    const { log, plan } = executorOver(names(6), { inEach: 2 });
+    await plan(6);
+    expect(log.changed).toHaveLength(2);
+    await plan(1, {}, 'bar');
+    expect(log.changed).toHaveLength(3);
   });
 
   it.each([

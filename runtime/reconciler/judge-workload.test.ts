@@ -13,7 +13,7 @@ import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
 import { observeWorkload, WorkloadStore } from './workload-store.ts';
 
-const { deployment } = workloadKinds;
+const { deployment, statefulSet } = workloadKinds;
 const config = { version: '2.0.0', rolloutSoakSeconds: 0, rolloutDeadlineSeconds: 300, rolloutLookSeconds: 20 };
 function termOf(more: object = {}) {
   const store = new WorkloadStore();
@@ -91,6 +91,17 @@ it.each([
   if (tried !== undefined) rollouts.see(tried, runs);
   const states = [...store.in('shop'), ...store.in('elsewhere')].map(({ state }) => state?.kind);
   expect(states).toEqual(['verified', expected, 'reverted']);
+});
+
+it('a removal during a rollout lets the broken pods of a StatefulSet be evicted [F58]', async () => {
+  const { store, judge } = judging();
+  const known = store.upsert(statefulSet, { uid: 'u' })?.workload;
+  if (known === undefined) throw new Error('it has an owner');
+  store.update(known, { state: { kind: 'rolling', ...probation, isCurrent: true } });
+  const decision = decided(made({}, statefulSet));
+  if (decision.kind === 'none') throw new Error(decision.message);
+  await judge.observe(known, { kind: 'written', change: 'removed', workload: made({}, statefulSet), decision });
+  expect(store.latest(known)?.state?.kind).toBe('evicting');
 });
 
 const withRecord: Workload = {

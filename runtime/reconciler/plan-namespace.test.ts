@@ -257,10 +257,19 @@ describe('the workloads of a namespace', () => {
   it.each([
     ['is not read yet', undefined],
     ['has a problem', { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined } as const],
-  ])('are not changed while the Secret %s, but removed from', (_title, credential) => {
+  ])('are not changed while the Secret %s, but removed from [D13]', (_title, credential) => {
     expect(changes({ ...observed([known(lumigo({}, ready))], [workload('a')]), credential })).toEqual([]);
     const ending = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
     expect(changes({ ...ending, credential })).toEqual(['a']);
+  });
+
+  it('are reverted also while the Secret has a problem [F58]', () => {
+    const problem = { reason: 'SecretNotFound', message: 'gone' } as const;
+    const revert = { kind: 'reverting', evidence: { cause: 'Crash', message: '' }, template: '', attempt: 1 } as const;
+    const failing = instrumented('a', { state: { ...revert, wakeAt: 0 } });
+    const seen = observed([known(lumigo({}, ready))], [failing]);
+    const policy = { kind: 'inactive', lumigo: 'lumigo', ...problem } as const;
+    expect(changes({ ...seen, policy, credential: { problem, version: undefined } })).toEqual(['a']);
   });
 
   it('are removed from without the list if the status could not be written five times', () => {

@@ -73,6 +73,12 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
     active,
     'nothing',
   ],
+  [
+    'that is a Job is read once when its Lumigo goes, to report that its injection stays [F78]',
+    { ...injectedJob, judged: injectionStatus, checkedUnder: active },
+    deleting,
+    'change',
+  ],
   ['is done with once a check has found nothing to do', { ...ours, checkedUnder: active }, active, 'nothing'],
   ['is not done with under another policy [F1]', { ...ours, checkedUnder: active }, changed, 'change'],
   ['is not planned twice', { inFlight: { injectionStatus: undefined } }, active, 'wait'],

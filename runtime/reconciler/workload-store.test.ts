@@ -80,14 +80,17 @@ describe('the workload store', () => {
     expect(found.map((each) => each?.workload.instrumentedVersion)).toEqual(['10', '10', '12']);
   });
 
-  it('keeps facts until the workload changes [F1]', () => {
+  it.each([
+    ['pod template', { generation: 2 }],
+    ['record alone [F4]', { annotations: { [annotations.instrumentation]: 'another' } }],
+  ])('keeps facts until another writer changes the %s [F1]', (_what, change) => {
     const policy = { kind: 'none' } as const;
     const first = see()?.workload;
     if (first === undefined) throw new Error('not kept');
     store.update(first, { checkedUnder: policy, write: { policy, at: 1, touchedAt: undefined, repeats: 0 } });
     see({ resourceVersion: '11' });
     expect(seen()).toMatchObject({ checkedUnder: policy, write: { touchedAt: undefined } });
-    see({ resourceVersion: '12', generation: 2 });
+    see({ resourceVersion: '12', ...change });
     expect(seen()).toMatchObject({ checkedUnder: undefined, checkedBefore: policy });
     expect(seen()?.write?.touchedAt).toBeGreaterThan(1);
   });

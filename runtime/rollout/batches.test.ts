@@ -65,7 +65,9 @@ describe('the next turns', () => {
 
   it('are those with the least risk: by rank, then by pods, then by name', () => {
     const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];
-    expect(inOrder(seen).map(({ name }) => name)).toEqual(['a', 'b', 'big', 'c', 'd']);
+    const order = ['a', 'b', 'big', 'c', 'd'];
+    expect(inOrder(seen).map(({ name }) => name)).toEqual(order);
+    expect(nextBatch(seen, { ...noTally, verified: 9 }, 50).map(({ name }) => name)).toEqual(order);
   });
 
   it('reach each workload in few batches', () => {

@@ -315,7 +315,7 @@ describe('the port for nodes', () => {
   });
 });
 
-it('a key that cannot be created is reported, and created later', async () => {
+it('a key that cannot be created is reported once, and created later', async () => {
   const { client } = telemetry.cluster;
   const { daemonSet } = workloadKinds;
   const { metadata, ...found } = await client.get({ ...daemonSet, ...getKeyName() });
@@ -327,6 +327,7 @@ it('a key that cannot be created is reported, and created later', async () => {
   const again = { ...found, apiVersion: daemonSet.apiVersion, kind: daemonSet.kind };
   await telemetry.testCluster.create({ ...again, metadata: { ...getKeyName(), labels: metadata.labels } } as never);
   await eventually(async () => expect(await readKey()).not.toBe(key), { timeoutMs: 40_000 });
+  expect(log().split('cannot create the key')).toHaveLength(2);
 });
 
 let namespace = '';

@@ -63,6 +63,11 @@ describe('with one Lumigo', () => {
     await operator.testCluster.secret(namespace, getToken(2));
     await waitForAdmission(getToken(2), true, 15_000 + CARRIED_MS);
     await waitForAdmission(getToken(1), true, 0);
+    // The leader announces what it read, so that others do not read each Secret as well.
+    const ref = { ...kinds.secrets, namespace, name: 'lumigo-credentials' };
+    const { resourceVersion } = (await operator.cluster.client.get(ref)).metadata;
+    const announced = async () => (await operator.testCluster.readLumigo(namespace)).status?.secretVersion;
+    await eventually(async () => expect(await announced()).toBe(resourceVersion));
   });
 
   it('a change of the Lumigo makes both read its Secret at once [F9]', async () => {

@@ -80,7 +80,11 @@ describe('workloads that are traced by their own labels', () => {
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
     const handler = senders.handler(replicaSet);
     handler.upsert(shown({ ...metadata, ownerReferences }));
+    handler.upsert(
+      shown({ ...metadata, uid: 'v', labels: { [labels.autoTrace]: 'lumigo-operator.v1' }, ownerReferences }),
+    );
     expect(senders.sources(everywhere)).toEqual([]);
+    expect([...handler.known()]).toEqual([]);
     handler.upsert(shown(metadata));
     expect(senders.sources(everywhere)).toHaveLength(1);
   });

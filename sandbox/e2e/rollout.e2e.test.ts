@@ -100,7 +100,7 @@ it('reverts each program that fails, and no request to another one fails [F68]',
   expect(failures).toEqual([]);
 });
 
-it('reverts across restarts of the operator, and an upgrade reverts no healthy workload [F63]', async () => {
+it('reverts across restarts and beside halted namespaces, and an upgrade reverts nothing [F63, F65]', async () => {
   const killed = 'killed';
   const upgraded = 'upgraded';
   await prepareStrictApps(nodeTest, upgraded, { app: 'warm' });

@@ -14,7 +14,7 @@ const behaviors = {
   crash: "if (injected) { console.error('these are my last words'); process.exit(3); }",
   slow: 'ready = () => !injected;',
 } as const;
-type Behavior = keyof typeof behaviors;
+export type Behavior = keyof typeof behaviors;
 
 /**
  * `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared

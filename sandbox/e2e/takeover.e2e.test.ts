@@ -187,6 +187,11 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     kubectl('wait', 'lumigo/lumigo', '-n', 'shop', '--for=condition=Active', '--timeout=30s');
   });
 
+  it('runs the collector of the node, for which its values ask', () => {
+    const daemonSet = 'daemonset/lumigo-lumigo-operator-node-collector';
+    kubectl('rollout', 'status', daemonSet, '-n', 'lumigo-system', '--timeout=60s');
+  });
+
   it('continues to trace, also workloads that opted in by their label alone [F50]', async () => {
     for (const [namespace, name] of [
       ['shop', 'app-0'],

@@ -118,7 +118,7 @@ export const groups = {
   },
   neighbours: {
     'namespace-deleted': fault(neighbours.namespaceDeleted, {
-      sizes: { workloads: [30, 300] },
+      sizes: { workloads: [40, 300] },
       holds: 'a namespace that is deleted during its work ends, and its neighbours are served at full speed',
     }),
     'changes-refused': fault(neighbours.changesRefused, {

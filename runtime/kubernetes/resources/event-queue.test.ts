@@ -76,7 +76,9 @@ describe('the queue of events', () => {
     expect(drained.sort()).toEqual(['closed', 'open']);
     expect([queue.pending('open'), queue.pending('closed')]).toEqual([0, 0]);
     expect(queue.isPending('closed', 'x19')).toBe(false);
-    await end();
+    let hasEnded = false;
+    void end().then(() => (hasEnded = true));
+    await until(() => hasEnded);
   });
 
   it('drops events beyond 20,000 that wait', async () => {

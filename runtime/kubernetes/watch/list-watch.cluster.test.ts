@@ -408,10 +408,10 @@ describe('10,000 objects', () => {
     for (const bytes of memory.relisted) expect((bytes - memory.filled) / count).toBeLessThan(100);
   });
 
-  describe('from a server that cannot stream lists, as before Kubernetes 1.34 [F61]', () => {
+  describe('a server that cannot stream lists, as before Kubernetes 1.34 [F61]', () => {
     beforeAll(() => cluster.restartApiServer({ flags: ['--feature-gates=WatchList=false'] }));
 
-    it('are listed in pages at once and over the same connection, and then watched', async () => {
+    it('lists in pages at once and over the same connection, and is then watched', async () => {
       const requests: string[] = [];
       const onRequest = ({ verb, code }: RequestInfo) => requests.push(`${verb} ${code}`);
       const counted = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { onRequest });
@@ -428,7 +428,7 @@ describe('10,000 objects', () => {
       counted.close();
     });
 
-    it('have the kind and version of those in a stream', async () => {
+    it('sends objects with the kind and version of those in a stream', async () => {
       await put('chosen');
       const { seen, handler } = recorder();
       const options = { handler, fieldSelector: 'metadata.name=chosen' };
@@ -443,7 +443,7 @@ describe('10,000 objects', () => {
       ]);
     });
 
-    it('leave the version from which to watch also if there are none', async () => {
+    it('sends the version from which to watch also if there are none', async () => {
       const { from, ...recorded } = recordStreams();
       await watch({ ...recorded, fieldSelector: 'metadata.name=none' }).synced;
       await eventually(() => expect(from.at(-1)).toMatch(/^\d+$/));

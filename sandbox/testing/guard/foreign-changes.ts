@@ -101,6 +101,11 @@ const specFields: Fields = [
   ['updateStrategy', { type: 'OnDelete' }],
   ['selector', { matchLabels: { app: 'another' } }],
 ];
+/** The specification that holds the pod template is that of a Job in a CronJob. */
+const jobFields: Fields = [
+  ['parallelism', 7],
+  ['backoffLimit', 7],
+];
 const metadataFields: Fields = [
   ['labels', { evil: 'label' }],
   ['annotations', { evil: 'annotation' }],
@@ -194,7 +199,11 @@ const makers: readonly Maker[] = [
   set(({ template }) => [...template, 'metadata'], metadataFields.slice(0, 2)),
   append(pod, items),
   append(anyContainer, containerItems),
+  set(({ template }) => template.slice(0, -1), jobFields),
 ];
+
+/** The numbers below it choose each row of each table for two containers. */
+export const EVERY_ROW = makers.length * containerFields.length * 2;
 
 /** Returns one of all foreign changes, chosen by a number. The API server may find it invalid. */
 export function foreignChange(workload: Workload, pick: number): ForeignChange {
