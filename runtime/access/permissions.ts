@@ -73,7 +73,7 @@ export const permissions = {
       builtIn.filter(({ mutable }) => !mutable),
       verbsOn({ mutable: false }),
       'to report which of them cannot change',
-      'reconciler/lifecycle',
+      'reconciler/rollout',
     ),
     needed(
       'to see why a rollout stands still, and to revert the workload',

@@ -15,6 +15,7 @@ const longest = [
   'runtime/reconciler/pod-mode',
   'runtime/telemetry-proxy/collection',
   'runtime/uninstall/cleanup-finalizer',
+  'runtime/access/access',
   'runtime/telemetry-proxy/forwarding',
   'runtime/certificates/certificates',
   'runtime/telemetry-proxy/node-lines',
