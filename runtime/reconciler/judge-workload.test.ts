@@ -93,16 +93,25 @@ it.each([
   expect(states).toEqual(['verified', expected, 'reverted']);
 });
 
-it('a removal during a rollout lets the broken pods of a StatefulSet be evicted [F58]', async () => {
-  const { store, judge } = judging();
-  const known = store.upsert(statefulSet, { uid: 'u' })?.workload;
-  if (known === undefined) throw new Error('it has an owner');
-  store.update(known, { state: { kind: 'rolling', ...probation, isCurrent: true } });
-  const decision = decided(made({}, statefulSet));
-  if (decision.kind === 'none') throw new Error(decision.message);
-  await judge.observe(known, { kind: 'written', change: 'removed', workload: made({}, statefulSet), decision });
-  expect(store.latest(known)?.state?.kind).toBe('evicting');
-});
+it.each(['the operator', 'another writer'])(
+  'a removal by %s lets the pods of a StatefulSet be evicted [F58]',
+  async (by) => {
+    const { store, judge } = judging();
+    const known = store.upsert(statefulSet, { uid: 'u' })?.workload;
+    if (known === undefined) throw new Error('it has an owner');
+    store.update(known, { state: { kind: 'rolling', ...probation, isCurrent: true } });
+    const decision = decided(made({}, statefulSet));
+    if (decision.kind === 'none') throw new Error(decision.message);
+    const workload = made({}, statefulSet);
+    await judge.observe(
+      known,
+      by === 'the operator'
+        ? { kind: 'written', change: 'removed', workload, decision }
+        : { kind: 'left', workload, decision: none('opted-out', workload) },
+    );
+    expect(store.latest(known)?.state?.kind).toBe('evicting');
+  },
+);
 
 const withRecord: Workload = {
   ...made(),

@@ -52,7 +52,7 @@ export function observe(
     const agoMs = epochMs - parseTime(at, epochMs);
     return { kind: 'reverted-before', evidence, risk: getRisk(workload), attempt, agoMs, mayHang: mayHang(workload) };
   }
-  if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean' };
+  if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean', mayHang: mayHang(workload) };
   const injectionStatus = getInjectionStatus(metadata);
   const reading = classifyWorkload(workload, installed);
   const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);

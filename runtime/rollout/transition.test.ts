@@ -61,6 +61,7 @@ const noneYet = pods(undefined, false, false);
 const touched: Observation = { kind: 'touched' };
 
 const noPods: Completion = { kind: 'no-pods' };
+const empty: Completion = { kind: 'no-pods', isEmpty: true };
 const paused: Completion = { kind: 'paused' };
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
 const waited: WorkloadState = { ...queued, freed: 'waited' };
@@ -139,7 +140,7 @@ const rows: readonly Row[] = [
   ['it rolls', next, injected(), 0, rolling],
   ['a new leader finds one that runs [D41]', idle, injected(complete), 0, wake(verified, OVERDUE_MS)],
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, first],
-  ['but not one without replicas', next, injected({ kind: 'no-pods', isEmpty: true }), 0, untested],
+  ['but not one without replicas', next, injected(empty), 0, untested],
   ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, first, 'read'],
   ['its pods are looked at', first, status(noPods), 10_000, wake(first, 30_000), 'look-at-pods'],
   ['again while they show nothing yet', wake(first, 30_000), pods(), 10_000, wake(first, 30_000)],
@@ -158,6 +159,8 @@ const rows: readonly Row[] = [
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, unready],
   ['nor a paused one', idle, status(paused), 0, { ...unready, isPaused: true }],
+  ['nor one without replicas', idle, status(empty), 0, { ...unready, isPaused: true }],
+  ['also when it has some again', { ...unready, isPaused: true }, still, 0, unready],
   ['it is read after a change', unready, touched, 1_000, wake(unready, 6_000)],
   ['and again', wake(unready, 6_000), time, 6_000, {}, 'read'],
   ['it is still not judged', wake(unready, 6_000), status(progressing(0)), hour, unready],
@@ -294,6 +297,9 @@ const rows: readonly Row[] = [
   ['a removal for another reason ends it', rolling, removed(), 0, idle],
   ['after it, broken pods keep the rest of their deadline', rolling, removed(true), 9, evicting(idle, 5 * minute)],
   ['pods that ran are not evicted for it', verified, removed(true), 9, idle],
+  ['also if another writer removed it', rolling, { kind: 'clean', mayHang: true }, 9, evicting(idle, 5 * minute)],
+  ['and at once in the middle of a revert', reverting, { kind: 'clean', mayHang: true }, 0, evicting(idle, 5_000)],
+  ['but not those of another kind', rolling, { kind: 'clean' }, 9, idle],
 ];
 
 describe('the transition of a workload', () => {

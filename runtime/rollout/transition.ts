@@ -42,7 +42,12 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   next: (state) => (state.kind === 'queued' ? { ...state, isNext: true } : state),
   failed: (state) => (state.kind === 'queued' ? { ...state, isNext: false } : state),
   injected: (state, seen, now, settings) => judgeFirst({ ...seen, freed: getTried(state).freed }, now, settings),
-  clean: (state) => (state.kind === 'evicting' ? { ...state, then: idle } : idle),
+  clean: (state, { mayHang = false }, now, { deadlineMs }) => {
+    if (state.kind === 'evicting') return { ...state, then: idle };
+    if (state.kind === 'reverting') return evictFirst(mayHang, idle, now + TOUCHED_MS);
+    // Nothing has shown yet that its pods are broken, so they keep the rest of their deadline.
+    return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : idle;
+  },
   proven: (state) => (state.kind === 'evicting' ? { ...state, then: afterProof(state.then) } : afterProof(state)),
   kept: (state, _seen, now) =>
     state.kind === 'reverting' ? { ...reverted(state, { rank: 4, pods: 1 }, now), isKept: true } : state,
@@ -59,11 +64,10 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 
   pods: (state, seen, now, settings) => (isOnProbation(state) ? judgeEvidence(state, seen, now, settings) : state),
 
-  removed: (state, { risk, mayHang }, now, { deadlineMs }) => {
-    if (state.kind === 'reverting') return evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS);
-    // Nothing has shown yet that its pods are broken, so they keep the rest of their deadline.
-    return state.kind === 'rolling' ? evictFirst(mayHang, idle, state.progress.at + deadlineMs) : idle;
-  },
+  removed: (state, { risk, mayHang }, now, settings) =>
+    state.kind === 'reverting'
+      ? evictFirst(mayHang, reverted(state, risk, now), now + TOUCHED_MS)
+      : rules.clean(state, { kind: 'clean', mayHang }, now, settings),
 
   evicted: (state, { isAnyLeft }, now) => {
     if (state.kind !== 'evicting') return state;
@@ -111,8 +115,9 @@ function standing(state: WorkloadState, seen: Reading, now: number): WorkloadSta
   if (isOnProbation(state) || ['reverting', 'evicting', 'reverted'].includes(state.kind)) return state;
   const kept = { progress: { available: 0, at: now }, template, isCurrent, isLocal, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
-  if (completion.kind === 'no-pods') return { kind: 'untested', ...kept };
-  return { kind: 'unready', isPaused: completion.kind === 'paused', wakeAt: Infinity };
+  // An old injection is not judged, also if its first pods start now.
+  if (completion.kind === 'no-pods' && completion.isEmpty !== true) return { kind: 'untested', ...kept };
+  return { kind: 'unready', isPaused: completion.kind !== 'progressing', wakeAt: Infinity };
 }
 
 const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState => ({

@@ -105,7 +105,7 @@ export type Observation =
       readonly agoMs: number;
       readonly mayHang: boolean;
     } & Due)
-  | { readonly kind: 'clean' }
+  | { readonly kind: 'clean'; readonly mayHang?: boolean }
   /** A retry in its namespace is verified, so the injector runs again. */
   | { readonly kind: 'proven' }
   | { readonly kind: 'time'; readonly injector: InjectorHealth };
