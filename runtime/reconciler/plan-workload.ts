@@ -55,7 +55,10 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
 }
 
 function causeToRenew({ kind, judged, injectionStatus }: ObservedWorkload, { kind: state }: NamespacePolicy) {
-  if (state === 'active' && !kind.mutable && judged === injectionStatus) return nothing('it cannot change');
+  const isJudged = judged === injectionStatus;
+  if (state === 'active' && !kind.mutable && isJudged) return nothing('it cannot change');
+  // Only a leader that has read it can judge and revert it.
+  if (state === 'inactive' && !isJudged) return change('its injection is judged');
   const reason = renewals[state];
   return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }

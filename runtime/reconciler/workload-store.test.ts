@@ -95,6 +95,14 @@ describe('the workload store', () => {
     expect(seen()?.write?.touchedAt).toBeGreaterThan(1);
   });
 
+  it("takes no edit of its user's annotations for an undone change, although a Deployment counts it [F4]", () => {
+    const first = see()?.workload;
+    if (first === undefined) throw new Error('not kept');
+    store.update(first, { write: { policy: { kind: 'none' }, at: 1, touchedAt: undefined, repeats: 0 } });
+    see({ resourceVersion: '11', generation: 2, annotations: { [annotations.excludeContainers]: 'proxy' } });
+    expect(seen()).toMatchObject({ generation: 2, write: { touchedAt: undefined } });
+  });
+
   it('distinguishes a deleted workload from a new one of the same name', () => {
     const first = see()?.workload;
     const second = see({ uid: 'u2', resourceVersion: '30' });

@@ -86,7 +86,8 @@ export class WorkloadStore {
   private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
     if (!changed) return { ...known, ...shown };
     const { write, inFlight } = known;
-    const mayUndo = inFlight === undefined && !isAs(known, shown, written);
+    // The generation of a Deployment counts its user's annotations, too.
+    const mayUndo = inFlight === undefined && known.asked === shown.asked && !isAs(known, shown, written);
     const touched = write !== undefined && mayUndo ? { ...write, touchedAt: performance.now() } : write;
     return {
       ...known,
