@@ -10,7 +10,8 @@ import { hasInjection, isInjected, isUnremovable, uninstrument } from './remove.
 import { findRevert } from './revert.ts';
 import { LARGEST, getSize, tooLarge } from './size.ts';
 import { findOptIn, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
-import { asItOptedIn, keep, keepInjection, metadataWithStatus, standingTemplate, withOwnText } from './standing.ts';
+import { asItOptedIn, keep, keepInjection, metadataWithStatus, restoredJob, standingTemplate } from './standing.ts';
+import { withOwnText } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { withOneSource } from './three-way-merge.ts';
@@ -26,7 +27,8 @@ export const decide = (input: DecisionInput): Decision => decideRevert(input) ??
 function decideOtherwise(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
-  if (left !== undefined || template === undefined) return left ?? withoutTemplate(input);
+  if (left !== undefined || template === undefined)
+    return (template && restoredJob(input, template)) ?? left ?? withoutTemplate(input);
   const isUpdate = input.operation === 'UPDATE' && input.policy.kind !== 'excluded';
   return isUpdate ? decideUpdate(input, template) : decideEligible(input, template);
 }

@@ -6,6 +6,7 @@ import { labelValue, ourLabel } from './label.ts';
 import { equal } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
+import { LARGEST, getSize } from './size.ts';
 import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
 import type { InjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -27,6 +28,14 @@ export function standingTemplate(input: DecisionInput, template: PodTemplate, tr
 function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplate | undefined {
   const before = old && toTemplate(old);
   return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
+}
+
+/** Only the injection of a Job can be restored. The API server refuses any other change of its pod template. */
+export function restoredJob({ workload, old, operation }: DecisionInput, template: PodTemplate): Decision | undefined {
+  if (workload.kind !== 'Job' || operation !== 'UPDATE' || getSize(workload) > LARGEST) return undefined;
+  const standing = unchanged(old, template);
+  const isRestorable = standing !== undefined && isInjected(standing) && !equal(standing, template);
+  return isRestorable ? corrected(withTemplate(workload, standing), 'restored') : undefined;
 }
 
 export function keepInjection(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {

@@ -11,7 +11,7 @@ import {
   tracing,
 } from '../../sandbox/testing/injection.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import { annotations } from '../contract.ts';
+import { annotations, workloadKinds } from '../contract.ts';
 import { isPlainObject } from '../json/values.ts';
 import { inject } from './inject.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -34,6 +34,7 @@ function merge(live: PodTemplate, { spec: { containers: manifest } }: PodTemplat
   return { ...live, spec: { ...live.spec, containers } };
 }
 
+const { job } = workloadKinds;
 const TOKEN = 'LUMIGO_TRACER_TOKEN';
 const ENDPOINT = 'LUMIGO_ENDPOINT';
 const PRELOAD = 'LD_PRELOAD';
@@ -80,6 +81,23 @@ describe('a three-way merge of an unchanged manifest', () => {
     const decision = decided(mergedInto(old, withOwn(name, own)), { operation: 'UPDATE', old });
     expect(decision).toMatchObject({ code: 'restored', tried: 'nothing' });
     expect(changed(decision)).toEqual(old);
+  });
+});
+
+describe('a three-way merge into a Job', () => {
+  const withVariable = (name: string, value: string, image = 'app:1') =>
+    made({ pod: { containers: [{ name: 'app', image, env: [{ name, value }] }] } }, job);
+
+  it.each([
+    [TOKEN, 'own'],
+    [PRELOAD, '/own.so'],
+  ])('with its own %s changes nothing, so that the API server accepts it', (name, value) => {
+    const old = instrumented(withVariable(name, value), { operation: 'CREATE' });
+    const update = { operation: 'UPDATE', old, policy: { kind: 'none' } } as const;
+    const sent = mergedInto(old, withVariable(name, value));
+    expect(changed(decided(sent, update))).toEqual(old);
+    expect(decided(old, update).code).toBe('job-update');
+    expect(decided(mergedInto(old, withVariable(name, value, 'app:2')), update).code).toBe('job-update');
   });
 });
 

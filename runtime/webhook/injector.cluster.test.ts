@@ -101,7 +101,13 @@ describe('in a namespace with a Lumigo', () => {
   });
 
   // The leader judges the first Job of a namespace before it injects others.
-  it('a new Job is stored instrumented [D1]', () => createNew(job, 'new-job'));
+  it('a new Job is stored instrumented, and its manifest can be applied again [D1]', async () => {
+    await createNew(job, 'new-job');
+    const before = await testCluster.toTemplate(job, inside, 'new-job');
+    const { containers } = pod;
+    await testCluster.merge(job, inside, 'new-job', { spec: { template: { spec: { containers } } } });
+    expect(await testCluster.toTemplate(job, inside, 'new-job')).toEqual(before);
+  });
 
   it('a second Lumigo is refused on creation, also under the name of the first [D16]', async () => {
     await expect(testCluster.lumigo(inside, {}, 'second')).rejects.toThrow(
