@@ -72,8 +72,9 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
 }
 
 function notesOn(workload: Workload, { decision, untried }: Verdict): readonly string[] {
-  const notes = [...hiddenPreloadsOf(workload)];
-  const skipped = getInjectionStatus((decision.kind === 'inject' ? decision.workload : workload).metadata)?.skipped;
+  const after = decision.kind === 'inject' ? decision.workload : workload;
+  const notes = [...hiddenPreloadsOf(after)];
+  const skipped = getInjectionStatus(after.metadata)?.skipped;
   if (skipped !== undefined) notes.push(skipped);
   if (untried === true) notes.push(`${UNTRIED}, so the answer of the API server is unknown`);
   return notes;
@@ -88,7 +89,8 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
   const policy = policyIn(namespace, await listLumigoes(options), options);
-  const { kind: action, code, message } = decidePod({ pod, policy, injector });
+  const decision = decidePod({ pod, policy, injector });
+  const { kind: action, code, message } = decision;
   return {
     kind: 'Pod',
     namespace,
@@ -98,7 +100,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
     remedy: findRemedy(code),
-    notes: hiddenPreloadsOf(pod),
+    notes: hiddenPreloadsOf(decision.kind === 'inject' ? decision.workload : pod),
   };
 }
 

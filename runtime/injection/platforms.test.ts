@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { injector } from '../contract.ts';
 import { hiddenPreloads } from './hidden-preload.ts';
 import { otherNodes } from './eligibility.ts';
 import type { PodSpec } from '../api/objects.ts';
@@ -35,12 +36,14 @@ describe('pods that run where the injector cannot [F24]', () => {
   });
 
   it('finds each place from which an LD_PRELOAD may come that would be hidden [F24]', () => {
-    const from = (envFrom: object[], env: object[] = []) =>
+    const injected = [{ name: 'LD_PRELOAD', value: injector.preload }];
+    const from = (envFrom: object[], env: object[] = injected) =>
       hiddenPreloads({ containers: [{ name: 'app', envFrom, env }] } as never);
     expect(from([{ configMapRef: { name: 'shared' } }])).toEqual([
       "an LD_PRELOAD from ConfigMap 'shared' has no effect in container 'app', because the injector sets its own",
     ]);
     expect(from([{ secretRef: { name: 'shared' }, prefix: 'APP_' }])).toEqual([]);
     expect(from([{ secretRef: { name: 'shared' } }], [{ name: 'LD_PRELOAD', value: '/own.so' }])).toEqual([]);
+    expect(from([{ secretRef: { name: 'shared' } }], [])).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ export const remedies: Readonly<Partial<Record<Code, string>>> = {
   excluded: 'Move the workload, or remove the namespace from `webhook.excludedNamespaces` if it is there.',
   'no-lumigo': 'Create a `Lumigo` resource in the namespace, or opt the workload in.',
   inactive: 'Read the condition `Error` of the `Lumigo` resource.',
+  'not-selected': 'Change its labels, or `spec.tracing.injection.selector` of the `Lumigo` resource.',
   disabled: 'Set `spec.tracing.injection.enabled: true` in the `Lumigo` resource.',
   'lumigo-deleting': 'Create a `Lumigo` resource again when this one is deleted.',
   'pod-mode': 'Restart the workload: its new pods are injected.',

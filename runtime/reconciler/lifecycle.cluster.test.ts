@@ -320,6 +320,7 @@ describe('the platform', () => {
   it('`lumigo explain` says that an LD_PRELOAD may be hidden [F24]', async () => {
     const { cluster, installation } = operator;
     const namespace = await testCluster.namespace('preload');
+    await testCluster.activate(namespace);
     const workload = createWorkload(deployment, namespace, 'app');
     const [container = {}] = toTemplate(workload as unknown as Workload)?.spec.containers ?? [];
     Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
