@@ -37,8 +37,9 @@ describe('the request to an endpoint about a token [F29]', () => {
     expect(requests).toBe(1);
   });
 
-  it('has no result if the endpoint is down, or does not answer before the end', async () => {
-    expect(await askEndpoint('http://127.0.0.1:9', 't_x', signal)).toBe(0);
+  it('has no result if the endpoint is down, is no address, or does not answer before the end', async () => {
+    for (const down of ['http://127.0.0.1:9', 'http://10.0.0.300:4318', 'https://host:99999'])
+      expect(await askEndpoint(down, 't_x', signal)).toBe(0);
     const stop = new AbortController();
     const url = await answering(() => stop.abort());
     expect(await askEndpoint(url, 't_x', stop.signal)).toBe(0);

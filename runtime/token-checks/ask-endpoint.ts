@@ -8,7 +8,10 @@ const nothing = Buffer.from([0x0a, 0x00]);
 
 /** Resolves with the HTTP status; 0 without an answer. Follows no redirect, which could leak the token. */
 export function askEndpoint(endpoint: string, token: string, signal: AbortSignal): Promise<number> {
-  const url = new URL(`${endpoint}${otlpPaths.traces}`);
+  const address = `${endpoint}${otlpPaths.traces}`;
+  // The form of the setting cannot exclude each one that is none, such as a port of 99999.
+  if (!URL.canParse(address)) return Promise.resolve(0);
+  const url = new URL(address);
   const headers = {
     authorization: `${tokenScheme} ${token}`,
     'content-type': 'application/x-protobuf',
