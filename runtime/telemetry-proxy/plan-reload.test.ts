@@ -184,6 +184,12 @@ describe('the existing objects of a namespace, if the collector exits', () => {
     const exited = [1, 2, 3, 4].reduce((lists) => listsAfterExit(lists, 61_000), begun);
     expect(toList(of('a'), exited, 62_000)).toEqual(of('a'));
   });
+
+  it('are listed again if it exits an hour after the tenth list', () => {
+    const tenth = new Map([['uid of a', { begun: 10, until: 12_000 }]]);
+    expect(toList(of('a'), listsAfterExit(tenth, 60_000), 60_000)).toEqual([]);
+    expect(toList(of('a'), listsAfterExit(tenth, 4_000_000), 4_000_000)).toEqual(of('a'));
+  });
 });
 
 describe('a written configuration', () => {

@@ -66,10 +66,14 @@ export function listsAfter(lists: ListsByUid, namespaces: Namespaces, listed: Na
   return after;
 }
 
+/** Lists that ended longer ago are not the cause of an exit. */
+const GUILTY_MS = 3_600_000;
+
 /** Returns the lists after the collector exited. All begin again, until three exits may be due to their objects. */
 export const listsAfterExit = (lists: ListsByUid, now: number): ListsByUid =>
   new Map(
     [...lists].map(([uid, { begun, until }]) => {
+      if (until !== 0 && until + GUILTY_MS < now) return [uid, { begun: 0, until: Infinity }];
       const counted = now < until && until !== Infinity ? begun + EXIT_COUNTS : begun;
       return [uid, { begun: counted, until: counted < MAX_LISTS ? Infinity : 0 }];
     }),
