@@ -232,6 +232,14 @@ describe('a replica', () => {
     expect(Math.min(...(await Promise.all(served)))).toBeGreaterThan(1_990);
   });
 
+  it('serves no certificate that has ended, which a tool may bring back', async () => {
+    await createWebhook();
+    const trusted = await store.readTrust();
+    await given(Date.now() - 400 * DAY);
+    await expect(source().read()).rejects.toThrow('has ended');
+    expect(await store.readTrust()).toEqual(trusted);
+  });
+
   it('waits for the first certificate without requests', async () => {
     const { read, untilNextCheck } = source();
     await expect(read()).rejects.toThrow('does not exist yet');

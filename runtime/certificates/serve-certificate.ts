@@ -67,6 +67,9 @@ export function certificateSource(
       const pair = await store.readPair();
       isMissing = pair === undefined;
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
+      // A tool may bring an old one back, which the leader replaces.
+      if (!isExternal && getLifetime(pair.certificate).notAfter <= Date.now())
+        throw new Error(`the certificate in ${place} has ended`);
       if (!isExternal) await waitForTrust(pair);
       served = pair;
       return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
