@@ -2,16 +2,27 @@ import { suffixes } from '../contract.ts';
 import { ownMetadata, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { configMapRecord } from '../kubernetes/resources/record.ts';
+import { getManagerRole } from '../uninstall/protected-objects.ts';
 
 export type Marks = Awaited<ReturnType<typeof readMarks>>;
 
 /** A ConfigMap keeps what each namespace got, by its uid, across leaders. Only the leader writes it. */
 export async function readMarks(client: Client, installed: Installed) {
+  /** The decisions of teams outlive the Deployment, which a repair may delete and create again. */
+  const metadata = async () => {
+    const own = await ownMetadata(client, installed);
+    const role = await client.find(getManagerRole(installed), { metadataOnly: true });
+    // The Operator Lifecycle Manager may give it another name.
+    if (role === undefined) return own;
+    const { name, uid } = role.metadata;
+    const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name, uid };
+    return { ...own, ownerReferences: [owner] };
+  };
   const record = configMapRecord({
     client,
     namespace: installed.operatorNamespace,
     name: `${installed.operatorName}${suffixes.monitored}`,
-    metadata: () => ownMetadata(client, installed),
+    metadata,
   });
   const known = new Map(Object.entries(await record.read()));
   /** Each write stores the whole ConfigMap in etcd again, so pass many marks. A mark that is null is removed. */

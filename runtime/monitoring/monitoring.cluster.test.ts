@@ -51,11 +51,14 @@ const label = (name: string) =>
 const getUid = async (name: string): Promise<string> =>
   (await operator.cluster.client.get({ ...kinds.namespaces, name })).metadata.uid;
 
-const marks = async (): Promise<Readonly<Record<string, string>>> => {
+const findRecord = () => {
   const name = 'lumigo-lumigo-operator-monitored-namespaces';
-  const found = await operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
-  return found === undefined ? {} : toData(found);
+  return operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
 };
+async function marks(): Promise<Readonly<Record<string, string>>> {
+  const found = await findRecord();
+  return found === undefined ? {} : toData(found);
+}
 
 /** No Kubernetes controller runs here that would finish the deletion. */
 async function removeNamespace(name: string): Promise<void> {
@@ -229,5 +232,8 @@ describe('the next leader', () => {
     const uids = await Promise.all(many.map(getUid));
     expect(Object.keys(await marks())).toEqual(expect.arrayContaining(uids));
     expect(writes).toBeLessThan(5);
+    // It outlives the Deployment, which a repair may delete and create again.
+    const owners = (await findRecord())?.metadata.ownerReferences;
+    expect(owners).toMatchObject([{ kind: 'ClusterRole', name: 'lumigo-lumigo-operator-controller-manager-role' }]);
   });
 });

@@ -20,9 +20,14 @@ export const getAccount = ({ operatorName, operatorNamespace }: Installed) => ({
 });
 
 /** Returns the rights that the manager needs to clean up, and its account as the last one. */
+export const getManagerRole = ({ operatorName }: Installed) => ({
+  ...clusterRoles,
+  name: `${operatorName}${suffixes.managerRole}`,
+});
+
 export function protectedObjects(installed: Installed) {
-  const name = `${installed.operatorName}${suffixes.managerRole}`;
-  return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, getAccount(installed)];
+  const role = getManagerRole(installed);
+  return [role, { ...clusterRoleBindings, name: role.name }, getAccount(installed)];
 }
 
 export type ProtectedObject = ReturnType<typeof protectedObjects>[number];
