@@ -57,6 +57,10 @@ async function isLeft(client: Client, installed: Installed, { flags: { helmHook 
     return true;
   }
   if (!(await hasSuccessor(client, installed))) return false;
+  if (helmHook === true)
+    throw new Error(
+      'another installation of the Lumigo operator is in this cluster, and `helm delete` would delete the Lumigo resources of both. See docs/operate/uninstall.md',
+    );
   print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
   await release(client, protectedObjects(installed));
   return true;

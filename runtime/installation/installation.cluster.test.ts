@@ -130,6 +130,15 @@ describe('a second installation', () => {
     expect(await holder()).toBeUndefined();
   });
 
+  it('refuses `helm delete`, which would delete the Lumigo resources of both', async () => {
+    const { cluster } = operator;
+    const annotations = { 'meta.helm.sh/release-name': 'second' };
+    await cluster.client.patch(toRef(getManager(installed)), { kind: 'merge', body: { metadata: { annotations } } });
+    const refused = await runInContainer(cluster, installed, ['uninstall', '--deadline', '20', '--helm-hook']);
+    const why = '`helm delete` would delete the Lumigo resources of both';
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+  });
+
   it('removes nothing of the first when it is uninstalled itself [F71]', async () => {
     const { testCluster, cluster } = operator;
     const uninstalled = await runInContainer(cluster, installed, ['uninstall', '--deadline', '20']);
