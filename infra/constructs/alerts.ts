@@ -91,7 +91,7 @@ export const alerts: readonly Alert[] = [
     expr: inNamespaces('rollout_halted'),
     for: '5m',
     component: 'rollout',
-    summary: 'The Lumigo operator stopped instrumenting workloads after several of them failed with the injection.',
+    summary: 'The Lumigo operator stopped instrumenting workloads because some of them failed with the injection.',
     description:
       'The rollout of the namespace {{ $labels.namespace }} is halted. The condition `RolledOut` of its `Lumigo` resource names the workloads and the causes.',
   },

@@ -16,7 +16,7 @@ export const conditionsReference = (): string =>
     ...Object.entries(conditionTypes).flatMap(([type, { means, reasons, ...more }]) => [
       `## ${type}`,
       `True means: ${means}${'onRequest' in more ? ' The condition appears when there is something to report.' : ''}`,
-      reasonsTable(reasons),
+      ...(Object.keys(reasons).length === 0 ? [] : [reasonsTable(reasons)]),
     ]),
   );
 

@@ -23,7 +23,7 @@ const newToken = 'Put a valid token into the Secret, then restart the workloads.
 export const conditionTypes = {
   Ready: {
     means:
-      'The operator acts, Lumigo accepts the token, and the API server reaches the webhook or has the policy of Pod mode.',
+      'The operator acts, Lumigo accepts the token, and the API server reaches the webhook or has the policy of Pod mode. If False, its reason is that of the condition that failed.',
     reasons: {
       Ready: yes('Lumigo works in the namespace. The message says if a result is missing.'),
       Checking: { status: 'Unknown', means: 'The first results for this spec are awaited, at most 30 s.' },
@@ -36,7 +36,7 @@ export const conditionTypes = {
   },
   Stalled: {
     means:
-      'Waiting does not help. Change the `Lumigo` resource or its token. The condition exists only while it is True.',
+      'Waiting does not help. Change the `Lumigo` resource or its token. Its reason is that of `Ready`. The condition exists only while it is True.',
     reasons: {},
   },
   Active: {
@@ -146,6 +146,7 @@ export const conditionTypes = {
   },
   TelemetryReceived: {
     means: 'Telemetry arrives from the instrumented workloads.',
+    onRequest: true,
     reasons: {
       Received: yes('No workload has been silent for the time of the setting `telemetry.expectedWithinSeconds`.'),
       NothingReceived: no(
