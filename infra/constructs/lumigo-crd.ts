@@ -27,12 +27,7 @@ export const printerColumns = [
   ofCondition('Token', 'TokenAccepted', 'reason', 'Whether Lumigo accepts the token'),
   ofCondition('Reason', 'Ready', 'reason', 'Reason of the condition Ready'),
   {
-    ...column(
-      'Mode',
-      'string',
-      '.spec.tracing.injection.mode',
-      'Objects that the operator injects into, with the flag `-o wide`',
-    ),
+    ...column('Mode', 'string', '.spec.tracing.injection.mode', 'Objects that it injects into (`-o wide`)'),
     priority: 1,
   },
   column('Age', 'date', '.metadata.creationTimestamp', 'Time since the creation'),
