@@ -27,6 +27,18 @@ export const getManager = ({ operatorName, operatorNamespace }: Installed) => ({
   name: `${operatorName}${suffixes.manager}`,
 });
 
+export const clusterRoles = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+} as const;
+
+export const getManagerRole = ({ operatorName }: Installed) => ({
+  ...clusterRoles,
+  name: `${operatorName}${suffixes.managerRole}`,
+});
+
 /** The Deployment owns the objects that the operator creates. Its Helm marks let a later chart take them over. */
 export async function ownMetadata(client: Client, installed: Installed) {
   const ref = getManager(installed);

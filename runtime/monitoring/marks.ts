@@ -1,8 +1,7 @@
 import { suffixes } from '../contract.ts';
-import { ownMetadata, type Installed } from '../installation/installation.ts';
+import { getManagerRole, ownMetadata, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { configMapRecord } from '../kubernetes/resources/record.ts';
-import { getManagerRole } from '../uninstall/protected-objects.ts';
 
 export type Marks = Awaited<ReturnType<typeof readMarks>>;
 

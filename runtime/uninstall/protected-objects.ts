@@ -2,15 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer, partOfSelector, suffixes } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../api/objects.ts';
-import type { Installed } from '../installation/installation.ts';
+import { clusterRoles, getManagerRole, type Installed } from '../installation/installation.ts';
 import { type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readMetadata, removeFinalizer, removeFinalizerAsSeen } from '../kubernetes/resources/finalizers.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
-const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };
-const clusterRoleBindings = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
+const clusterRoleBindings = { ...clusterRoles, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
 const serviceAccounts = { ...kinds.serviceAccounts, kind: 'ServiceAccount' };
 
 export const getAccount = ({ operatorName, operatorNamespace }: Installed) => ({
@@ -20,11 +18,6 @@ export const getAccount = ({ operatorName, operatorNamespace }: Installed) => ({
 });
 
 /** Returns the rights that the manager needs to clean up, and its account as the last one. */
-export const getManagerRole = ({ operatorName }: Installed) => ({
-  ...clusterRoles,
-  name: `${operatorName}${suffixes.managerRole}`,
-});
-
 export function protectedObjects(installed: Installed) {
   const role = getManagerRole(installed);
   return [role, { ...clusterRoleBindings, name: role.name }, getAccount(installed)];
