@@ -64,9 +64,10 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   const isSilent = completion.kind === 'no-pods' || completion.kind === 'paused';
   // Without pods, and during a pause, nothing shows the opposite.
   if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
+  // A pause does not count against the deadline, and delays no other workload. Pods that end show nothing.
+  if (completion.kind === 'paused' || (completion.kind === 'no-pods' && completion.isEmpty === true))
+    return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
   if (completion.kind === 'no-pods') return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
-  // A pause does not count against the deadline, and delays no other workload.
-  if (completion.kind === 'paused') return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
   return completion.kind === 'complete'
     ? { state: complete(state, { ...seen, completion }, now, settings) }
     : incomplete(state, completion, now, settings);

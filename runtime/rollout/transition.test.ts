@@ -156,6 +156,8 @@ const rows: readonly Row[] = [
   ['a pod that got past the injector verifies it, for its namespace', untested, pods(undefined, true), 1_000, local],
   ['two looks revert it as well [F67]', doubted, pods(crash), 20_000, {}, 'revert'],
   ['once it has replicas it rolls [F67]', untested, still, 5_000, rolls(0, 5_000)],
+  ['without replicas no pod of others verifies it', untested, status(empty), 1_000, untested],
+  ['nor one of its own that ends', lookedAt(crash, 0), status(empty), 9, noTurn],
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
   ['one that does not run is not judged [F63]', idle, still, 0, unready],
   ['nor a paused one', idle, status(paused), 0, { ...unready, isPaused: true }],
