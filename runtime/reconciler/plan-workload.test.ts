@@ -45,6 +45,7 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['is looked at where it is instrumented: the injection may be broken', ours, active, 'change'],
   ['keeps its injection while the Lumigo is not active', { ...ours, judged: injectionStatus }, inactive, 'nothing'],
   ['is read by a new leader also then, because its pods may fail', ours, inactive, 'change'],
+  ['is not read again by a leader that has read it', { ...ours, checkedUnder: active }, inactive, 'nothing'],
   ['loses its injection where it is switched off', ours, disabled, 'change'],
   ['loses its injection when the Lumigo goes', ours, deleting, 'change'],
   ['keeps its injection in a namespace that is excluded by now', ours, excluded, 'nothing'],

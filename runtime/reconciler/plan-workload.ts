@@ -54,11 +54,12 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
     : nothing('it is older than its Lumigo resource, which does not change existing workloads');
 }
 
-function causeToRenew({ kind, judged, injectionStatus }: ObservedWorkload, { kind: state }: NamespacePolicy) {
+function causeToRenew(workload: ObservedWorkload, { kind: state }: NamespacePolicy) {
+  const { kind, judged, injectionStatus, checkedUnder } = workload;
   const isJudged = judged === injectionStatus;
   if (state === 'active' && !kind.mutable && isJudged) return nothing('it cannot change');
   // Only a leader that has read it can judge and revert it.
-  if (state === 'inactive' && !isJudged) return change('its injection is judged');
+  if (state === 'inactive' && !isJudged && checkedUnder === undefined) return change('its injection is judged');
   const reason = renewals[state];
   return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }

@@ -101,6 +101,9 @@ describe('the workload store', () => {
     store.update(first, { write: { policy: { kind: 'none' }, at: 1, touchedAt: undefined, repeats: 0 } });
     see({ resourceVersion: '11', generation: 2, annotations: { [annotations.excludeContainers]: 'proxy' } });
     expect(seen()).toMatchObject({ generation: 2, write: { touchedAt: undefined } });
+    const undone = { [annotations.excludeContainers]: 'all', [annotations.instrumentation]: 'another' };
+    see({ resourceVersion: '12', generation: 3, annotations: undone });
+    expect(seen()?.write?.touchedAt).toBeGreaterThan(1);
   });
 
   it('distinguishes a deleted workload from a new one of the same name', () => {

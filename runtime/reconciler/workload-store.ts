@@ -86,8 +86,8 @@ export class WorkloadStore {
   private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
     if (!changed) return { ...known, ...shown };
     const { write, inFlight } = known;
-    // The generation of a Deployment counts its user's annotations, too.
-    const mayUndo = inFlight === undefined && known.asked === shown.asked && !isAs(known, shown, written);
+    const mayUndo =
+      inFlight === undefined && !isAs(known, shown, known.asked === shown.asked ? written : shownByMetadata);
     const touched = write !== undefined && mayUndo ? { ...write, touchedAt: performance.now() } : write;
     return {
       ...known,
@@ -106,6 +106,8 @@ type Shown = ReturnType<typeof readMetadata>;
 /** The operator writes to these. A user's labels and annotations undo no change of it. */
 const written = ['uid', 'generation', 'label', 'injectionStatus', 'deleting'] as const;
 const relevant = [...written, 'asked'] as const;
+/** The generation of a Deployment counts its user's annotations, too. */
+const shownByMetadata = ['uid', 'label', 'injectionStatus', 'deleting'] as const;
 
 const isAs = (
   known: ObservedWorkload | undefined,
