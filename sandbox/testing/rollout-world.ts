@@ -20,7 +20,10 @@ const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
 
 const well: Program = { injected: 'ready', clean: 'ready' };
 
-export type Version = Readonly<Record<'version' | 'image', string>>;
+export interface Version {
+  readonly version: string;
+  readonly image: string;
+}
 
 /** A tenant's namespace, a twin with the same changes but no `Lumigo`, and a neighbour, which must see no effect. */
 export class RolloutWorld {
@@ -212,9 +215,8 @@ export class RolloutWorld {
     return known;
   }
 
-  /** With `releasedAt: Infinity`, the operator may see the release at any time until the answer. The judge looks first: a workload may run only between two writes. */
+  /** With `releasedAt: Infinity`, the operator may see the release at any time until the answer. */
   private async write(name: string, request: () => Promise<object>): Promise<void> {
-    await this.look();
     this.writes += 1;
     const { template } = getSeen({ ...((await request()) as Workload), ...typeOf });
     const { written, releasedAt, ...known } = this.of(name);
@@ -231,16 +233,12 @@ export class RolloutWorld {
     return found.map((item) => getSeen({ ...(item as Workload), ...typeOf }));
   }
 
-  private async look(): Promise<void> {
-    const { writes } = this;
-    const all = await this.read(this.places.model);
-    // A list that overlaps a write of the user may show it before its answer does.
-    if (writes % 2 === 0 && writes === this.writes) this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
-  }
-
   private async follow(): Promise<void> {
     for (; !this.ended; await sleep(POLL_MS)) {
-      await this.look();
+      const { writes } = this;
+      const all = await this.read(this.places.model);
+      // A list that overlaps a write of the user may show it before its answer does.
+      if (writes % 2 === 0 && writes === this.writes) this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
       for (const { name, revert } of await this.read(this.places.neighbour))
         if (revert !== undefined) this.judge.violations.push(`neighbour: ${name} was reverted: ${revert.evidence}`);
     }
