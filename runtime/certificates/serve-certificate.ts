@@ -48,7 +48,7 @@ export function certificateSource(
   const isExternal = certificatesIssuer === 'external';
   const changes = watchChanges(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
   let served: StoredPair | undefined;
-  let isMissing = false;
+  let isAwaited = false;
   /** Every replica waits until the API server trusts a new authority, so that no call of the webhook fails. */
   const waitForTrust = async (pair: StoredPair): Promise<void> => {
     const signer = findSigner(pair);
@@ -61,15 +61,15 @@ export function certificateSource(
   return {
     place,
     // No pair is issued while the installation stands by, and the watch reports a new one.
-    untilNextCheck: (isServed, signal) => changes.wait(isServed || isMissing ? IDLE_MS : RETRY_MS, signal),
+    untilNextCheck: (isServed, signal) => changes.wait(isServed || isAwaited ? IDLE_MS : RETRY_MS, signal),
     read: async () => {
-      isMissing = false;
+      isAwaited = false;
       const pair = await store.readPair();
-      isMissing = pair === undefined;
+      // A tool may bring back one that has ended, which the leader replaces.
+      const hasEnded = pair !== undefined && !isExternal && getLifetime(pair.certificate).notAfter <= Date.now();
+      isAwaited = pair === undefined || hasEnded;
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
-      // A tool may bring an old one back, which the leader replaces.
-      if (!isExternal && getLifetime(pair.certificate).notAfter <= Date.now())
-        throw new Error(`the certificate in ${place} has ended`);
+      if (hasEnded) throw new Error(`the certificate in ${place} has ended`);
       if (!isExternal) await waitForTrust(pair);
       served = pair;
       return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
