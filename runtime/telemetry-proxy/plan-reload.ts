@@ -73,9 +73,10 @@ const GUILTY_MS = 3_600_000;
 export const listsAfterExit = (lists: ListsByUid, now: number): ListsByUid =>
   new Map(
     [...lists].map(([uid, { begun, until }]) => {
-      if (until !== 0 && until + GUILTY_MS < now) return [uid, { begun: 0, until: Infinity }];
+      if (Math.abs(until) + GUILTY_MS < now) return [uid, { begun: 0, until: Infinity }];
       const counted = now < until && until !== Infinity ? begun + EXIT_COUNTS : begun;
-      return [uid, { begun: counted, until: counted < MAX_LISTS ? Infinity : 0 }];
+      // A negative time is that of the exit. Nothing is listed again before it.
+      return [uid, { begun: counted, until: counted < MAX_LISTS ? Infinity : -now }];
     }),
   );
 
