@@ -7,7 +7,7 @@ export type Marks = Awaited<ReturnType<typeof readMarks>>;
 
 /** A ConfigMap keeps what each namespace got, by its uid, across leaders. Only the leader writes it. */
 export async function readMarks(client: Client, installed: Installed) {
-  /** The decisions of teams outlive the Deployment, which a repair may delete and create again. */
+  /** The decisions of teams outlive each of the owners, which a repair may delete and create again. */
   const metadata = async () => {
     const own = await ownMetadata(client, installed);
     const role = await client.find(getManagerRole(installed), { metadataOnly: true });
@@ -15,7 +15,7 @@ export async function readMarks(client: Client, installed: Installed) {
     if (role === undefined) return own;
     const { name, uid } = role.metadata;
     const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name, uid };
-    return { ...own, ownerReferences: [owner] };
+    return { ...own, ownerReferences: [...own.ownerReferences, owner] };
   };
   const record = configMapRecord({
     client,
