@@ -27,8 +27,8 @@ export const decide = (input: DecisionInput): Decision => decideRevert(input) ??
 function decideOtherwise(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
-  if (left !== undefined || template === undefined)
-    return (template && restoredJob(input, template)) ?? left ?? withoutTemplate(input);
+  if (template === undefined) return left ?? withoutTemplate(input);
+  if (left !== undefined) return restoredJob(input, template) ?? left;
   const isUpdate = input.operation === 'UPDATE' && input.policy.kind !== 'excluded';
   return isUpdate ? decideUpdate(input, template) : decideEligible(input, template);
 }
