@@ -86,8 +86,8 @@ export class WorkloadStore {
   private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
     if (!changed) return { ...known, ...shown };
     const { write, inFlight } = known;
-    const mayUndo =
-      inFlight === undefined && !isAs(known, shown, known.asked === shown.asked ? written : shownByMetadata);
+    // A user's labels and annotations undo no change of the operator.
+    const mayUndo = inFlight === undefined && !isAs(known, shown, known.asked === shown.asked ? written : own);
     const touched = write !== undefined && mayUndo ? { ...write, touchedAt: performance.now() } : write;
     return {
       ...known,
@@ -103,11 +103,10 @@ export class WorkloadStore {
 
 type Shown = ReturnType<typeof readMetadata>;
 
-/** The operator writes to these. A user's labels and annotations undo no change of it. */
-const written = ['uid', 'generation', 'label', 'injectionStatus', 'deleting'] as const;
+const own = ['uid', 'label', 'injectionStatus', 'deleting'] as const;
+/** The operator writes to these. The generation of a Deployment counts its user's annotations, too. */
+const written = [...own, 'generation'] as const;
 const relevant = [...written, 'asked'] as const;
-/** The generation of a Deployment counts its user's annotations, too. */
-const shownByMetadata = ['uid', 'label', 'injectionStatus', 'deleting'] as const;
 
 const isAs = (
   known: ObservedWorkload | undefined,
