@@ -43,6 +43,8 @@ export interface Lists {
   readonly begun: number;
   /** Afterwards they are complete, unless a reload interrupts them earlier. */
   readonly until: number;
+  /** The last exit of the collector, if nothing is listed any more because of its exits. */
+  readonly exitedAt?: number;
 }
 
 /** By the uid of the `Lumigo` resource. */
@@ -72,11 +74,10 @@ const GUILTY_MS = 3_600_000;
 /** Returns the lists after the collector exited. All begin again, until three exits may be due to their objects. */
 export const listsAfterExit = (lists: ListsByUid, now: number): ListsByUid =>
   new Map(
-    [...lists].map(([uid, { begun, until }]) => {
-      if (Math.abs(until) + GUILTY_MS < now) return [uid, { begun: 0, until: Infinity }];
+    [...lists].map(([uid, { begun, until, exitedAt = until }]) => {
+      if (exitedAt + GUILTY_MS < now) return [uid, { begun: 0, until: Infinity }];
       const counted = now < until && until !== Infinity ? begun + EXIT_COUNTS : begun;
-      // A negative time is that of the exit. Nothing is listed again before it.
-      return [uid, { begun: counted, until: counted < MAX_LISTS ? Infinity : -now }];
+      return [uid, { begun: counted, ...(counted < MAX_LISTS ? { until: Infinity } : { until: 0, exitedAt: now }) }];
     }),
   );
 
