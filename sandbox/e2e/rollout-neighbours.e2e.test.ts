@@ -51,8 +51,11 @@ const forgeries: Readonly<Record<string, Forgery>> = {
 
 async function tenant(namespace: string, program: Behavior): Promise<void> {
   const { metadata, ...rest } = strictDeployment(namespace, 'app', program);
-  const optIn = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } };
-  await nodeTest.apply(restrictedNamespace(namespace), { ...rest, metadata: optIn });
+  const workload = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } } };
+  await nodeTest.apply(restrictedNamespace(namespace));
+  // Only the webhook injects a program that is never ready, and the node routes to it a moment after its pods are ready.
+  await nodeTest.waitForWebhook(namespace, workload);
+  await nodeTest.apply(workload);
 }
 
 it('rolls out a namespace beside four namespaces with forged statuses [F65]', async () => {
