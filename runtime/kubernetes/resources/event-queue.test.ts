@@ -88,6 +88,18 @@ describe('the queue of events', () => {
     expect((await dropped.get()).values).toMatchObject([{ value: 10 }]);
   });
 
+  it('posts an event of another namespace soon although forged ones fill the queue', async () => {
+    const { queue, add, run, posted, dropped } = toQueue();
+    for (let key = 0; key < 20_000; key += 1) add('forged', `x${key % 8}`, `${key}`);
+    add('shop', 'a', '1');
+    expect(queue.isPending('shop', 'a')).toBe(true);
+    expect((await dropped.get()).values).toMatchObject([{ value: 19_920 }]);
+    const end = run();
+    await until(() => posted.length === 81);
+    expect(posted.indexOf('a/1')).toBeLessThan(17);
+    await end();
+  });
+
   it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
     const { queue, add, run, posted, drained } = toQueue();
     add('shop', 'a', '1');

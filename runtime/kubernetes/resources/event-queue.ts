@@ -20,11 +20,12 @@ interface EventQueueOptions {
 /** Resolves also if the event exists, or if its namespace is being deleted. */
 type Post = (event: QueuedEvent) => Promise<unknown>;
 
-type NamespaceQueue = { readonly events: Map<string, QueuedEvent[]>; failures: number };
+type NamespaceQueue = { readonly events: Map<string, [QueuedEvent, ...QueuedEvent[]]>; failures: number };
 
 const MAX_CONCURRENT = 8;
-/** About 500 bytes each. The maximum is more than one change of a whole cluster. */
+/** About 500 bytes each: more than one change of a whole cluster. An editor can forge any number for one object. */
 const MAX_PENDING_EVENTS = 20_000;
+const MAX_OF_OBJECT = 10;
 /** Refusals in a row after which a namespace's events are dropped. */
 const MAX_ATTEMPTS = 6;
 /** The longest time by which waiting events delay the end of a term. */
@@ -43,13 +44,14 @@ export class EventQueue {
   constructor(private readonly options: EventQueueOptions) {}
 
   add(event: QueuedEvent): void {
-    if (this.size >= MAX_PENDING_EVENTS) return this.options.metrics.eventsDropped.inc({ reason: event.reason });
     const { namespace, uid } = event.regarding;
     const known = this.queues.get(namespace);
-    const queue = known ?? { events: new Map<string, QueuedEvent[]>(), failures: 0 };
-    const ofObject = queue.events.get(uid) ?? [];
-    ofObject.push(event);
-    queue.events.set(uid, ofObject);
+    const queue: NamespaceQueue = known ?? { events: new Map(), failures: 0 };
+    const ofObject = queue.events.get(uid);
+    if (this.size >= MAX_PENDING_EVENTS || ofObject?.length === MAX_OF_OBJECT)
+      return this.options.metrics.eventsDropped.inc({ reason: event.reason });
+    if (ofObject === undefined) queue.events.set(uid, [event]);
+    else ofObject.push(event);
     this.size += 1;
     if (known !== undefined) return;
     this.queues.set(namespace, queue);
@@ -85,8 +87,8 @@ export class EventQueue {
         await new Promise<void>((wake) => this.waiting.push(wake));
       else {
         // After a failure, one event shows if the namespace accepts events again.
-        const objects = [...queue.events.keys()].slice(0, queue.failures > 0 ? 1 : MAX_CONCURRENT - this.running);
-        const errors = await Promise.all(objects.map((uid) => this.send(queue, uid, post)));
+        const objects = [...queue.events.values()].slice(0, queue.failures > 0 ? 1 : MAX_CONCURRENT - this.running);
+        const errors = await Promise.all(objects.map((events) => this.send(queue, events, post)));
         const error = errors.find((each) => each !== undefined);
         if (error !== undefined) await this.failed(namespace, queue, error);
       }
@@ -95,19 +97,17 @@ export class EventQueue {
     this.options.onDrained(namespace);
   }
 
-  /** Returns the error, unless the term is over: then the next term posts the events. */
-  private async send(queue: NamespaceQueue, uid: string, post: Post): Promise<unknown> {
-    const events = queue.events.get(uid) ?? [];
+  /** Returns the error, unless the term is over: then the next term posts the event. */
+  private async send(queue: NamespaceQueue, events: [QueuedEvent, ...QueuedEvent[]], post: Post): Promise<unknown> {
+    const [event] = events;
     this.running += 1;
     try {
-      for (const event of [...events]) {
-        await post(event);
-        this.options.metrics.events.inc({ reason: event.reason });
-        this.size -= 1;
-        queue.failures = 0;
-        events.shift();
-      }
-      if (events.length === 0) queue.events.delete(uid);
+      await post(event);
+      this.options.metrics.events.inc({ reason: event.reason });
+      this.size -= 1;
+      queue.failures = 0;
+      events.shift();
+      if (events.length === 0) queue.events.delete(event.regarding.uid);
       return undefined;
     } catch (error) {
       return this.post === post ? error : undefined;
