@@ -146,9 +146,11 @@ const isSkipped = (metadata: Metadata): boolean =>
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);
 
-/** Names have at most 253 characters and uids 36, but Kubernetes does not check those of owners. */
+const isName = (text: string): boolean => /^[a-z0-9][-a-z0-9.]{0,252}$/.test(text);
+
+/** Kubernetes does not check names and uids of owners. Names become part of a command that users run. */
 const findController = ({ ownerReferences = [] }: Metadata) =>
-  ownerReferences.find(({ controller, name, uid }) => controller === true && name.length + uid.length < 300);
+  ownerReferences.find(({ controller, name, uid }) => controller === true && isName(name) && uid.length <= 36);
 
 function add(open: ByController, metadata: Metadata): void {
   const { name = '', uid = '' } = metadata;

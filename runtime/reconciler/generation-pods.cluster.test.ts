@@ -222,12 +222,14 @@ describe('a look at what a tenant made large', () => {
     expect(JSON.stringify(found).length).toBeLessThan(10_000);
   });
 
-  it('counts pods in Pod mode without their annotations and long owners in memory [F66]', async () => {
+  it('counts pods in Pod mode without their annotations or forged owners in memory [F66]', async () => {
     const namespace = await testCluster.namespace('counted');
     const long = 'x'.repeat(250_000);
+    const names = ['!; touch evil; #', '\u001b[2J', 'web\n'];
     const many = Array.from({ length: 40 }, (_, index) => {
       const pod = getPod(namespace, `pod-${index}`);
-      const owner = { apiVersion: 'v1', kind: 'StatefulSet', controller: true, name: long, uid: `${long}${index}` };
+      const uid = index < names.length ? `${index}` : `${long}${index}`;
+      const owner = { apiVersion: 'v1', kind: 'StatefulSet', controller: true, name: names[index] ?? long, uid };
       return { ...pod, metadata: { ...pod.metadata, annotations: { long }, ownerReferences: [owner] } };
     });
     await store('pods', many, true);
