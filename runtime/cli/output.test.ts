@@ -11,3 +11,8 @@ it.each(['table', 'json', 'yaml'] as const)('shows no token as %s, such as one i
 it('shows no part of a token in YAML, which breaks a long text', async () => {
   expect(await formatted('yaml', { now: `x: ${'x'.repeat(70)}${token}` }, String)).not.toContain('a1a1');
 });
+
+it.each(['table', 'json', 'yaml'] as const)('shows no control sequence as %s, such as one in a key', async (format) => {
+  const text = await formatted(format, { now: "no key '\u001b[2J\u009b1m\u202e'" }, ({ now }) => now);
+  expect(text).toContain("no key '�[2J�1m�'");
+});

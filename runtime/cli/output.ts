@@ -1,3 +1,4 @@
+import { printable } from '../wording/printable.ts';
 import { withoutTokens } from '../wording/token.ts';
 
 type Format = 'table' | 'json' | 'yaml';
@@ -7,9 +8,11 @@ export interface OutputFlags {
   readonly output: Format;
 }
 
-/** A user may have written a token in place of a name, which results quote. YAML may break a long text within a token. */
+/** A user may have written a token or any characters in place of a name. YAML may break a long text within a token. */
 export async function formatted<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {
-  const safe = JSON.parse(withoutTokens(JSON.stringify(result))) as T;
+  const safe = JSON.parse(withoutTokens(JSON.stringify(result)), (_key, value: unknown) =>
+    typeof value === 'string' ? printable(value) : value,
+  ) as T;
   if (format === 'table') return asTable(safe);
   if (format === 'json') return JSON.stringify(safe, undefined, 2);
   const { toYaml } = await import('./yaml.ts');

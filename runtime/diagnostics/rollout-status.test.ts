@@ -46,6 +46,12 @@ describe('the status of a namespace', () => {
     expect(text).toContain("\nActive: see the 'Error' condition\n");
   });
 
+  it('shows a condition in one line, whatever name of a key it quotes', () => {
+    const inactive = { ...condition('Active'), status: 'False', message: "no key 'a\nReady: True'" };
+    const text = renderStatus(statusOf(lumigoWith({ conditions: [inactive] })), (_, each) => each);
+    expect(text).toContain("\nActive: r. no key 'a Ready: True'\n");
+  });
+
   it('shows a workload as instrumented whose record another writer has removed', () => {
     const template = injected(toTemplate(made()) as PodTemplate) as PodTemplate;
     const found = statusOf(lumigoWith({ conditions: [condition('Active')] }), withTemplate(made(), template));

@@ -177,7 +177,8 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   return [
     `Namespace ${namespace}: ${policy}`,
     ...notTrue(conditions).map(
-      ({ type, reason, message }) => `${type}: ${reason === undefined ? '' : `${reason}. `}${message}`,
+      ({ type, reason, message }) =>
+        `${type}: ${reason === undefined ? '' : `${reason}. `}${message.replaceAll('\n', ' ')}`,
     ),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',

@@ -1,5 +1,3 @@
-import { printable } from '../wording/printable.ts';
-
 export type Tone = 'good' | 'bad' | 'unsure' | 'plain';
 
 export type Paint = (tone: Tone, text: string) => string;
@@ -9,7 +7,7 @@ interface Cell {
   readonly tone: Tone;
 }
 
-/** The first row is the header. Text of other programs or users cannot control the terminal. */
+/** The first row is the header. */
 export function renderTable(rows: readonly (readonly (string | Cell)[])[], paint: Paint): string {
   const cells = rows.map((row) => row.map(toCell));
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.text.length ?? 0))) ?? [];
@@ -21,5 +19,5 @@ export function renderTable(rows: readonly (readonly (string | Cell)[])[], paint
 
 function toCell(cell: string | Cell): Cell {
   const { text, tone } = typeof cell === 'string' ? { text: cell, tone: 'plain' as const } : cell;
-  return { text: printable(text).replaceAll('\n', ' '), tone };
+  return { text: text.replaceAll('\n', ' '), tone };
 }
