@@ -1,4 +1,4 @@
-import { type Check, form, listOf, mapOf, number, text } from '../json/form.ts';
+import { type Check, form, isShallow, listOf, mapOf, number, text } from '../json/form.ts';
 
 /** The forms of the fields that the injection reads. An open definition such as Argo's lets others be stored. */
 const metadata = form(
@@ -49,6 +49,6 @@ const known = new WeakMap<object, boolean>();
 
 export function isPodTemplate(template: object): boolean {
   // A cache, because templates never change and one decision reads it many times.
-  if (!known.has(template)) known.set(template, isWellFormed(template));
+  if (!known.has(template)) known.set(template, isWellFormed(template) && isShallow(template));
   return known.get(template) === true;
 }

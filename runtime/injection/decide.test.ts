@@ -15,7 +15,8 @@ import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
-import { uninstrument } from './remove.ts';
+import { workloadPatch } from './patch.ts';
+import { hasInjection, uninstrument } from './remove.ts';
 import { getInjectionStatus } from './injection-status.ts';
 import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
@@ -85,14 +86,29 @@ describe('the decision about a workload', () => {
     expect(judge(owned(job, 'Workflow'))).toMatchObject({ kind: 'inject' });
   });
 
-  it('skips a malformed object [D50]', () => {
+  it('skips a malformed object, also one of any depth [D50]', () => {
+    let deep: object = {};
+    for (let depth = 0; depth < 100_000; depth += 1) deep = { deep };
     const templates = [
       {},
+      { spec: { containers: [{ name: 'app' }], deep } },
       { spec: { containers: 'none' } },
       { spec: { containers: [{ name: 'app' }], volumes: [null] } },
     ];
     for (const spec of [undefined, {}, ...templates.map((template) => ({ template }))])
       expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template', tried: 'nothing' });
+  });
+
+  it('ignores a forged record whose depth would end the process', () => {
+    const deep = '['.repeat(15_000) + ']'.repeat(15_000);
+    const kept = `"kept":{"app":{"env":[{"name":"LUMIGO_TRACER_TOKEN","valueFrom":{"x":${deep}}}]}}`;
+    const { metadata, spec } = toTemplate(instrumented()) as PodTemplate;
+    const record = metadata?.annotations?.[annotations.injection]?.replace('{', `{${kept},`) ?? '';
+    const own = { ...metadata?.annotations, [annotations.injection]: record };
+    const forged = withTemplate(made(), { metadata: { ...metadata, annotations: own }, spec });
+    const clean = changed(decided(forged, { policy: deleting }));
+    expect(JSON.stringify(workloadPatch(forged, clean))).not.toContain('[[');
+    expect(hasInjection(clean)).toBe(false);
   });
 
   it('treats a copy of an instrumented workload as new', () => {

@@ -4,7 +4,7 @@ import { fingerprint } from './fingerprint.ts';
 import { copiesFiles, findInjector, initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
-import { covers, equal, upsert, withoutEmpty } from '../json/values.ts';
+import { covers, equal, withoutEmpty } from '../json/values.ts';
 import { formatOriginalState, getOriginalState, type Kept } from './original-state.ts';
 import { whyTraced } from './other-tracers.ts';
 import { isOurMountPath, getReasons, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
@@ -119,8 +119,9 @@ function injectContainer(container: Container, settings: InjectionSettings, rows
       keptEnv.push(equal(own, variable) ? variable : own);
     }
   }
-  const mount = container.volumeMounts?.find(isOurMountPath);
-  const volumeMounts = upsert(container.volumeMounts, injectorMount, isOurMountPath);
-  const kept: Kept = withoutEmpty({ env: keptEnv, mount }, ['env', 'mount']);
+  const { volumeMounts: mounts = [] } = container;
+  const at = mounts.findIndex(isOurMountPath);
+  const volumeMounts = at < 0 ? [...mounts, injectorMount] : mounts.with(at, injectorMount);
+  const kept: Kept = withoutEmpty({ env: keptEnv, mount: mounts[at] }, ['env', 'mount']);
   return { container: { ...container, env, volumeMounts }, kept };
 }

@@ -1,6 +1,6 @@
 import { annotations } from '../contract.ts';
 import { isLabelValue } from './label.ts';
-import { type Check, flag, form, listOf, mapOf, text } from '../json/form.ts';
+import { type Check, flag, form, isShallow, listOf, mapOf, text } from '../json/form.ts';
 import { withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
@@ -90,7 +90,7 @@ function parseAnnotation(annotation: string | undefined): OriginalState | undefi
   if (typeof annotation !== 'string' || annotation.length > MAX_ORIGINAL_STATE_LENGTH) return undefined;
   try {
     const state: unknown = JSON.parse(annotation);
-    return isOriginalState(state) ? (state as OriginalState) : undefined;
+    return isOriginalState(state) && isShallow(state) ? (state as OriginalState) : undefined;
   } catch {
     return undefined;
   }

@@ -19,7 +19,7 @@ export function getSize(workload: Workload | undefined): number {
   return (template?.spec.containers.length ?? 0) * CONTAINER + weigh([labels, annotations, template]);
 }
 
-/** Uses no recursion, because a client can send JSON of any depth. */
+/** Ends soon beyond the limit. */
 function weigh(root: readonly unknown[]): number {
   const open: unknown[] = [root];
   let size = 0;

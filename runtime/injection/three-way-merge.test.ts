@@ -1,17 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  activePolicy,
-  changed,
-  decided,
-  injected,
-  injector,
-  instrumented,
-  made,
-  tracing,
-} from '../../sandbox/testing/injection.ts';
+import { changed, decided, injected, injector, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import { annotations, workloadKinds } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { isPlainObject } from '../json/values.ts';
 import { inject } from './inject.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -140,23 +131,6 @@ describe('a three-way merge while the webhook changes no injection', () => {
       expect(decision.tried).toBe('nothing');
       expect(JSON.stringify(changed(decision))).toBe(JSON.stringify(old).replace('"app:1"', `"${image}"`));
     }
-  });
-
-  it('does not depend on the depth of a forged record', () => {
-    const deep = '{"a":'.repeat(5_000) + '1' + '}'.repeat(5_000);
-    const env = { OTEL_DEEP: { value: 'DEEP' } };
-    const forged = instrumented(withOwn(TOKEN, { value: 'own' }), { policy: activePolicy({ ...tracing, env }) });
-    const template = toTemplate(forged) as PodTemplate;
-    const own = template.metadata?.annotations ?? {};
-    const record = (own[annotations.injection] ?? '')
-      .replace('{"value":"DEEP"}', `{"valueFrom":${deep}}`)
-      .replace('"env":[', `"env":[{"name":"OTEL_DEEP","valueFrom":${deep}},`);
-    const metadata = { ...template.metadata, annotations: { ...own, [annotations.injection]: record } };
-    expect(record.length).toBeGreaterThan(60_000);
-    expect(remove({ ...template, metadata }).spec.containers[0]?.env).toEqual([
-      { name: TOKEN, value: 'own' },
-      { name: 'OTEL_DEEP', value: 'DEEP' },
-    ]);
   });
 
   it('accepts `valueFrom: null`, which an open definition permits', () => {

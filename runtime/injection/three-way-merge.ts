@@ -9,8 +9,7 @@ import { withTemplate } from './workload.ts';
 
 /** Returns the user's part of a variable; `before` if the user has changed nothing since the injection. */
 export function withoutWritten(variable: EnvVar, written: Partial<EnvVar>, before?: EnvVar): EnvVar | undefined {
-  // A tenant can forge a deep `before`, so it is not merged unless the variable has all of it.
-  if (before !== undefined && covers(variable, before) && equal(variable, merge(written, before))) return before;
+  if (before !== undefined && equal(variable, merge(written, before))) return before;
   if (!covers(variable, written)) return variable;
   const own = without(variable, written);
   const sources = without(variable.valueFrom, written.valueFrom);

@@ -1,6 +1,6 @@
 import { isPlainObject } from './values.ts';
 
-/** Checks for JSON values from untrusted clients. The webhook runs one per review, which takes 2 µs. */
+/** Checks for JSON values from untrusted clients. The webhook runs those of a template in about 10 µs. */
 export type Check = (value: unknown) => boolean;
 
 export const text: Check = (value) => typeof value === 'string';
@@ -30,3 +30,9 @@ export function form(required: Readonly<Record<string, Check>>, optional: Readon
     must.every(([name, check]) => check(value[name])) &&
     may.every(([name, check]) => value[name] === undefined || check(value[name]));
 }
+
+/** No object of Kubernetes is as deep. Recursion into a crafted one, as of `JSON.stringify`, would overflow the stack. */
+export const isShallow = (value: unknown, levels = 100): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));

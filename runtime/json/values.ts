@@ -1,11 +1,6 @@
 export const lastNamed = <T extends { readonly name: string }>(list: readonly T[] = [], name: string): T | undefined =>
   list.findLast((item) => item.name === name);
 
-export function upsert<T>(list: readonly T[] = [], item: T, same: (other: T) => boolean): readonly T[] {
-  const index = list.findLastIndex(same);
-  return index < 0 ? [...list, item] : list.with(index, item);
-}
-
 export type JsonMap = Readonly<Record<string, unknown>>;
 
 export const isPlainObject = (value: unknown): value is JsonMap =>
