@@ -97,11 +97,17 @@ describe('the webhook application', () => {
     expect(Math.max(...log.map((line) => JSON.stringify(line).length))).toBeLessThan(3_500);
   });
 
-  it('allows whatever it fails to review, and says why [D50]', async () => {
+  it('allows whatever it fails to review, and says why within the same limits [D50]', async () => {
+    log.length = 0;
     answer = () => {
-      throw new Error('a bug');
+      throw new Error(`a bug ${'x'.repeat(50_000)}`);
     };
-    const { status, body } = await post(created('u3'));
+    const { status, body } = await post(created('u3'), paths.lumigoes);
+    for (let sent = 0; sent < 109; sent += 1) await post(created('x'.repeat(50_000)), paths.lumigoes);
+    const levels = log.map(({ level }) => level);
+    expect(levels).toEqual([...Array<number>(100).fill(50), ...Array<number>(10).fill(20)]);
+    expect(log[0]).toMatchObject({ code: 500, stack: expect.stringContaining('a bug') });
+    expect(Math.max(...log.map((line) => JSON.stringify(line).length))).toBeLessThan(3_500);
     expect(status).toBe(200);
     expect(body).toMatchObject({ response: { uid: 'u3', allowed: true, status: { code: 500 } } });
     expect(JSON.stringify(body)).toContain('a bug');

@@ -38,7 +38,7 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Any pod can send reviews. Beyond this number in a minute, notable ones are logged at debug level. Texts are cut. */
+/** Any pod can send reviews. Beyond this number in a minute, notable and failed ones are logged at debug level. Texts are cut. */
 const MAX_NOTABLE = 100;
 const MAX_TEXT = 1_000;
 
@@ -48,15 +48,17 @@ function answering(path: string, review: Review, { logger, onAnswer }: AppOption
     const request = readReview(body);
     if ('status' in request) return refuse(response, request);
     const started = performance.now();
-    const answer = failOpen(() => review(request), logger, request.uid);
-    const { code, notable } = answer;
+    const answer = failOpen(() => review(request));
+    const { code, notable, stack } = answer;
     if (started - minute.began > 60_000) minute = { began: started, notables: 0 };
-    if (notable !== undefined) minute.notables += 1;
-    const level = notable !== undefined && minute.notables <= MAX_NOTABLE ? 'info' : 'debug';
+    const usual = code === 500 ? 'error' : notable === undefined ? 'debug' : 'info';
+    if (usual !== 'debug') minute.notables += 1;
+    const level = minute.notables <= MAX_NOTABLE ? usual : 'debug';
     const reason = cut(answer.message);
     const UID = cut(request.uid);
     const workload = cut(notable);
-    logger[level]({ webhook: path, code, reason, UID, allowed: code !== 409, workload }, 'wrote response');
+    const fields = { webhook: path, code, reason, UID, allowed: code !== 409, workload, stack: cut(stack) };
+    logger[level](fields, 'wrote response');
     onAnswer?.(path, answer, (performance.now() - started) / 1000);
     response.setHeader('content-type', 'application/json');
     // Sends headers and text in one piece. Express would send a buffer separately, a fourth of the cost.
@@ -67,13 +69,12 @@ function answering(path: string, review: Review, { logger, onAnswer }: AppOption
 const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
 
 /** Allows the object if the review fails: a refusal is a decision, whatever the failurePolicy. */
-function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
+function failOpen(review: () => Answer): Answer {
   try {
     return review();
   } catch (error) {
-    logger.error({ err: error, UID: uid }, 'cannot review an object, allowing it unchanged');
     const message = `Lumigo could not review this resource and did not change it: ${describeError(error)}`;
-    return { code: 500, message, warnings: [message] };
+    return { code: 500, message, warnings: [message], stack: (error as Error).stack };
   }
 }
 

@@ -23,6 +23,7 @@ export interface Answer {
   readonly patch?: readonly PatchOperation[];
   readonly warnings?: readonly string[];
   readonly notable?: string;
+  readonly stack?: string | undefined;
 }
 
 export const allowed = (message: string, warnings: readonly string[] = []): Answer => ({
