@@ -35,8 +35,8 @@ if (definition === undefined) throw new Error('there is no definition of Rollout
 const command = (...args: string[]) => runInContainer(operator.cluster, operator.installation, args);
 
 /** Limits are numbers, as users may write them: the definition does not convert them. */
-function getRollout(name: string, spec: object = {}) {
-  const { spec: common, ...rest } = createWorkload(rollouts, namespace, name);
+function getRollout(name: string, spec: object = {}, of = namespace) {
+  const { spec: common, ...rest } = createWorkload(rollouts, of, name);
   const { template, ...more } = common as { template: { spec: { containers: object[] } } };
   const resources = { limits: { cpu: 1, memory: '64Mi' } };
   const containers = template.spec.containers.map((each) => ({ ...each, resources }));
@@ -49,9 +49,12 @@ function withVolume(spec: object, volume: unknown): object {
   return { ...more, template: { ...template, spec: { ...template.spec, volumes: [volume] } } };
 }
 
-async function setStatus(name: string, status: object): Promise<void> {
-  const { generation } = (await testCluster.get(rollouts, namespace, name)).metadata;
-  await testCluster.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
+async function setStatus(name: string, status: object, of = namespace): Promise<void> {
+  const { generation } = (await testCluster.get(rollouts, of, name)).metadata;
+  await testCluster.setStatus(
+    { ...rollouts, namespace: of, name },
+    { observedGeneration: String(generation), ...status },
+  );
 }
 
 async function startCrashing(name: string, hash: string): Promise<void> {
@@ -136,6 +139,22 @@ describe('with Argo Rollouts', () => {
     expect(await testCluster.isInstrumented(rollouts, namespace, 'second')).toBe(false);
     await setStatus('running', { phase: 'Paused', replicas: 2, updatedReplicas: 1, readyReplicas: 2 });
     await testCluster.waitForInstrumented(rollouts, namespace, 'second');
+  });
+
+  it("one whose strategy aborts the user's own version stays so, and delays no other", async () => {
+    const own = await testCluster.namespace('aborted');
+    const running = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+    const create = (name: string) => testCluster.create(getRollout(name, { replicas: 2 }, own));
+    await testCluster.activate(own);
+    await testCluster.waitForWebhook(own);
+    await create('aborted');
+    expect(await testCluster.isInstrumented(rollouts, own, 'aborted')).toBe(true);
+    await operator.withoutWebhook(() => create('second'));
+    await setStatus('second', running, own);
+    expect(await testCluster.isInstrumented(rollouts, own, 'second')).toBe(false);
+    await setStatus('aborted', { ...running, phase: 'Degraded', abort: true, updatedReplicas: 0 }, own);
+    await testCluster.waitForInstrumented(rollouts, own, 'second');
+    expect(await testCluster.isInstrumented(rollouts, own, 'aborted')).toBe(true);
   });
 
   it('one whose pods fail is reverted, exactly [F58]', async () => {

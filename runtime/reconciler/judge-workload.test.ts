@@ -47,6 +47,12 @@ it('takes an injection with the image of another webhook for current, in its nam
   expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
 });
 
+it.each(['webhook', 'controller'] as const)("knows if the change of a template is the operator's own: %s", (by) => {
+  const workload = changed(decided(made(), { by }));
+  const seen = classifyWorkload(workload, { injector: 'untried', image: injector.image });
+  expect(seen.isUsers).toBe(by === 'webhook');
+});
+
 it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {
   const { store, see } = judging({ rolloutStrategy: 'immediate' });
   const complete = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };

@@ -27,9 +27,10 @@ export function classifyWorkload(workload: Workload, { injector, image }: Omit<I
   const template = toTemplate(workload);
   const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
   const isLocal = findInjector(template?.spec)?.image !== image;
+  const isUsers = getInjectionStatus(workload.metadata)?.by === 'webhook';
   const completion = getCompletion(workload);
   const risk = getRisk(workload);
-  return { completion, template: fingerprint(template), isCurrent, isLocal, risk, injector };
+  return { completion, template: fingerprint(template), isCurrent, isLocal, isUsers, risk, injector };
 }
 
 /** The controller of a StatefulSet waits for broken pods without end. */

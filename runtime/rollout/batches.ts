@@ -53,10 +53,9 @@ export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
 const getName = ({ name, kind }: Waiting): string => `${name}/${kind.kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns the next batch. Workloads without pods to judge go last: one, then all, since nothing restarts. */
+/** Returns the next batch. Workloads without pods to judge go last: one, then all, since Kubernetes restarts nothing. */
 export function nextBatch<T extends Waiting>(waiting: readonly T[], tally: NamespaceTally, largest: number): T[] {
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
   if (judged.length > 0) return inOrder(judged).slice(0, batchSizeAfter(tally.verified, largest));
-  const isTried = tally.verified + tally.untested > 0;
-  return isTried ? [...waiting] : inOrder(waiting).slice(0, 1);
+  return tally.verified + tally.untested > 0 ? [...waiting] : inOrder(waiting).slice(0, 1);
 }

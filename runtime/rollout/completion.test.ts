@@ -119,7 +119,11 @@ const phases: readonly [title: string, status: object, expected: Partial<Complet
   ['has a canary pod that fails', argo('Progressing', [3, 1, 2]), withoutNew],
   ['has all pods, but not all steps', argo('Progressing', [3, 3, 3]), waiting],
   ['is at a pause', argo('Paused', [3, 1, 3]), { kind: 'paused' }],
-  ['was aborted', argo('Degraded', [3, 0, 3], { conditions: [failing('RolloutAborted')] }), withoutNew],
+  [
+    'was aborted',
+    argo('Degraded', [3, 0, 3], { abort: true, conditions: [failing('RolloutAborted')] }),
+    { ...withoutNew, isAborted: true },
+  ],
   ['is invalid', argo('Degraded', [3, 3, 3], { conditions: [invalid] }), { kind: 'progressing' }],
   [
     'gets no ReplicaSet',

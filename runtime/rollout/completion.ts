@@ -20,6 +20,8 @@ export type Completion =
       readonly refused?: string | undefined;
       /** How much longer a pod may take by the workload's own settings. */
       readonly delayMs?: number | undefined;
+      /** True after Argo or a user has aborted a Rollout. */
+      readonly isAborted?: unknown;
     };
 
 type PodCounts = NonNullable<ReturnType<typeof findPodCounts>>;
@@ -60,6 +62,7 @@ export function findPodCounts(workload: Workload) {
 export function getCompletion(workload: Workload): Completion {
   const spec = mapAt(workload, 'spec');
   const status = mapAt(workload, 'status');
+  const { abort: isAborted } = status;
   // Argo writes the generation as a text.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
   const found = toCounts(workload, spec, status, isSeen);
@@ -69,7 +72,7 @@ export function getCompletion(workload: Workload): Completion {
     return { kind: 'complete', available: getAvailable(found), ...(phase === 'Paused' ? { isPaused: true } : {}) };
   if (phase === 'Paused') return { kind: 'paused' };
   if (isSeen && isStrategyWaiting(found, phase, status)) return { kind: 'paused', isRollingOut: true };
-  return { ...toProgress(found, isSeen), refused: findRefusal(status), delayMs: findDelay(spec) };
+  return { ...toProgress(found, isSeen), refused: findRefusal(status), delayMs: findDelay(spec), isAborted };
 }
 
 /** Returns Argo's own verdict on a Rollout. If Argo cannot create a ReplicaSet, it keeps the phase of the former pods. */

@@ -42,12 +42,9 @@ export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSe
     : begun;
 }
 
-function begin(
-  { completion, injector, template, isCurrent, isLocal, attempt, freed }: Reading & Tried,
-  now: number,
-  { soakMs }: JudgeSettings,
-): OnProbation {
-  const probation = { progress: { available: 0, at: now }, template, isCurrent, isLocal, attempt, freed };
+function begin(seen: Reading & Tried, now: number, { soakMs }: JudgeSettings): OnProbation {
+  const { completion, injector } = seen;
+  const probation = kept({ ...seen, progress: { available: 0, at: now } });
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
@@ -61,29 +58,30 @@ function begin(
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
   if (seen.template !== state.template) return { state: restartProbation(state, seen, now, settings) };
-  const isSilent = completion.kind === 'no-pods' || completion.kind === 'paused';
-  // Without pods, and during a pause, nothing shows the opposite.
-  if (state.kind === 'verified' && isSilent) return { state: { ...state, look: undefined, wakeAt: state.until } };
+  // After an abort, a revert of the operator's own change leads back to the stable pods. That of a user's starts again.
+  if (completion.kind === 'progressing' && (completion.isAborted !== true || state.isUsers !== true))
+    return incomplete(state, completion, now, settings);
+  // Without pods, and during a pause, nothing shows that it fails.
+  if (state.kind === 'verified') return { state: { ...state, look: undefined, wakeAt: state.until } };
+  if (completion.kind === 'complete') return { state: complete(state, { ...seen, completion }, now, settings) };
+  if (completion.kind === 'no-pods' && completion.isEmpty !== true)
+    return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
   // A pause does not count against the deadline, and delays no other workload. Pods that end show nothing.
-  if (completion.kind === 'paused' || (completion.kind === 'no-pods' && completion.isEmpty === true))
-    return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
-  if (completion.kind === 'no-pods') return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
-  return completion.kind === 'complete'
-    ? { state: complete(state, { ...seen, completion }, now, settings) }
-    : incomplete(state, completion, now, settings);
+  return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
 }
 
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
 function restartProbation(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
-  return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
+  return begin({ ...seen, isUsers: true, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, isLocal, attempt, freed }: Probation) => ({
+const kept = ({ progress, template, isCurrent, isLocal, isUsers, attempt, freed }: Omit<Probation, 'wakeAt'>) => ({
   progress,
   template,
   isCurrent,
   isLocal,
+  isUsers,
   attempt,
   freed,
 });
@@ -101,7 +99,6 @@ function complete(
   now: number,
   settings: JudgeSettings,
 ): WorkloadState {
-  if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };
   const since = completeSince(state, unchangedSince, now, settings);
   const until = now + OVERDUE_MS;
   if (since + settings.soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
@@ -124,9 +121,8 @@ function further(progress: Progress, { available, wanted = available }: Availabl
 }
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
-  const { available } = completion;
   const wakeAt = now + settings.lookMs;
-  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, available);
+  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, completion.available);
   const before = progressBefore(state, now);
   const progress = further(before, completion, now);
   const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, wakeAt };

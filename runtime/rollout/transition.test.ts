@@ -63,6 +63,7 @@ const touched: Observation = { kind: 'touched' };
 const noPods: Completion = { kind: 'no-pods' };
 const empty: Completion = { kind: 'no-pods', isEmpty: true };
 const paused: Completion = { kind: 'paused' };
+const aborted = status(progressing(0, { isAborted: true }));
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
 const waited: WorkloadState = { ...queued, freed: 'waited' };
 const retry: WorkloadState = { ...queued, freed: 'retry' };
@@ -73,6 +74,7 @@ const forUser: WorkloadState = { ...blocked, reason: 'WaitsForChange', wakeAt: I
 const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
 const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurrent: true, attempt: 0, wakeAt: 10_000 };
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
+const usersOwn: WorkloadState = { ...rolling, isUsers: true };
 const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 } };
 const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
 const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
@@ -209,6 +211,10 @@ const rows: readonly Row[] = [
   ['no further pod for the deadline reverts', rolling, still, 300_000, revertedFor('NotReady'), 'revert'],
   ['the last look names its cause', looked, still, 300_000, wake(reverting, 300_000), 'revert'],
   ['or refused pods do', rolling, refused, 300_000, revertedFor('PodsRefused'), 'revert'],
+  ['an abort of the injection alone is reverted', rolling, aborted, 300_000, revertedFor('NotReady'), 'revert'],
+  ["that of a user's version stands, and delays no other", usersOwn, aborted, 300_000, { ...untested, isUsers: true }],
+  ['also if the user changed the template later', rolling, changed, 30_000, { ...anew(30_000), isUsers: true }],
+  ['until the user retries it', { ...untested, isUsers: true }, still, 5_000, { ...rolls(0, 5_000), isUsers: true }],
   ['it forgets what a pod showed, which would delay the others', looked, status(paused), 30_000, untested],
   ['a verified one stays so without replicas', verified, status(noPods), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
   ['and during a pause', verified, status(paused), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
