@@ -8,6 +8,7 @@ import { getTracerVariables } from '../../runtime/injection/tracer-settings.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { isInstrumented } from '../../sandbox/lumigo.ts';
+import { limitRange } from '../../sandbox/node/apps.ts';
 import { pod } from '../../sandbox/testing/arbitrary/pod.ts';
 import { settingValues } from '../../sandbox/testing/arbitrary/tracer-settings.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -225,6 +226,17 @@ describe('in a namespace in Pod mode, the policy', () => {
     ['whose annotations are full', annotated('note', 'x'.repeat(256 * 1024 - 100))],
   ])('skips a pod %s', async (_what, parts) => {
     expect(isInstrumented(await on.dryRun(podWith(parts), traced))).toBe(false);
+  });
+
+  it('injects a pod that a LimitRange then refuses, because its minimum is above what the injector requests', async () => {
+    const namespace = await tracedNamespace(on);
+    const large = podWith({ container: { resources: { requests: { cpu: '500m' } } } });
+    await on.testCluster.create(limitRange(namespace, { min: { cpu: '200m' } }));
+    await eventually(() =>
+      expect(on.dryRun(large, namespace)).rejects.toThrow('minimum cpu usage per Container is 200m'),
+    );
+    const optOut = { metadata: { labels: { [labels.autoTrace]: 'false' } } };
+    await on.dryRun(podWith({ ...optOut, container: { resources: { requests: { cpu: '500m' } } } }), namespace);
   });
 
   it('injects a pod once, so that Pod Security `restricted` accepts it', async () => {
