@@ -25,7 +25,7 @@ export const injection = section({
   otherTracers: oneOf('Skip', 'Inject')
     .default('Skip')
     .describe(
-      'Whether containers that Datadog, New Relic, OpenTelemetry, Dynatrace or dash0 already instrument are instrumented as well. ' +
+      'Whether containers are instrumented as well if their pod template shows Datadog, New Relic, OpenTelemetry, Dynatrace or dash0. ' +
         'If `Skip`, the annotation `lumigo.inject-containers` can still name them.',
     ),
   podMode: flag()
