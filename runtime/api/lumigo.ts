@@ -72,7 +72,7 @@ export interface InstrumentedResource {
   readonly telemetrySince?: string;
 }
 
-/** `unverified`: a workload is about to show if the injector works. `failing`: workloads or the injector failed. */
+/** `unverified`: a workload is about to show if the injector works. `failing`: workloads or the injector failed, or a policy refuses it. */
 export interface InjectorReport {
   readonly health: 'unverified' | 'failing';
   readonly why: string;

@@ -21,7 +21,8 @@ export const remedies: Readonly<Partial<Record<Code, string>>> = {
   'too-large': 'Make the object smaller, such as its variables and annotations.',
   refused: 'Fix the cause in the message.',
   reverted: 'Fix the cause, then set the annotation `lumigo.retry` to a new value.',
-  'injector-failing': 'Fix the injector, such as its image, then retry a reverted workload.',
+  'injector-failing':
+    'Fix the injector, such as its image, then retry a reverted workload. Or change the policy that refuses it.',
   'injector-unverified': 'Wait: another workload shows within minutes if the injector runs.',
   'job-immutable': 'Create the Job again.',
   'job-finished': 'None: its pods have ended.',

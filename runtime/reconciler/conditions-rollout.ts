@@ -31,11 +31,7 @@ const reasons: readonly (readonly [reason: ConditionReason, holds: (seen: Rollou
 ];
 
 /** `isKnown`: every workload has been checked. Until then a new leader keeps the condition of an earlier one. */
-export function rolloutCondition(
-  summary: RolloutSummary,
-  before: Untimed | undefined,
-  isKnown: boolean,
-): Untimed | undefined {
+export function rolloutCondition(summary: RolloutSummary, before: Untimed | undefined, isKnown: boolean) {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = inWords(summary).filter((each) => each !== '');
   if (reason !== undefined) return condition(ROLLED_OUT, 'False', { reason, message: message.join('. ') });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { active as policy } from '../../sandbox/testing/injection.ts';
-import { workloadKinds } from '../contract.ts';
+import { guardAnswer, workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { OVERDUE_MS } from '../rollout/judge.ts';
@@ -61,6 +61,7 @@ function workload([name, given]: readonly [string, Given]): ObservedWorkload {
   };
 }
 const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
+const own = 'lumigo-operator.v1';
 const waits = { failure: { ...denied, retryAt: NOW.ms + 1 } };
 const write = { policy, at: NOW.ms - 1_000, touchedAt: NOW.ms, undoneAt: NOW.ms, repeats: 1 };
 const contested = (state?: WorkloadState): Given => [state, { checkedUnder: undefined, write }];
@@ -70,7 +71,7 @@ const numbered = (states: readonly Given[]): There =>
 
 function plan(there: There, { under = policy, ...more }: More = {}) {
   const times = { soakMs: 10_000, deadlineMs: 60_000, lookMs: 20_000 };
-  const settings = { ...times, largestBatch: 50, label: 'lumigo-operator.v1' };
+  const settings = { ...times, largestBatch: 50, label: own };
   const workloads = Object.entries(there).map(workload);
   const rollout: ObservedRollout = { settings, injector: 'unknown', hasRun: false, hasSlot: true, ...more };
   const planned = planWorkloads({ policy: under, workloads, rollout }, NOW);
@@ -221,6 +222,20 @@ describe('a rollout', () => {
     expect(report('failing', {})).toBe('failing');
   });
 
+  it.each<[string, string, There, boolean]>([
+    ['a webhook', 'admission webhook "a" denied the request: no', {}, true],
+    ['a policy', "is forbidden: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no", {}, true],
+    ['a quota', 'exceeded quota', {}, false],
+    ['the guard', `denied request: ${guardAnswer} write only that`, {}, false],
+    ['a policy that accepts another injection', 'denied request: no', { b: [untested, { label: own }] }, false],
+  ])('lets the webhook inject nothing new if the injection is refused by %s', (_by, problem, more, expected) => {
+    const failure = { ...denied, problem, retryAt: Infinity };
+    const { report, summary } = plan({ a: [queued, { failure }], ...more }, { injector: 'untried' }).rollout;
+    const why = 'an admission policy refuses the injection of Deployment/a';
+    expect(report?.health === 'failing').toBe(expected);
+    expect([report?.why === why, summary.halted]).toEqual([expected, undefined]);
+  });
+
   it('names workloads that it does not judge, because another writer undoes them or they are older', () => {
     const unready: WorkloadState = { kind: 'unready', isPaused: false, wakeAt: Infinity };
     const paused: WorkloadState = { ...unready, isPaused: true };
@@ -265,7 +280,7 @@ describe('a rollout', () => {
   });
 
   it('counts workloads with the injection of another version', () => {
-    const labels = ['lumigo-operator.v1', 'lumigo-operator.v0.9', undefined];
+    const labels = [own, 'lumigo-operator.v0.9', undefined];
     const there = labels.map((label): Given => [undefined, { label, checkedUnder: policy }]);
     expect(plan(numbered(there)).progress).toMatchObject({ instrumented: 2, older: 1 });
   });

@@ -1,3 +1,4 @@
+import { guardAnswer } from '../contract.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
@@ -7,7 +8,7 @@ import { transition } from '../rollout/transition.ts';
 import { inOrder, nextBatch, type Waiting } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
-import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
+import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
 export type WorkloadsInput = Pick<ObservedNamespace, 'policy' | 'workloads' | 'rollout'>;
 
@@ -71,13 +72,15 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
   const counted = all.map(asAfterEvictions);
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const tally = countRollout(counted, isFree, hasRun);
-  const summary = { ...getSummary(counted, findHalt(tally, injector)), strategy: settings.strategy };
+  const halt = findHalt(tally, injector);
+  const isVerified = healthFor(tally, injector) === 'verified';
+  const summary = { ...getSummary(counted, halt), strategy: settings.strategy };
   const waiting = all
     .filter((each): each is In<'queued'> => isFree(each) && isWaiting(each))
     .map((each) => ({ ...each, risk: each.state.risk }));
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
-  const isHeld = ({ risk }: Queued) => risk.rank === 4 && healthFor(tally, injector) !== 'verified';
+  const isHeld = ({ risk }: Queued) => risk.rank === 4 && !isVerified;
   const mayGo = summary.underWay.length > 0 ? waiting.filter((each) => !isHeld(each)) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
@@ -95,7 +98,7 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     ],
     tally,
     summary,
-    report: findReport(tally, injector),
+    report: findReport(findProblem(halt, [...observed.workloads]), isVerified, tally),
     wantsSlot: isMutableUnderWay || batch.length > 0,
     wakeAt: Math.min(
       ...all.map(({ state }) => getWakeAt(state, now)),
@@ -180,12 +183,21 @@ function getSummary(all: readonly ObservedWorkload[], halt: string | undefined):
 }
 
 /** Changes that cannot be reverted wait while a workload shows if the injector works. */
-function findReport(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
-  const health = healthFor(tally, cluster);
-  if (health === 'failing') return { health, why: findHalt(tally, cluster) ?? '' };
-  return health !== 'verified' && tally.trying + tally.first > 0
+function findReport(why: string | undefined, isVerified: boolean, tally: NamespaceTally): InjectorReport | undefined {
+  if (why !== undefined) return { health: 'failing', why };
+  return !isVerified && tally.trying + tally.first > 0
     ? { health: 'unverified', why: 'a workload is about to show how the injector fares' }
     : undefined;
+}
+
+/** An admission policy that refuses one injection and accepts another one may refuse the workload itself. */
+function findProblem(halt: string | undefined, all: readonly ObservedWorkload[]): string | undefined {
+  // The guard refuses only writes of the operator.
+  const isDenied = ({ failure }: ObservedWorkload): boolean =>
+    / denied (the )?request/.test(failure?.problem ?? '') && failure?.problem.includes(guardAnswer) === false;
+  const denied = all.find(isDenied);
+  if (halt !== undefined || all.some(isInstrumented)) return halt;
+  return denied && `an admission policy refuses the injection of ${denied.kind.kind}/${denied.name}`;
 }
 
 export const noRollout = getSummary([], undefined);

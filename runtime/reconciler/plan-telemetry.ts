@@ -42,11 +42,7 @@ const findBegin = ({ state, kind }: ObservedWorkload, { iso }: Now): string | un
   state?.kind === 'verified' && kind.group !== 'batch' ? iso : undefined;
 
 /** `wakeAt`: the time when the next workload becomes silent, by the monotonic clock. */
-export function summarizeTelemetry(
-  workloads: Iterable<ObservedWorkload>,
-  expectedWithinMs: number,
-  now: Now,
-): { readonly summary: TelemetrySummary; readonly wakeAt: number } {
+export function summarizeTelemetry(workloads: Iterable<ObservedWorkload>, expectedWithinMs: number, now: Now) {
   const present = [...workloads].filter(({ telemetry, deleting }) => telemetry !== undefined && !deleting);
   const leftMs = ({ telemetrySince: since }: ObservedWorkload): number =>
     since === undefined ? Infinity : Date.parse(since) + expectedWithinMs - Date.parse(now.iso);

@@ -4,7 +4,6 @@ import type { Workload } from '../api/objects.ts';
 import { optedOut } from '../injection/label.ts';
 import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { BlockedReason } from '../rollout/workload-state.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
 /** `change`: read, decide and write. `nothing`: plan-rollout.ts decides. */
@@ -84,10 +83,7 @@ function causeAlone(workload: ObservedWorkload, touched: boolean): Cause {
   return change('its Lumigo resource no longer exists');
 }
 
-export function whyWaits(
-  strategy: RuntimeConfig['rolloutStrategy'],
-  { metadata }: Workload,
-): BlockedReason | undefined {
+export function whyWaits(strategy: RuntimeConfig['rolloutStrategy'], { metadata }: Workload) {
   if (strategy === 'on-next-change') return 'WaitsForChange';
   const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
   return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;

@@ -8,6 +8,7 @@ import { apply as applyAs, getCollection } from '../../sandbox/manager/apply.ts'
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { refuse } from '../../sandbox/testing/refuse-changes.ts';
 import { mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
@@ -19,6 +20,7 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment, job } = workloadKinds;
+const cannotAdd = 'LumigoCannotAddInstrumentation';
 
 // The first one: the probe uses the namespaces in turn, and there is no other one yet.
 it('the probe of the webhook succeeds with a workload that is too large to be reviewed', async () => {
@@ -93,7 +95,7 @@ describe('in a namespace with a Lumigo', () => {
     expect(await testCluster.isInstrumented(deployment, inside, 'large')).toBe(false);
     await eventually(async () => {
       const events = await testCluster.events(inside, 'large');
-      expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
+      expect(events.map(({ reason }) => reason)).toEqual([cannotAdd]);
       expect(events[0]?.message).toContain('size limit');
       const active = await testCluster.condition(inside, 'Active');
       expect(active?.message).toContain('. 1 workload exceeds the size limit');
@@ -143,6 +145,32 @@ it('the image that another webhook gives the injector stays at a creation and at
   } finally {
     await endMirror();
   }
+});
+
+it("a user's change passes a policy that refuses the injection, which follows when the policy ends", async () => {
+  const namespace = await testCluster.namespace('strict');
+  const image = { name: injector.container, image: 'refused:1' };
+  const refused = createWorkload(deployment, namespace, 'refused', { pod: { initContainers: [image] } });
+  await testCluster.create(createWorkload(deployment, namespace, 'app'));
+  const relent = await refuse(testCluster.client, `refuse-${namespace}`, {
+    namespace,
+    rule: { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
+    expression: '!has(object.spec.template.spec.initContainers)',
+    message: 'there must be no init container',
+    attempt: () => testCluster.dryRun(refused),
+  });
+  await testCluster.activate(namespace);
+  const getHealth = async () => (await testCluster.readLumigo(namespace)).status?.injector?.health;
+  await eventually(async () => expect(await testCluster.reasons(namespace, 'app')).toContain(cannotAdd));
+  const next = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
+  // The webhook learns of the refusal a moment later.
+  await eventually(() => testCluster.merge(deployment, namespace, 'app', next));
+  expect(await getHealth()).toBe('failing');
+  await testCluster.create(createWorkload(deployment, namespace, 'new'));
+  expect(await testCluster.isInstrumented(deployment, namespace, 'new')).toBe(false);
+  await relent();
+  for (const name of ['app', 'new']) await testCluster.waitForInstrumented(deployment, namespace, name);
+  await eventually(async () => expect(await getHealth()).toBeUndefined());
 });
 
 describe('a change while the webhook is down', () => {

@@ -12,13 +12,15 @@ export interface Refusal {
   readonly message: string;
   /** Labels of the affected objects. Default: all of the namespace. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Objects for which it is true are not affected. Default: none. */
+  readonly expression?: string;
   /** A dry run that is refused from then on. */
   readonly attempt: () => Promise<unknown>;
 }
 
 /** Makes the API server refuse some requests, as a cluster administrator's policy may. Returns how to end it. */
 export async function refuse(client: Client, name: string, refusal: Refusal): Promise<() => Promise<void>> {
-  const { namespace, rule, message, labels, attempt } = refusal;
+  const { namespace, rule, message, labels, expression = 'false', attempt } = refusal;
   const selectors = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
     ...(labels === undefined ? {} : { objectSelector: { matchLabels: labels } }),
@@ -29,7 +31,7 @@ export async function refuse(client: Client, name: string, refusal: Refusal): Pr
     metadata: { name },
     spec: {
       matchConstraints: { resourceRules: [rule], ...selectors },
-      validations: [{ expression: 'false', message }],
+      validations: [{ expression, message }],
     },
   };
   const binding = {
