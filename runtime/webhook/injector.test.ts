@@ -17,7 +17,7 @@ describe('the review of a workload', () => {
   it('injects a new workload, except while the leader reports a failing injector [F67]', () => {
     expect(review('CREATE', { object: made() }).patch).toBeDefined();
     const answer = review('CREATE', { object: made() }, { health: 'failing', why: 'it crashed' });
-    expect(answer).toMatchObject({ code: 200, message: expect.stringContaining('the injector fails: it crashed') });
+    expect(answer).toMatchObject({ code: 200, message: expect.stringContaining('the injection fails: it crashed') });
     expect(answer.patch).toBeUndefined();
   });
 
