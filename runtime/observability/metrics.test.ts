@@ -2,6 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { paths } from '../contract.ts';
 import { createMetrics } from './metrics.ts';
 
+it.each(['reachable', 'certificate_expiry_timestamp_seconds', 'certificate_renewal_timestamp_seconds'])(
+  'the webhook has no series before the first value, so no alert fires: %s',
+  async (name) => {
+    const text = await createMetrics().registry.metrics();
+    expect(text).toContain(`# TYPE lumigo_operator_webhook_${name} gauge\n`);
+    expect(text).not.toContain(`\nlumigo_operator_webhook_${name} `);
+  },
+);
+
 describe('a counter that alerts or the dashboard compare over time', () => {
   const text = createMetrics().registry.metrics();
 

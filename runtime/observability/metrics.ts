@@ -26,6 +26,8 @@ export function createMetrics() {
   const make = makeIn(registry);
   const metrics = { registry, ...ofWebhook(make), ...ofReconciler(make), ...ofTelemetry(make), ...ofApiServer(make) };
   beginAtZero(metrics);
+  // A gauge without labels begins at 0, which is no value of these.
+  for (const gauge of [metrics.webhookReachable, metrics.certificateExpiry, metrics.certificateRenewal]) gauge.remove();
   return metrics;
 }
 
@@ -43,7 +45,7 @@ const ofWebhook = ({ counter, gauge, histogram }: Make) => ({
   }),
   webhookReachable: gauge(
     'lumigo_operator_webhook_reachable',
-    '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it',
+    '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it, if a Lumigo resource injects',
   ),
   certificateExpiry: gauge(
     'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
@@ -133,7 +135,7 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
   ),
   watchHeard: gauge(
     'lumigo_operator_watch_heard_timestamp_seconds',
-    'Time of the last watch message, which comes at least about once a minute, by resource',
+    'Time of the last watch message, which comes at least about once a minute, or of the start of the watch, by resource',
     ['resource'],
   ),
   watchRestarts: counter(

@@ -97,8 +97,9 @@ export class Reconciler {
     if (this.begun) this.planner.request(namespace);
   }
 
-  onWebhook(webhook: WebhookSeen): void {
+  onWebhook(webhook: WebhookSeen | undefined): void {
     const { logger, metrics } = this.options;
+    if (webhook === undefined) return metrics.webhookReachable.remove();
     metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
     if (isDeepStrictEqual(webhook, this.webhook)) return;
     if (!webhook.reachable)

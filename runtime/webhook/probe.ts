@@ -21,7 +21,8 @@ interface ProbeOptions {
   readonly client: Client;
   /** None: without a `Lumigo` resource the webhook has nothing to do. */
   readonly candidates: () => readonly Candidate[];
-  readonly onResult: (result: WebhookSeen) => void;
+  /** Undefined without a candidate. */
+  readonly onResult: (result: WebhookSeen | undefined) => void;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }
@@ -40,7 +41,7 @@ export async function probeWebhook(options: ProbeOptions): Promise<void> {
     last = nextCandidate(options.candidates(), last);
     const result = last && (await probeOnce(options, last));
     if (result !== undefined) failures = result.reachable ? 0 : failures + 1;
-    if (result !== undefined && failures !== 1) options.onResult(result);
+    if (last === undefined || (result !== undefined && failures !== 1)) options.onResult(result);
     await pause(failures === 1 || result === undefined ? RECHECK_MS : INTERVAL_MS, signal);
   }
 }
