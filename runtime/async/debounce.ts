@@ -5,10 +5,10 @@ export class Debounce {
 
   constructor(private readonly pause: { readonly quietMs: number; readonly atMostMs: number }) {}
 
-  touch(): void {
+  readonly touch = (): void => {
     this.firstAt ??= Date.now();
     this.arm();
-  }
+  };
 
   /** Resolves after `quietMs` or `idleMs`, or on abort. The result is whether there was a change. */
   wait(idleMs: number, signal: AbortSignal): Promise<boolean> {

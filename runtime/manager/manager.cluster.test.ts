@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { startManager, writeCertificate } from '../../sandbox/manager/manager.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
@@ -12,8 +12,9 @@ import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
+import { lumigo, paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
 import { getLease } from '../installation/installation.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
@@ -38,6 +39,9 @@ function servedSerial(): Promise<string> {
     }).on('error', reject);
   });
 }
+
+const getSeries = async (): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${operator.manager().metricsPort}${paths.metrics}`)).text();
 
 /** Adds a condition to the injector's rule, so that the API server never calls it. */
 async function excludeAll(): Promise<void> {
@@ -197,5 +201,46 @@ describe('the probe of the webhook', () => {
     await testCluster.waitForCondition(namespace, 'WebhookReachable', { status: 'False', reason: 'ProbeFailed' });
     const { message } = (await testCluster.condition(namespace, 'WebhookReachable')) ?? {};
     expect(message).toContain('Check that the MutatingWebhookConfiguration exists');
+  });
+
+  it('reports nothing once there is no Lumigo resource, so no alert stays', async () => {
+    const { client } = operator.cluster;
+    const series = /^lumigo_operator_webhook_reachable 0$/m;
+    expect(await getSeries()).toMatch(series);
+    for (const { metadata } of await listAll(client, lumigo)) await client.delete({ ...lumigo, ...metadata });
+    await eventually(async () => expect(await getSeries()).not.toMatch(series), { timeoutMs: 100_000 });
+  });
+});
+
+interface Rule {
+  readonly resources?: readonly string[];
+}
+
+/** Removes the rights on one kind. */
+async function withoutRights(plural: string): Promise<void> {
+  const { cluster, installation } = operator;
+  for (const manifest of installation.manifests.filter(({ kind }) => kind === 'ClusterRole')) {
+    const rules = (manifest['rules'] as readonly Rule[]).map(({ resources, ...rule }) => ({
+      ...rule,
+      ...(resources && { resources: resources.filter((each) => each !== plural) }),
+    }));
+    const left = rules.filter(({ resources }) => resources?.length !== 0);
+    await apply(cluster.client, { ...manifest, rules: left } as typeof manifest);
+  }
+}
+
+describe('the age of a watch', () => {
+  it('is reported also if the watch never opens, so that an alert fires', async () => {
+    const { cluster, installation } = operator;
+    await operator.stopManager();
+    await withoutRights('daemonsets');
+    const [webhookPort = 0] = await freePorts(1);
+    const limited = await startManager(cluster, installation, { name: 'limited', webhookPort, awaitsReady: false });
+    const refused = () => limited.metric('lumigo_operator_watch_restarts_total', 'resource="daemonsets"');
+    await eventually(async () => expect(await refused()).toBeGreaterThan(2), { timeoutMs: 60_000 });
+    await eventually(async () => expect(await limited.metric('lumigo_operator_leader')).toBe(1));
+    const heard = () => limited.metric('lumigo_operator_watch_heard_timestamp_seconds', 'resource="daemonsets"');
+    await eventually(async () => expect(await heard()).toBeGreaterThan(Date.now() / 1_000 - 60));
+    await limited.stop();
   });
 });

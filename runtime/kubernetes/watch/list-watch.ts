@@ -70,7 +70,8 @@ class Watcher {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.options;
+    const { signal, onHeard } = this.options;
+    onHeard?.();
     while (!signal.aborted) {
       const started = performance.now();
       const error: unknown = await this.listAndWatch().catch((reason: unknown) => reason);

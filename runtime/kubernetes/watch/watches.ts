@@ -22,11 +22,10 @@ const pause = { quietMs: 20, atMostMs: 100 };
  */
 export function watchChanges(objects: readonly NamedRef[], { transport, logger, signal }: Watching): Debounce {
   const changes = new Debounce(pause);
-  const onChange = (): void => changes.touch();
   // The caller's other options are not passed on: its selectors would apply to these objects too.
   const watching = { transport, logger, signal, metadataOnly: true };
   for (const { name, ...resource } of objects) {
-    const handler = new Kept(() => true, onChange);
+    const handler = new Kept(() => true, changes.touch);
     listWatch({ ...watching, resource, handler, fieldSelector: `metadata.name=${name}` });
   }
   return changes;
