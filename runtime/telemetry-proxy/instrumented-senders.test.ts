@@ -52,15 +52,20 @@ describe('InstrumentedSenders', () => {
     expect(senders.pending()).toEqual(['a']);
   });
 
-  it('forgets a workload whose injection was removed, and one that was created again', () => {
+  it.each([
+    ['was removed', () => see(deployment, 'shop', 'cart', 'a', 'false')],
+    ['was deleted with it', () => handlers.get(deployment)?.delete({ uid: 'a' })],
+  ])('forgets a workload whose injection %s, and hears no other of its name for a minute', (_case, end) => {
+    const cart = 'shop/Deployment/cart';
     see(deployment, 'shop', 'cart', 'a');
-    senders.hear(['shop/Deployment/cart']);
-    see(deployment, 'shop', 'cart', 'a', 'false');
-    expect(senders.pending()).toEqual([]);
+    senders.hear([cart]);
+    end();
+    expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], false]);
+    const endedAt = performance.now();
     see(deployment, 'shop', 'cart', 'b');
-    handlers.get(deployment)?.delete({ uid: 'a' });
-    expect(senders.isAnyAwaited).toBe(true);
-    senders.hear(['shop/Deployment/cart']);
+    senders.hear([cart], endedAt + 59_000);
+    expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], true]);
+    senders.hear([cart], endedAt + 60_000);
     expect(senders.pending()).toEqual(['b']);
   });
 

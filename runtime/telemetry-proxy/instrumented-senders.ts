@@ -13,6 +13,7 @@ export class InstrumentedSenders {
   private readonly kept: Kept<Labelled>[] = [];
   private readonly received = new Map<string, Set<string>>();
   private readonly unreported = new Set<string>();
+  /** By uid, and by name, which is all that the counts have. */
   private readonly endedAt = new Map<string, number>();
   private isListFull = false;
 
@@ -48,11 +49,11 @@ export class InstrumentedSenders {
   }
 
   hear(names: readonly string[], now = performance.now()): void {
-    for (const [uid, at] of this.endedAt) if (now >= at + COUNTED_MS) this.endedAt.delete(uid);
+    for (const [key, at] of this.endedAt) if (now >= at + COUNTED_MS) this.endedAt.delete(key);
     const byName = new Map(this.instrumented().map((sender) => [sender.name, sender]));
     for (const name of names) {
       const sender = byName.get(name) ?? byName.get(toRollout(name));
-      if (sender === undefined || this.endedAt.has(sender.uid) || !this.isNew(sender)) continue;
+      if (sender === undefined || this.endedAt.has(sender.name) || !this.isNew(sender)) continue;
       const there = this.received.get(sender.namespace) ?? new Set();
       this.received.set(sender.namespace, there.add(sender.uid));
       this.unreported.add(sender.uid);
@@ -88,9 +89,9 @@ export class InstrumentedSenders {
     return there === undefined || (there.size < maxReceived.perNamespace && !there.has(uid));
   }
 
-  private forget({ namespace, uid }: Labelled): void {
+  private forget({ namespace, uid, name }: Labelled): void {
     this.unreported.delete(uid);
-    this.endedAt.set(uid, performance.now());
+    for (const key of [uid, name]) this.endedAt.set(key, performance.now());
     const there = this.received.get(namespace);
     there?.delete(uid);
     if (there?.size === 0) this.received.delete(namespace);
