@@ -37,6 +37,7 @@ export async function decisionContext({ transport, client }: Cluster, invocation
   const config: InjectionConfig = await withPlatform(found, transport);
   return {
     client,
+    transport,
     config,
     injector: toInjector(config),
     renew: config.updateOnUpgrade,

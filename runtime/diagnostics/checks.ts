@@ -13,13 +13,14 @@ import { getInstallationSource, readCredential } from '../credentials/credential
 import { toConfig } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { isForbidden, isNotFound, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { isForbidden, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
 import type { CheckContext } from './check-context.ts';
 import { failed, ok, unknown, type Finding, type Outcome } from './finding.ts';
 import { images, lumigoes } from './namespace-checks.ts';
+import { isServed } from './preview.ts';
 
 const INSTALL = 'Install the operator, or apply its manifests again';
 
@@ -35,16 +36,9 @@ const outcomeOfError = (error: unknown): Outcome =>
     ? unknown(`Your account may not check this: ${describeError(error)}`)
     : failed(describeError(error), 'Check that the API server answers, and run the command again');
 
-/** Uses discovery, which is open to each account. */
 async function definition({ transport }: CheckContext): Promise<Outcome> {
   const { apiVersion, plural } = contract;
-  try {
-    const { body } = await transport.request({ method: 'GET', path: `/apis/${apiVersion}` });
-    const { resources = [] } = body as { readonly resources?: readonly { readonly name: string }[] };
-    if (resources.some(({ name }) => name === plural)) return ok(`The API server serves ${plural}.${apiVersion}`);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  if (await isServed(transport)) return ok(`The API server serves ${plural}.${apiVersion}`);
   return failed(`The API server does not serve ${apiVersion}`, INSTALL);
 }
 
@@ -144,15 +138,13 @@ async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
   const list = async (plural: string): Promise<readonly Policy[]> => {
-    const listing = listAll(client, { ...admission, plural }, { labelSelector: partOfSelector });
-    return ((await listing.catch(undefinedIfNotFound)) ?? []) as unknown as readonly Policy[];
+    const refs = ['validating', 'mutating'].map((type) => ({ ...admission, plural: `${type}admission${plural}` }));
+    const selected = { labelSelector: partOfSelector };
+    const found = refs.map((ref) => listAll(client, ref, selected).catch(undefinedIfNotFound));
+    return (await Promise.all(found)).flatMap((each) => each ?? []) as unknown as readonly Policy[];
   };
-  const all = [...(await list('validatingadmissionpolicies')), ...(await list('mutatingadmissionpolicies'))];
-  const bindings = [
-    ...(await list('validatingadmissionpolicybindings')),
-    ...(await list('mutatingadmissionpolicybindings')),
-  ];
-  const bound = new Set(bindings.map(({ spec }) => spec?.policyName));
+  const all = await list('policies');
+  const bound = new Set((await list('policybindings')).map(({ spec }) => spec?.policyName));
   const wrong = all.filter(
     ({ metadata, status }) => !bound.has(metadata.name) || status?.typeChecking?.expressionWarnings !== undefined,
   );

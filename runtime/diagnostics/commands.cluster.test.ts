@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { toKubeconfig } from '../../sandbox/control-plane/files.ts';
+import { toRef } from '../../sandbox/manager/apply.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
@@ -23,6 +25,8 @@ let sink: OtlpSink;
 let operator: OperatorBench;
 let shop: string;
 let editor: Account;
+/** It has the rights on Deployments only. */
+let worker: Account;
 const { deployment } = workloadKinds;
 const secretValue = 'hunter2-hunter2';
 
@@ -47,9 +51,14 @@ beforeAll(async () => {
   editor = await accountIn(cluster, shop, 'edit');
   // A Kubernetes controller aggregates the operator's rules into the role asynchronously.
   await eventually(() => editor.client.get({ ...contract, namespace: shop, name: 'lumigo' }));
+  const metadata = { name: 'deployments' };
+  const rules = [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'patch'] }];
+  await testCluster.create({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata, rules });
+  worker = await accountIn(cluster, shop, metadata.name);
 });
 afterAll(async () => {
   editor?.close();
+  worker?.close();
   await operator?.stop();
   await sink?.close();
 });
@@ -63,6 +72,7 @@ function run(server: string, token: string, args: readonly string[]) {
 }
 const asAdministrator = (...args: string[]) => run(operator.cluster.server, operator.cluster.token, args);
 const asEditor = (...args: string[]) => run(operator.cluster.server, editor.token, args);
+const asWorker = (...args: string[]) => run(operator.cluster.server, worker.token, [...args, '-n', shop]);
 
 async function whileInterfered(interfere: ApiProxy['interfere'], ...args: string[]) {
   const proxy = await startApiProxy(operator.cluster);
@@ -229,6 +239,17 @@ describe('lumigo status', () => {
   });
 });
 
+describe('an account that may only work with Deployments', () => {
+  it.each([['status'], ['status', '-w'], ['explain', 'deployment/cart'], ['preview']])(
+    'learns which right it needs, instead of a wrong answer: %s %s',
+    async (...args) => {
+      const { code, stdout, stderr } = await asWorker(...args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^lumigo: lumigoes\.\S+ is forbidden: User .* cannot list resource "lumigoes"/m);
+    },
+  );
+});
+
 describe('lumigo diagnose', () => {
   const secrets = new RegExp(`${secretValue}|${validToken}|${Buffer.from(validToken).toString('base64')}`);
 
@@ -276,5 +297,19 @@ describe('lumigo diagnose', () => {
     });
     const secret = { ...kinds.secrets, namespace: shop, name: 'lumigo-credentials' };
     expect(await editor.client.find(secret)).toBeDefined();
+  });
+});
+
+describe('an account that may only work with Deployments, before an installation', () => {
+  it('gets a preview', async () => {
+    const { cluster, installation } = operator;
+    const [definition] = installation.manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    if (definition === undefined) throw new Error('the manifests have no definition');
+    await cluster.client.delete(toRef(definition));
+    await waitForDeletion(cluster, definition);
+    await eventually(async () => {
+      const { code, stdout } = await asWorker('preview', '--assume-lumigo');
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Deployment\/cart +instrument/) });
+    });
   });
 });

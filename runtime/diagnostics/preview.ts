@@ -1,6 +1,7 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { isForbidden, isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
 import { getPolicy, whenExcluded } from '../injection/policy.ts';
 import type { Workload } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -11,6 +12,7 @@ import { toPreview, type NamespacePreview, type Pace } from './render-verdicts.t
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 export interface ReadOptions extends VerdictContext {
+  readonly transport: Transport;
   readonly isExcluded: (namespace: string) => boolean;
   /** Receives a sentence for each part that is missing from the result. */
   readonly note: (text: string) => void;
@@ -25,6 +27,7 @@ interface PreviewOptions extends ReadOptions {
 }
 
 const PAGE_SIZE = 100;
+const groupPath = `/apis/${contract.apiVersion}`;
 
 export async function preview(options: PreviewOptions): Promise<readonly NamespacePreview[]> {
   const { namespace, note } = options;
@@ -75,20 +78,21 @@ export const noneIfForbidden =
     return [];
   };
 
-/** Returns none before an installation. Throws an Error if the account cannot list those of all namespaces. */
-export async function listLumigoes({ client, namespace, note }: Pick<PreviewOptions, 'client' | 'namespace' | 'note'>) {
+/** Uses discovery, which is open to each account. The group has this kind alone. */
+export const isServed = async (transport: Transport): Promise<boolean> =>
+  (await transport.request({ method: 'GET', path: groupPath }).catch(undefinedIfNotFound)) !== undefined;
+
+/** Returns none before an installation. Throws an Error if the account cannot list them. */
+export async function listLumigoes({ client, transport, namespace }: Omit<PreviewOptions, 'assume' | 'config'>) {
   try {
     return (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   } catch (error) {
-    if (isNotFound(error)) return [];
-    if (!isForbidden(error)) throw error;
-    if (namespace === undefined)
-      throw new Error(
-        'your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)',
-        { cause: error },
-      );
-    note(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
-    return [];
+    // Without rights, the API server answers 403 also if it does not serve them.
+    if (isNotFound(error) || (isForbidden(error) && !(await isServed(transport)))) return [];
+    if (!isForbidden(error) || namespace !== undefined) throw error;
+    throw new Error('your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)', {
+      cause: error,
+    });
   }
 }
 
@@ -116,17 +120,16 @@ export const assumedPolicy: NamespacePolicy = {
 };
 
 export function describePolicy(policy: NamespacePolicy): string {
-  const { kind: state } = policy;
-  if (state === 'none')
+  if (policy.kind === 'none')
     return 'no Lumigo is in effect. Only workloads with the label lumigo.auto-trace: "true" are instrumented';
-  if (state === 'excluded') return 'it is never instrumented';
+  if (policy.kind === 'excluded') return 'it is never instrumented';
   const lumigo = `the Lumigo '${policy.lumigo}'`;
-  if (state === 'inactive') return `${lumigo} is not active (${policy.reason}). Nothing is injected until it is`;
+  if (policy.kind === 'inactive') return `${lumigo} is not active (${policy.reason}). Nothing is injected until it is`;
   const words = {
     active: 'is active',
     pods: 'injects into new pods and changes no workload',
     disabled: 'has injection switched off',
     deleting: 'is being deleted',
   };
-  return `${lumigo} ${words[state]}`;
+  return `${lumigo} ${words[policy.kind]}`;
 }
