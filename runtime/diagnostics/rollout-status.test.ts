@@ -11,13 +11,18 @@ import { renderStatus, statusOfNamespace } from './rollout-status.ts';
 const original = (type: string) => ({ type, status: 'True', message: 'm', lastTransitionTime: 't' });
 const condition = (type: string) => ({ ...original(type), reason: 'r' });
 
+type Strategy = Parameters<typeof statusOfNamespace>[0]['config']['rolloutStrategy'];
+
 const statusOf = (lumigo: LumigoResource | undefined, ...found: readonly Workload[]) =>
+  statusWith('progressive', lumigo, ...found);
+
+const statusWith = (rolloutStrategy: Strategy, lumigo: LumigoResource | undefined, ...found: readonly Workload[]) =>
   statusOfNamespace({
     namespace: 'shop',
     policy: getPolicy(lumigo === undefined ? [] : [lumigo]),
     lumigo,
     injector,
-    config: { rolloutStrategy: 'progressive' },
+    config: { rolloutStrategy },
     workloads: found.map((workload) => ({ kind: workloadKinds.deployment, workload })),
   });
 
@@ -76,5 +81,19 @@ describe('the status of a namespace', () => {
   ] as const)('%s', (_name, generation, observedGeneration, types, expected) => {
     const lumigo = lumigoWith({ observedGeneration, conditions: types.map(condition) }, generation);
     expect(statusOf(lumigo).isComplete).toBe(expected);
+  });
+
+  const complete = { readyReplicas: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  it.each([
+    ['is not complete while a workload is in the middle of its own rollout', 'progressive', {}, {}, false],
+    ['is complete although a workload is paused', 'progressive', { paused: true }, {}, true],
+    ['is complete although a pod is missing', 'progressive', {}, { ...complete, availableReplicas: 0 }, true],
+    ['is complete although a workload waits for a change', 'on-next-change', {}, {}, true],
+  ] as const)('%s, for which the operator waits', (_name, strategy, spec, status, expected) => {
+    const blocked = { ...condition('RolledOut'), status: 'False', reason: 'Blocked' };
+    const lumigo = lumigoWith({ observedGeneration: 1, conditions: [condition('Active'), blocked] });
+    const workload = { ...made(), spec: { ...(made()['spec'] as object), replicas: 1, ...spec }, status };
+    const found = statusWith(strategy, lumigo, workload);
+    expect(found).toMatchObject({ isComplete: expected, workloads: [{ state: 'waiting' }] });
   });
 });

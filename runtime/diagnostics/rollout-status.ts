@@ -92,7 +92,7 @@ function isReconciling({ metadata, status }: Partial<LumigoResource> = {}): bool
 }
 
 function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
-  if (rows.some(({ state }) => state === 'rolling out')) return false;
+  if (rows.some((row) => row.state === 'rolling out' || row.details === blockedTexts.RollingOut)) return false;
   const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
   // The operator has not reported on these yet.
   if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
