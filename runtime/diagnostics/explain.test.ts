@@ -52,21 +52,28 @@ describe('an explanation of a workload', () => {
     },
   );
 
-  it('says that a revert is followed by another attempt', () => {
-    const verdict = { decision: { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' }, patch: [] };
-    expect(describeNext(workloadKinds.deployment, verdict as never, undefined)).toBe(
-      'the reconciler tries again later',
-    );
+  it.each([
+    [undefined, /^the reconciler tries again later$/],
+    ['Unhealthy', /^the reconciler tries again later$/],
+    ['WaitsForChange', /^nothing for now: it is injected when its pod template changes \(setting/],
+    ['WaitsForApproval', /^nothing for now: it is injected when its pod template changes or you set the annotation/],
+  ])('says if another attempt follows a revert without a cause by the user (%s)', (blocked, expected) => {
+    const decision = { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' };
+    const verdict = { decision, patch: [], kind: workloadKinds.deployment, name: 'cart', blocked } as never;
+    expect(describeNext(workloadKinds.deployment, verdict, findDelay(verdict, undefined))).toMatch(expected);
   });
 
   it('says that another writer undoes the injection, as the status does', () => {
-    const cart = { kind: workloadKinds.deployment, name: 'cart', state: { kind: 'blocked', reason: 'Contested' } };
+    const kind = workloadKinds.deployment;
+    const cart = { kind, name: 'cart', state: { kind: 'blocked', reason: 'Contested' } };
     const condition = rolloutCondition({ ...noRollout, blocked: [cart] as never }, undefined, true);
     const lumigo = { status: { conditions: [condition] } } as never;
-    const verdict = { decision: { kind: 'inject', tried: 'add' }, patch: [{}] } as never;
-    const said = (name: string) => describeNext(workloadKinds.deployment, verdict, findDelay(lumigo, name));
-    expect(said('Deployment/cart')).toMatch(/^nothing for now: it is changed back by another writer/);
-    expect(said('Deployment/art')).toMatch(/^the reconciler instruments it/);
+    const said = (name: string): string => {
+      const verdict = { decision: { kind: 'inject', tried: 'add' }, patch: [{}], kind, name } as never;
+      return describeNext(kind, verdict, findDelay(verdict, lumigo));
+    };
+    expect(said('cart')).toMatch(/^nothing for now: it is changed back by another writer/);
+    expect(said('art')).toMatch(/^the reconciler instruments it/);
   });
 
   it('says when the first telemetry arrived', () => {

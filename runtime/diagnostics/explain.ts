@@ -64,7 +64,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict, findDelay(lumigoOf(policy, lumigoes), `${kind.kind}/${name}`)),
+    next: describeNext(kind, verdict, findDelay(verdict, lumigoOf(policy, lumigoes))),
     sendsTo: describeElsewhere(verdict, options.injector.endpoint),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
     notes: notesOn(workload, verdict),
@@ -213,20 +213,23 @@ const next: Readonly<Record<Outlook, string>> = {
 
 const laterPods: Readonly<Record<string, string>> = { CronJob: 'its next Jobs', ReplicaSet: 'its new pods' };
 
-/** Returns what the status says. Only the leader knows that another writer undoes its changes. */
-export function findDelay(lumigo: LumigoResource | undefined, workload: string): string | undefined {
+/** Returns also what the status says. Only the leader knows that another writer undoes its changes. */
+export function findDelay({ kind, name, blocked }: Verdict, lumigo: LumigoResource | undefined): string | undefined {
+  if (blocked !== undefined) return `it ${blockedTexts[blocked]}`;
   const { reason, message = '' } = lumigo?.status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
-  const contested = message.includes(` ${workload} ${blockedTexts.Contested}`);
-  if (contested) return `it ${blockedTexts.Contested}. Its event LumigoInstrumentationContested says what to do`;
+  if (message.includes(` ${kind.kind}/${name} ${blockedTexts.Contested}`))
+    return `it ${blockedTexts.Contested}. Its event LumigoInstrumentationContested says what to do`;
   return reason === 'Halted' ? message : undefined;
 }
 
-export function describeNext({ kind }: WorkloadKind, verdict: Verdict, halt: string | undefined): string {
+const awaitsUser: ReadonlySet<unknown> = new Set(['WaitsForChange', 'WaitsForApproval']);
+
+export function describeNext({ kind }: WorkloadKind, verdict: Verdict, delay: string | undefined): string {
   const what = outlook(verdict);
   const { decision, blocked, refusal = '' } = verdict;
-  if (decision.code === 'reverted') return 'the reconciler tries again later';
-  const later = blocked === undefined ? halt : `it ${blockedTexts[blocked]}`;
-  if (later !== undefined && (what === 'instrument' || what === 'update')) return `nothing for now: ${later}`;
+  const isRetry = decision.code === 'reverted';
+  if (isRetry && !awaitsUser.has(blocked)) return 'the reconciler tries again later';
+  if (delay !== undefined && (isRetry || ['instrument', 'update'].includes(what))) return `nothing for now: ${delay}`;
   if (!['instrument', 'update', 'remove'].includes(what)) return next[what] + refusal;
   const newPods = laterPods[kind];
   if (newPods === undefined) return `${next[what]}its pods are replaced according to its update strategy`;
