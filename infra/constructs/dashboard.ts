@@ -88,7 +88,7 @@ export const panels: readonly Panel[] = [
   },
   {
     title: 'Spans refused or failed to send',
-    description: 'Spans refused for lack of memory, and attempts that Lumigo did not accept.',
+    description: 'Spans refused for lack of memory, or by Lumigo for good. Spans that are retried wait on disk.',
     unit: 'ops',
     queries: [
       [total('otelcol_receiver_refused_spans'), 'refused'],
@@ -146,7 +146,6 @@ const variable = (name: 'namespace' | 'pod', series: string) => ({
   refresh: 2,
   includeAll: true,
   multi: true,
-  allValue: '.*',
   current: { text: 'All', value: '$__all' },
 });
 
@@ -161,7 +160,8 @@ export const dashboard = (): object => ({
   templating: {
     list: [
       { name: 'datasource', label: 'data source', type: 'datasource', query: 'prometheus' },
-      variable('namespace', '{__name__=~"lumigo_operator_(rollout|pending|refused)_.*"}'),
+      // For pods, `All` means the values of the variable, so other collectors do not count.
+      { ...variable('namespace', '{__name__=~"lumigo_operator_(rollout|pending|refused)_.*"}'), allValue: '.*' },
       variable('pod', 'lumigo_operator_leader'),
     ],
   },

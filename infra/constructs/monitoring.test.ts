@@ -124,5 +124,7 @@ describe('the dashboard', () => {
     const names = templating.list.map(({ name }) => name);
     expect(names).toEqual(['datasource', 'namespace', 'pod']);
     for (const name of ['${datasource}', '$namespace', '$pod']) expect(JSON.stringify(drawn)).toContain(name);
+    // All pods are those with the operator's own metrics. Any other would add its collector's spans.
+    expect(templating.list.filter((variable) => 'allValue' in variable).map(({ name }) => name)).toEqual(['namespace']);
   });
 });
