@@ -17,8 +17,8 @@ export function showPlan(metrics: Metrics, namespace: string, { rollout, receive
 }
 
 /** From the end of its term on, a replica reports nothing. */
-export function resetShown({ webhookReachable, ...metrics }: Metrics): void {
-  const { rolloutWorkloads, telemetryWorkloads, rolloutHalted, pendingChanges } = metrics;
+export function resetShown(metrics: Metrics): void {
+  const { rolloutWorkloads, telemetryWorkloads, rolloutHalted, pendingChanges, webhookReachable } = metrics;
   for (const gauge of [rolloutWorkloads, telemetryWorkloads, rolloutHalted, pendingChanges]) gauge.reset();
   webhookReachable.remove();
 }
