@@ -16,6 +16,7 @@ export type Known = ReadonlyMap<string, Condition>;
 const READY = 'Ready';
 /** `Reconciling` and `Stalled` exist only while they are True, as in kstatus. */
 const RECONCILING = 'Reconciling';
+const STALLED = 'Stalled';
 
 /** The maximum wait for a first result. It may never come, for example if Lumigo's endpoint is down. */
 const MAX_CHECKING_MS = 30_000;
@@ -51,7 +52,7 @@ export function getReadyConditions(input: ReadyInput, conditions: readonly Untim
   if (failed !== undefined)
     return [
       condition(READY, 'False', failed),
-      ...(stalling.includes(failed.reason) ? [condition('Stalled', 'True', failed)] : []),
+      ...(stalling.includes(failed.reason) ? [condition(STALLED, 'True', failed)] : []),
     ];
   const missing = results.filter(({ result }) => result === undefined).map(({ type }) => checks[type]);
   return missing.length === 0

@@ -18,9 +18,10 @@ export function condition(type: ConditionType, status: Condition['status'], { re
 export const MAX_NAMES_SHOWN = 10;
 
 export const ROLLED_OUT = 'RolledOut';
+export const HALTED = 'Halted';
 
 const reasons: readonly (readonly [reason: ConditionReason, holds: (seen: RolloutSummary) => boolean])[] = [
-  ['Halted', ({ halted }) => halted !== undefined],
+  [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
   ['Reverted', ({ reverted }) => reverted.length > 0],
   ['Blocked', ({ blocked }) => blocked.length > 0],

@@ -5,7 +5,7 @@ import type { EventReason } from '../api/events.ts';
 import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Revert } from '../injection/revert.ts';
-import { ROLLED_OUT } from './conditions-rollout.ts';
+import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -53,7 +53,7 @@ export const telemetryFailed = ({ metadata }: LumigoResource, message: string, k
 /** Event reasons for conditions that are `False`, by `type` or by `type/reason`. */
 const reported: Readonly<Record<string, EventReason>> = {
   TokenAccepted: 'LumigoTokenRefused',
-  [`${ROLLED_OUT}/Halted`]: 'LumigoRolloutHalted',
+  [`${ROLLED_OUT}/${HALTED}`]: 'LumigoRolloutHalted',
 };
 const reasonFor = ({ type, status, reason }: Condition): EventReason | undefined =>
   status === 'False' ? (reported[type] ?? reported[`${type}/${reason}`]) : undefined;
