@@ -28,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
-const DAY = 24 * 3_600_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 const ownStore = () => {
   const { name, namespace } = operator.installation.settings;
@@ -238,6 +239,14 @@ describe('a replica', () => {
     await given(Date.now() - 400 * DAY);
     await expect(source().read()).rejects.toThrow('has ended');
     expect(await store.readTrust()).toEqual(trusted);
+  });
+
+  it('serves no certificate that is not valid yet, which a fast clock of an installer may deliver', async () => {
+    await createWebhook();
+    await given(Date.now() + HOUR + 60_000);
+    // The leader keeps it, because clocks differ.
+    await waitForGoodPair();
+    await expect(source().read()).rejects.toThrow('is not valid yet');
   });
 
   it('waits for the first certificate without requests', async () => {

@@ -57,6 +57,8 @@ export function certificateSource(
     if (pair.resourceVersion === served?.resourceVersion) return;
     // Another replica may have announced it a moment ago, also an old one that a tool restored.
     await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
+    if (getLifetime(pair.certificate).notBefore > Date.now())
+      throw new Error(`the certificate in ${place} is not valid yet`);
   };
   return {
     place,
