@@ -176,15 +176,18 @@ describe('a page', () => {
 });
 
 describe('docs/operate/uninstall.md', () => {
-  it('removes one of two installations, except what both share', () => {
-    const isOwn = ({ kind, metadata: { namespace } }: Manifest) =>
-      namespace === undefined && !['Namespace', 'CustomResourceDefinition'].includes(kind);
-    const own = manifests.filter(isOwn);
+  it('removes one of two installations, except what both share and other objects of the namespace', () => {
+    const own = manifests.filter(({ kind }) => !['Namespace', 'CustomResourceDefinition'].includes(kind));
     const [, section = ''] = read('docs/operate/uninstall.md').split('## Remove one of two installations\n');
-    const lines = [...(section.split('\n## ')[0] ?? '').matchAll(/kubectl delete (\S+) -l (\S+)=INSTANCE\n/g)];
-    const kinds = lines.flatMap(([, list = '']) => list.split(','));
-    expect(kinds.toSorted()).toEqual([...new Set(own.map(({ kind }) => kind.toLowerCase()))].toSorted());
-    for (const [, , labels] of lines)
+    const [text = ''] = section.split('\n## ');
+    const lines = [...text.matchAll(/ kubectl delete (\S+)( -n NAMESPACE)? -l (\S+)=INSTANCE/g)];
+    const ofCluster = lines.flatMap(([, list = '', namespace]) => (namespace === undefined ? list.split(',') : []));
+    const kindsOf = (objects: readonly Manifest[]) => [...new Set(objects.map(({ kind }) => kind.toLowerCase()))];
+    const kinds = kindsOf(own.filter(({ metadata }) => metadata.namespace === undefined));
+    expect(ofCluster.toSorted()).toEqual(kinds.toSorted());
+    expect([...kindsOf(own), 'secret'].filter((kind) => !new RegExp(`\\b${kind}\\b`).test(text))).toEqual([]);
+    expect(text).not.toMatch(/^ +kubectl delete namespace/m);
+    for (const [, , , labels] of lines)
       expect(labels).toBe('app.kubernetes.io/part-of=lumigo,app.kubernetes.io/instance');
     for (const { metadata } of own)
       expect(metadata.labels).toMatchObject({

@@ -120,18 +120,18 @@ describe('the cleanup finalizer in a removal', () => {
   });
 });
 
-/** Returns the first commands in a section of docs/operate/uninstall.md, which need only kubectl. */
+/** Returns the commands in a section of docs/operate/uninstall.md, which need only kubectl. */
 function documentedLines(heading: string, language = 'sh'): readonly string[] {
   const [, section = ''] = readFileSync('docs/operate/uninstall.md', 'utf8').split(`## ${heading}\n`);
-  const [, block = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section) ?? [];
-  const lines = block.trim().split('\n');
+  const blocks = (section.split('\n## ')[0] ?? '').matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'));
+  const lines = [...blocks].flatMap(([, block = '']) => block.trim().split('\n'));
   return lines.map((line) => line.trim());
 }
 
 function inShell(line: string): void {
   const { kubeconfig, dir } = operator.cluster;
   const env = { PATH: `${programs}:/usr/bin:/bin`, KUBECONFIG: kubeconfig, HOME: dir };
-  const { status, stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8', timeout: 60_000 });
   expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
 }
 
@@ -168,20 +168,23 @@ describe('a removal that is stuck', () => {
 });
 
 describe('one of two installations', () => {
-  /** No node ends pods here, so `onPodsDeleted` stops them. */
+  /** No node ends pods here, so `onPodsDeleted` stops them. Another object stays in the namespace. */
   async function removeAsDocumented(installation: Installation, onPodsDeleted: () => Promise<void>): Promise<void> {
+    const { cluster } = operator;
     const { name, namespace } = installation.settings;
     const instance = toInstance(installation.settings);
-    const [ofNamespace = '', ofCluster = ''] = documentedLines('Remove one of two installations', 'console').map(
-      (line) => line.replace('=INSTANCE', `=${instance}`).replace(' NAMESPACE', ` ${namespace}`),
+    const foreign = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'foreign', namespace } };
+    await apply(cluster.client, foreign);
+    const [ofPods = '', ...others] = documentedLines('Remove one of two installations', 'console').map((line) =>
+      line.replace('=INSTANCE', `=${instance}`).replace(' NAMESPACE', ` ${namespace}`),
     );
-    inShell(`${ofNamespace} --wait=false`);
-    await waitForDeletion(operator.cluster, find(installation, 'Deployment'));
+    inShell(ofPods);
     await onPodsDeleted();
-    await waitForDeletion(operator.cluster, find(installation, 'Namespace'));
-    inShell(ofCluster);
+    others.forEach(inShell);
     const left = installation.manifests.filter(({ metadata }) => metadata.name.startsWith(name));
-    for (const manifest of left) await waitForDeletion(operator.cluster, manifest);
+    for (const manifest of left) await waitForDeletion(cluster, manifest);
+    const stays = [foreign, find(installation, 'Namespace')].map((each) => cluster.client.get(toRef(each)));
+    for (const { metadata } of await Promise.all(stays)) expect(metadata.deletionTimestamp).toBeUndefined();
   }
 
   it('is removed as documented, and the Lumigo resources and injections stay', async () => {
