@@ -39,10 +39,10 @@ export function valuesSchema(): string {
     Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
   const name = {
-    anyOf: [{ const: '' }, properties['name']],
+    anyOf: [{ enum: ['', null] }, properties['name']],
     description: 'Empty: it follows from the name of the release.',
   };
-  const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
+  const monitoredNamespaces = { default: [], anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
   const given = { ...properties['updater']?.properties?.['mode'], default: chartDefaults.updater.mode };
   const mode = { anyOf: [{ const: false, description: 'The same as off.' }, given] };
