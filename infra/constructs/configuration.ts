@@ -47,8 +47,8 @@ export const environmentWith = (configuration: JsonMap) => [
   { name: variables.podName, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
 ];
 
-/** Returns JSON with one value per line, so a changed setting is one line in a diff of manifests. */
+/** Returns JSON with one value per line, for diffs of manifests, and no `$`, because Kubernetes expands `$(NAME)` and `$$`. */
 export function toDocument(configuration: JsonMap): string {
   const lines = Object.entries(configuration).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
-  return ['{', lines.join(',\n'), '}'].join('\n');
+  return ['{', lines.join(',\n'), '}'].join('\n').replaceAll('$', '\\u0024');
 }

@@ -104,7 +104,7 @@ const chosen: Readonly<Record<string, unknown>> = {
   platform: 'openshift',
   guard: 'Audit',
   kubernetesClusterDomain: 'cluster.example',
-  'cluster.name': 'production: "1e3" {a} <&> \\ {{.}} %v # \n\té\u2028',
+  'cluster.name': 'production: "1e3" {a} <&> \\ {{.}} %v $(HOME) $$ # \n\té\u2028',
   'endpoint.otlp.url': 'http://collector.example:4318',
   'endpoint.otlp.logs_url': 'http://logs.example:4318',
   'endpoint.otlp.metrics_url': 'http://metrics.example:4318',
@@ -345,6 +345,15 @@ describe('the Helm chart', () => {
     expect(template(...writeValues(given))).toEqual(synth(given));
   });
 
+  it('writes no $ into the configuration, because Kubernetes would expand it', () => {
+    const logs = { enabled: true, include: [{ namespacePattern: 'a' }] };
+    const given = { cluster: { name: '$(HOME)$$' }, monitoredNamespaces: [{ selector: { matchLabels: { a: '$$' } } }] };
+    const { stdout } = run('template', 'lumigo', chart, ...writeValues({ ...given, clusterCollection: { logs } }));
+    const documents = [...stdout.matchAll(/name: LUMIGO_CONFIG\n +value: \|-\n([^]*?)\n +}/g)];
+    expect(documents.length).toBeGreaterThan(2);
+    expect(documents.filter(([, document = '$']) => document.includes('$'))).toEqual([]);
+  });
+
   it('accepts `all` for every namespace [F54]', () => {
     expect(template('--set', 'monitoredNamespaces=all')).toEqual(synth({ monitoredNamespaces: 'all' }));
   });
@@ -393,9 +402,10 @@ describe('the Helm chart', () => {
   it('ignores null if the original’s chart has an empty value there', () => {
     const schema = JSON.parse(valuesSchema()) as JsonSchema;
     const nullable = Object.keys(samples).filter((path) => !isRequired(schema, path.split('.')));
-    expect(nullable).toEqual(expect.arrayContaining(['cluster.name', 'endpoint.otlp.logs_url', 'nodeSelector.global']));
+    const known = ['cluster.name', 'endpoint.otlp.logs_url', 'nodeSelector.global', 'monitoredNamespaces'];
+    expect(nullable).toEqual(expect.arrayContaining(known));
     const nodes = { clusterCollection: { logs: { enabled: true }, metrics: { enabled: true } } };
-    const given = nullable.map((path) => nested(path, null)).reduce(merged, nodes);
+    const given = [...nullable, 'fullnameOverride'].map((path) => nested(path, null)).reduce(merged, nodes);
     expect(template(...writeValues(given))).toEqual(synth(nodes));
   });
 

@@ -1,6 +1,9 @@
 import type { Expression } from './markers.ts';
 import { ABSENT, DOCUMENT, Either } from './merge.ts';
 
+/** JSON without `$` (constructs/configuration.ts). */
+const inDocument = 'toRawJson | replace "$" "\\\\u0024"';
+
 /** Writes a tree with markers as a Helm template. Scalars are JSON, which YAML reads without guessing their type. */
 export class TemplateWriter {
   private readonly pattern: RegExp;
@@ -75,7 +78,7 @@ export class TemplateWriter {
   private documentValue(head: string, value: unknown, end: string): string[] {
     if (value instanceof Either) return this.either(value, (each) => this.documentValue(head, each, end));
     const whole = this.parseWhole(value);
-    const json = whole === undefined ? this.scalar(value, 'toRawJson') : `{{ ${whole.code} | toRawJson }}`;
+    const json = whole === undefined ? this.scalar(value, inDocument) : `{{ ${whole.code} | ${inDocument} }}`;
     return [`${head}${json}${end}`];
   }
 
@@ -101,7 +104,7 @@ export class TemplateWriter {
     return found;
   }
 
-  private scalar(value: unknown, as: 'quote' | 'toRawJson' = 'quote'): string {
+  private scalar(value: unknown, as = 'quote'): string {
     if (typeof value === 'number') {
       const marker = this.parseExpression(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
@@ -114,7 +117,7 @@ export class TemplateWriter {
     return /^\S.*\n/.test(value) && !value.endsWith('\n') && value.search(this.pattern) < 0;
   }
 
-  private text(value: string, as: 'quote' | 'toRawJson'): string {
+  private text(value: string, as: string): string {
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
     if (found.length === 0) return as === 'quote' && isPlain(value) ? value : literal(JSON.stringify(value));
     const codes = found.map((marker) => this.toText(marker));

@@ -44,6 +44,12 @@ describe('the configuration', () => {
     fc.assert(fc.property(values, (value) => expect(read(toDocument(value))).toEqual({ ...value, podName })));
   });
 
+  it('has no $, so that Kubernetes expands nothing in it', () => {
+    const name = 'prod$$eu $(PATH) \\$';
+    expect(toDocument({ name })).not.toContain('$');
+    expect(read(toDocument({ ...sound, name }))).toMatchObject({ name });
+  });
+
   it('has a line for each value', () => {
     expect(toDocument({ names: ['a', 'b'], port: 1 })).toBe('{\n  "names": ["a","b"],\n  "port": 1\n}');
   });
