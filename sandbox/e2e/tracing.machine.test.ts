@@ -91,7 +91,7 @@ describe('programs without a line of tracing', () => {
         'k8s.deployment.name': app,
         'k8s.namespace.name': namespace,
         'k8s.node.name': 'sandbox',
-        'k8s.cluster.name': 'sandbox',
+        'k8s.cluster.name': 'sandbox $$',
         'lumigo.k8s_operator.version': '0.1.0',
       });
     }
