@@ -3,6 +3,7 @@ import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
+import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { changed, decided, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
@@ -264,6 +265,25 @@ describe('a workload that the API server refuses to change', () => {
     await testCluster.merge(deployment, namespace, 'stubborn', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });
+  });
+});
+
+describe('a workload whose change a webhook denies', () => {
+  it.each([404, 409])('has an event, and delays the deletion until the deadline, if the code is %i', async (code) => {
+    const namespace = await testCluster.instrumented('denied');
+    const endWebhook = await startMutatingWebhook({
+      client: testCluster.client,
+      name: `denies-${code}`,
+      rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
+      mutate: ({ metadata }) => (metadata.name === 'app' ? code : []),
+      probe: createWorkload(deployment, namespace, 'probe'),
+    });
+    await testCluster.deleteLumigo(namespace).finally(endWebhook);
+    expect(await testCluster.reasons(namespace, 'app')).toEqual([
+      'LumigoAddedInstrumentation',
+      'LumigoCannotRemoveInstrumentation',
+    ]);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 });
 

@@ -6,6 +6,7 @@ import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { nextSecond } from '../../sandbox/testing/eventually.ts';
+import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -198,6 +199,25 @@ describe('uninstall without a manager', () => {
     expect(await succeeding(uninstall())).not.toContain('Removed the injection');
     expect(await testCluster.isInstrumented(deployment, staying, 'app')).toBe(true);
     for (const namespace of each) await cluster.client.delete({ ...deployment, namespace, name: 'app' });
+  });
+
+  it('names a workload whose change a webhook denies, also with the code of a missing object', async () => {
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.namespace('denied');
+    await withFinalizer(namespace);
+    await byOriginal(namespace);
+    const endWebhook = await startMutatingWebhook({
+      client: cluster.client,
+      name: 'denies',
+      rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
+      mutate: ({ metadata }) => (metadata.name === 'app' ? 404 : []),
+      probe: createWorkload(deployment, namespace, 'probe'),
+    });
+    const { code, stderr } = await uninstall('4').finally(endWebhook);
+    await succeeding(uninstall());
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    const problem = `Deployment ${namespace}/app stays instrumented: admission webhook "another-team.example.com" denied`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
   });
 
   it('releases each stuck Lumigo at the deadline, also if the release of eight others is refused', async () => {

@@ -15,7 +15,8 @@ interface WebhookOptions {
   readonly name: string;
   readonly rule: { readonly apiGroups: string[]; readonly resources: string[]; readonly operations: string[] };
   readonly address?: string;
-  readonly mutate: (object: Workload) => readonly PatchOperation[];
+  /** Returns a patch, or the code of a denial. */
+  readonly mutate: (object: Workload) => readonly PatchOperation[] | number;
   /** The webhook is for its namespace. Dry runs of its creation show that the API server calls the webhook. */
   readonly probe: Manifest;
 }
@@ -72,8 +73,12 @@ interface Review {
 }
 
 function answer({ request: { uid, object } }: Review, mutate: WebhookOptions['mutate']) {
-  const operations = mutate(object);
+  const outcome = mutate(object);
+  const response = typeof outcome === 'number' ? { allowed: false, status: { code: outcome } } : toPatch(outcome);
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...response } };
+}
+
+function toPatch(operations: readonly PatchOperation[]) {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
-  const response = { uid, allowed: true, ...(operations.length === 0 ? {} : { patchType: 'JSONPatch', patch }) };
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+  return { allowed: true, ...(operations.length === 0 ? {} : { patchType: 'JSONPatch', patch }) };
 }

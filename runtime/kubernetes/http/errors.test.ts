@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiError, isAlreadyExists, isConflict, isGone, isNotFound } from './errors.ts';
+import { ApiError, isAlreadyExists, isConflict, isGone, isNotFound, isRefusal } from './errors.ts';
 
 const refusal = { status: 409, subject: 'POST /api/v1/namespaces/shop/events' };
 
@@ -19,6 +19,15 @@ describe('an ApiError', () => {
     expect(error.retryAfterSeconds).toBe(3);
     expect(error.hasCause('NamespaceTerminating')).toBe(true);
     expect(error.hasCause('FieldValueInvalid')).toBe(false);
+  });
+
+  it.each([404, 409, 429, 503])('is a refusal if a webhook denied, which may do so with the code %i', (code) => {
+    const message = 'admission webhook "policy.example.com" denied the request: the workload is frozen';
+    const denial = new ApiError({ code, reason: 'NotFound', message }, { ...refusal, status: code });
+    expect(denial).toMatchObject({ status: 403, message });
+    expect([isNotFound, isConflict, isRefusal].map((is) => is(denial))).toEqual([false, false, true]);
+    const other = new ApiError({ code, message: `quota: ${message}` }, { ...refusal, status: code });
+    expect(other.status).toBe(code);
   });
 
   it('quotes no token, and no control sequence of a terminal [F29]', () => {

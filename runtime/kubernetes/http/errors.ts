@@ -34,7 +34,8 @@ export class ApiError extends Error {
     const known = typeof code === 'number' ? code : status;
     const unexplained = `${subject} failed with status ${known} and no Kubernetes Status; check that no proxy answers for the API server`;
     super(typeof message === 'string' && message !== '' ? quoted(message) : unexplained);
-    this.status = known;
+    // A webhook denies with any code, also that of a missing object or of a conflict.
+    this.status = /^admission webhook "[^"]*" denied the request/.test(this.message) ? 403 : known;
     this.reason = typeof reason === 'string' ? reason : '';
     this.retryAfterSeconds = retryAfterSeconds ?? details?.retryAfterSeconds;
     this.continueToken = metadata?.continue;
