@@ -41,7 +41,8 @@ const protectedBy = (resource: string): OwnObject => ({
   update: all(same(), sameMetadata(object, before, releases)),
 });
 
-const sameButData = all(same('data'), sameMetadata(object, before));
+const isOwner = (owner: Cel): Cel =>
+  any(...[suffixes.manager, suffixes.managerRole].map((suffix) => `${owner}.name == ${ownName(suffix)}`));
 const isOwnRecord = any(isOwn(suffixes.monitored), isOwn(suffixes.received));
 
 const objects: readonly OwnObject[] = [
@@ -70,7 +71,8 @@ const objects: readonly OwnObject[] = [
     ),
     update: all(
       isOwn(suffixes.certificates),
-      sameButData,
+      same('data'),
+      sameMetadata(object, before),
       `${fieldOr(object, 'data', '{}')}.all(key, key in ${texts(Object.values(certificateFiles))})`,
     ),
   },
@@ -79,7 +81,7 @@ const objects: readonly OwnObject[] = [
     resource: 'configmaps',
     may: 'write only the record of monitored namespaces and the list of workloads that sent telemetry',
     create: isOwnRecord,
-    update: all(isOwnRecord, sameButData),
+    update: all(isOwnRecord, same('data'), sameMetadata(object, before, { ownerReferences: isOwner })),
   },
   {
     group: 'coordination.k8s.io',

@@ -19,6 +19,7 @@ const token = { ...account, subresource: 'token' };
 const secrets = { ...kinds.secrets, namespace };
 const certificates = { ...secrets, name: `${name}-webhook-certificates` };
 const configMaps = { ...kinds.configMaps, namespace };
+const record = { ...configMaps, name: `${name}-monitored-namespaces` };
 const leases = { ...kinds.leases, namespace };
 const webhook = { ...kinds.webhooks, name: `${name}-injector-webhook` };
 const resource = { ...lumigo, namespace: shop, name: 'lumigo' };
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: shop } });
   await apply(client, getLumigo(shop));
   await client.create(secrets, secret(certificates.name, 'kubernetes.io/tls') as never);
-  await client.create(configMaps, configMap(`${name}-monitored-namespaces`));
+  await client.create(configMaps, configMap(record.name));
   const configuration = guarded.installation.manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration');
   if (configuration === undefined) throw new Error('there is no webhook configuration');
   await apply(client, configuration);
@@ -80,6 +81,7 @@ const patched: readonly Write[] = [
   ['its turn', account, { metadata: { annotations: { 'operator.lumigo.io/cleaned-up-by': 'x' } } }],
   ['the owner of the binding', bindings, { metadata: { ownerReferences: owner(roles.name) } }],
   ['the owner of its account', account, { metadata: { ownerReferences: owner(roles.name) } }],
+  ['the owner of its record', record, { metadata: { ownerReferences: owner(roles.name) } }],
   ['its certificate', certificates, { data: { 'tls.crt': 'eA==' } }],
   ['the finalizer of a Lumigo', resource, { metadata: { finalizers: [lumigo.finalizer] } }],
   ['a probe of a Lumigo', resource, { metadata: { labels: { 'operator.lumigo.io/webhook-probe': 'x' } } }],
@@ -96,6 +98,8 @@ const evil: readonly Write[] = [
   ['a foreign owner of the binding', bindings, { metadata: { ownerReferences: owner('cluster-admin') } }],
   ['the pull secrets of its account', account, { imagePullSecrets: [{ name: 'x' }] }],
   ['a foreign owner of its account', account, { metadata: { ownerReferences: owner('cluster-admin') } }],
+  ['a foreign owner of its record', record, { metadata: { ownerReferences: owner('cluster-admin') } }],
+  ['a label of its record', record, { metadata: { labels: { x: 'y' } } }],
   ['an annotation of its account', account, { metadata: { annotations: { 'eks.amazonaws.com/role-arn': 'x' } } }],
   ['another key of its certificate', certificates, { data: { other: 'eA==' } }],
   ['a label of its certificate', certificates, { metadata: { labels: { x: 'y' } } }],
@@ -115,7 +119,7 @@ describe('the guard over what the manager changes', () => {
 
   it('lets it add owners of its account, and remove no foreign one, such as that of OLM', async () => {
     const { client } = guarded.cluster;
-    const { metadata } = await client.get({ ...configMaps, name: `${name}-monitored-namespaces` });
+    const { metadata } = await client.get(record);
     const foreign = { apiVersion: 'v1', kind: 'ConfigMap', name: metadata.name, uid: metadata.uid };
     await client.patch(account, { kind: 'merge', body: { metadata: { ownerReferences: [foreign] } } });
     const own = owner(roles.name);

@@ -183,7 +183,11 @@ export const permissions = {
       'monitoring/monitoring',
       rule('', 'configmaps', 'create'),
     ),
-    needed('the same', 'monitoring/monitoring', rule('', 'configmaps', 'get patch', `NAME${suffixes.monitored}`)),
+    needed(
+      'the same. The API server asks for `delete` if its owners change.',
+      'monitoring/monitoring',
+      rule('', 'configmaps', 'get patch delete', `NAME${suffixes.monitored}`),
+    ),
   ],
   /** With `injection.podMode` only. */
   podMode: [

@@ -23,22 +23,21 @@ export async function readMarks(client: Client, installed: Installed) {
     name: `${installed.operatorName}${suffixes.monitored}`,
     metadata,
   });
-  const known = new Map(Object.entries(await record.read()));
+  let known = await record.read();
   /** Each write stores the whole ConfigMap in etcd again, so pass many marks. A mark that is null is removed. */
   const set = async (marks: readonly (readonly [uid: string, mark: string | null])[]): Promise<void> => {
     if (marks.length === 0) return;
     const changes = Object.fromEntries(marks);
     // The ConfigMap may have been deleted during the term, so a new one gets all marks.
-    await record.write(changes, { ...Object.fromEntries(known), ...changes });
-    for (const [uid, mark] of marks) {
-      if (mark === null) known.delete(uid);
-      else known.set(uid, mark);
-    }
+    known = await record.write(changes, { ...known, ...changes });
   };
   return {
     set,
-    get: (uid: string): string | undefined => known.get(uid),
-    keepOnly: (existing: ReadonlySet<string>): Promise<void> =>
-      set([...known.keys()].filter((uid) => !existing.has(uid)).map((uid) => [uid, null])),
+    renewOwners: record.renewOwners,
+    get: (uid: string): string | undefined => known[uid],
+    keepOnly(existing: ReadonlySet<string>): Promise<void> {
+      const gone = Object.keys(known).filter((uid) => !existing.has(uid));
+      return set(gone.map((uid) => [uid, null]));
+    },
   };
 }

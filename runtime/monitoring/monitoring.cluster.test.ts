@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { toData, type ChangedObject } from '../kubernetes/resources/objects.ts';
+import { toData, type ChangedObject, type Manifest } from '../kubernetes/resources/objects.ts';
+import { apply, toRef } from '../../sandbox/manager/apply.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
@@ -55,6 +56,9 @@ const findRecord = () => {
   const name = 'lumigo-lumigo-operator-monitored-namespaces';
   return operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
 };
+const isManager = ({ kind, metadata }: Manifest): boolean =>
+  kind === 'Deployment' && metadata.name === 'lumigo-lumigo-operator-controller-manager';
+
 async function marks(): Promise<Readonly<Record<string, string>>> {
   const found = await findRecord();
   return found === undefined ? {} : toData(found);
@@ -195,6 +199,7 @@ describe('the next leader', () => {
   const many = Array.from({ length: 50 }, (_, index) => `many-${index}`);
   const flags = { tracing: { enabled: true }, logging: { enabled: true } };
   let writes = 0;
+  let managerUid = '';
 
   /** It works in the order of names, so it has processed all others twice when the last two have their `Lumigo`. */
   beforeAll(async () => {
@@ -202,6 +207,11 @@ describe('the next leader', () => {
     for (const name of ['late', 'labelled']) await testCluster.changeLumigo(name, { spec: flags });
     await cluster.client.delete({ ...kinds.secrets, namespace: 'shop', name: 'lumigo-credentials' });
     await operator.stopManager();
+    // A repair. Kubernetes then removes the former Deployment from the owners of the record.
+    const [manager] = installation.manifests.filter(isManager);
+    if (manager === undefined) throw new Error('the manifests have no manager');
+    await cluster.client.delete(toRef(manager));
+    ({ uid: managerUid } = (await apply(cluster.client, manager)).metadata);
     for (const name of [...many, 'zz-first']) await namespace(name, { team: 'a' });
     proxy.interfere = ({ path, isWrite }) => {
       if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
@@ -232,8 +242,10 @@ describe('the next leader', () => {
     const uids = await Promise.all(many.map(getUid));
     expect(Object.keys(await marks())).toEqual(expect.arrayContaining(uids));
     expect(writes).toBeLessThan(5);
-    // It outlives the Deployment, which a repair may delete and create again.
-    const owners = (await findRecord())?.metadata.ownerReferences;
-    expect(owners?.map(({ kind }) => kind)).toEqual(['Deployment', 'ClusterRole']);
+  });
+
+  it('renews the owners of the record, so that it outlives the next repair, too', async () => {
+    const { ownerReferences } = (await findRecord())?.metadata ?? {};
+    expect(ownerReferences).toMatchObject([{ kind: 'Deployment', uid: managerUid }, { kind: 'ClusterRole' }]);
   });
 });

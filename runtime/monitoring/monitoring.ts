@@ -74,13 +74,14 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     seen.entry !== undefined && marks.get(seen.uid) !== formatMark(seen.entry);
   const report = failureLog(logger, 'cannot monitor a namespace, retrying');
   const context = { ...options, client, marks, report };
-  for (let failures = 0; !signal.aborted;) {
+  for (let failures = 0, isIdle = true; !signal.aborted;) {
+    if (isIdle) report({ marks: 'owners' }, await marks.renewOwners().then(() => undefined, describeError));
     const there = handler.values();
     const due = there.filter(isDue);
     if (due.length > 0) await monitorAll(context, due);
     await marks.keepOnly(new Set(there.map(({ uid }) => uid))).catch(() => undefined);
     failures = there.some(isDue) ? failures + 1 : 0;
-    await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
+    isIdle = !(await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal));
   }
   await watch.stopped;
 }

@@ -18,25 +18,25 @@ type Changes = Readonly<Record<string, string | null>>;
 /** A ConfigMap that outlives the leader. It does not exist before the first write. */
 export function configMapRecord({ client, namespace, name, metadata }: RecordOptions) {
   const ref = { ...kinds.configMaps, namespace, name };
+  const merge = (body: object) =>
+    client.patch(ref, { kind: 'merge', body }, { metadataOnly: true }).catch(undefinedIfNotFound);
   return {
     ref,
+    /** Kubernetes removes an owner that is deleted from the list, and the record with the last one. */
+    renewOwners: async () => merge({ metadata: { ownerReferences: (await metadata()).ownerReferences } }),
     async read(): Promise<Readonly<Record<string, string>>> {
       const found = await client.find(ref);
       return found === undefined ? {} : toData(found);
     },
-    /** `whole`: the entries of a new ConfigMap, if it is missing. */
-    async write(changes: Changes, whole = changes): Promise<void> {
-      const patch = { kind: 'merge', body: { data: changes } } as const;
-      const patched = await client.patch(ref, patch, { metadataOnly: true }).catch(undefinedIfNotFound);
-      if (patched !== undefined) return;
-      const data = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
-      const manifest = {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        data,
-        metadata: { ...(await metadata()), namespace, name },
-      };
+    /** `whole`: the entries of a new ConfigMap, if it is missing. Returns them without those that are null. */
+    async write(changes: Changes, whole = changes) {
+      const kept = Object.entries(whole).filter((entry): entry is [string, string] => entry[1] !== null);
+      const data = Object.fromEntries(kept);
+      if ((await merge({ data: changes })) !== undefined) return data;
+      const own = { ...(await metadata()), namespace, name };
+      const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: own, data };
       await client.create({ ...kinds.configMaps, namespace }, manifest);
+      return data;
     },
   };
 }
