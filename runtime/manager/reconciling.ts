@@ -42,18 +42,21 @@ const REPORTING_MS = 5 * 60_000;
 export class Reconciling implements LeaderRunnable {
   readonly name = 'reconciler';
   readonly needsToLead = true;
-  /** The queue outlives a term, so that a new term posts what was still waiting. */
-  private readonly events: EventQueue;
+  /** A new term posts what was still waiting, unless another leader has reported it since. */
+  private events: EventQueue | undefined;
+  private endedAt = '';
   /** Undefined between two terms. */
   current: Reconciler | undefined;
 
-  constructor(private readonly options: ReconcilingOptions) {
-    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.current?.enqueue(namespace) });
-  }
+  constructor(private readonly options: ReconcilingOptions) {}
 
   run = async (term: LeadingContext): Promise<void> => {
     const { config, transport, lumigoes, lumigoWatch, credentials, reports, metrics, logger } = this.options;
-    const { signal, fence } = term;
+    const { signal, fence, previousRenewTime = new Date().toISOString() } = term;
+    // An earlier leader has reported everything before. Its Lease may have been deleted.
+    const since = new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
+    const onDrained = (namespace: string) => this.current?.enqueue(namespace);
+    if (this.events === undefined || this.endedAt < since) this.events = new EventQueue({ ...this.options, onDrained });
     const reconciler = new Reconciler({
       ...this.options,
       lumigoesRead: lumigoWatch.catchUp,
@@ -62,7 +65,7 @@ export class Reconciling implements LeaderRunnable {
       events: this.events,
       onInstrumented: reports.instrumented.emit,
       signal,
-      since: previousTermEnd(term),
+      since,
     });
     this.current = reconciler;
     // Queued events are posted after the end of the term, before the Lease is released.
@@ -96,6 +99,7 @@ export class Reconciling implements LeaderRunnable {
     });
     await aborted(signal);
     this.current = undefined;
+    this.endedAt = new Date().toISOString();
     for (const namespace of lumigoes.namespaces()) credentials.want(getUser(namespace), []);
     await Promise.all([posting, ...watches.map(({ stopped }) => stopped)]);
   };
@@ -111,9 +115,5 @@ export class Reconciling implements LeaderRunnable {
     return { problem: isKept ? undefined : credential.problem, version: credential.version };
   }
 }
-
-/** Returns until when (ISO 8601) an earlier leader has reported everything. */
-const previousTermEnd = ({ previousRenewTime }: LeadingContext): string =>
-  previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
 
 const getUser = (namespace: string): string => `reconciler/${namespace}`;

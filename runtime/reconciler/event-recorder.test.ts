@@ -141,4 +141,10 @@ describe('a change that cannot be made', () => {
     ['is no news for a new leader', 0, active, [look(active, tooSmall)]],
     ['is no news after another change', 0, active, [look(active, tooSmall), later, look(active, tooSmall)]],
   ])('%s', (_what, events, policy, steps) => expect(countInTerm(policy, steps)).toBe(events));
+
+  it('is news for the first leader, if only the original operator has found the Lumigo active', () => {
+    const recorder = new EventRecorder({ events: { add: () => undefined }, since });
+    const begin = (...found: readonly string[]) => recorder.begin(observed(old), active, ...found);
+    expect([begin(activeAt), begin()]).toEqual([{ reportedUnder: active }, {}]);
+  });
 });

@@ -13,8 +13,8 @@ import type { ReconcilerContext } from './reconciler-context.ts';
 export class EventRecorder {
   constructor(private readonly term: Pick<ReconcilerContext, 'since'> & { readonly events: Pick<EventQueue, 'add'> }) {}
 
-  /** `activeAt`: when the `Lumigo` became active. An earlier leader has reported everything from before `since`. */
-  begin(workload: ObservedWorkload, policy: NamespacePolicy, activeAt = ''): Facts {
+  /** `activeAt`: when a leader found the `Lumigo` active. It has reported everything from before `since`. */
+  begin(workload: ObservedWorkload, policy: NamespacePolicy, activeAt = this.term.since): Facts {
     this.withInjectionStatus(workload, policy);
     const isOld = policy.kind === 'active' && [workload.createdAt, activeAt].every((time) => time < this.term.since);
     return isOld ? { reportedUnder: policy } : {};

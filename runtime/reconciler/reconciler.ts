@@ -73,17 +73,17 @@ export class Reconciler {
   /** Call it once all workloads are known. Otherwise plans would lack some. */
   begin(): void {
     const { lumigoes, logger, onInstrumented, since } = this.options;
-    const from = since === '' ? new Date().toISOString() : since;
     this.begun = true;
     let workloads = 0;
     for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
       const there = this.store.in(namespace);
       const policy = lumigoes.policy(namespace);
-      const status = lumigoes.effective(namespace)?.status;
-      const activeAt = status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
+      // The original operator writes no generation.
+      const { conditions = [], observedGeneration } = lumigoes.effective(namespace)?.status ?? {};
+      const active = observedGeneration === undefined ? undefined : conditions.find(({ type }) => type === 'Active');
       for (const workload of there) {
-        const facts = this.recorder.begin(workload, policy, activeAt);
-        const expectedUnder = workload.createdAt > from ? lumigoes.atCreation(workload) : undefined;
+        const facts = this.recorder.begin(workload, policy, active?.lastTransitionTime);
+        const expectedUnder = workload.createdAt > since ? lumigoes.atCreation(workload) : undefined;
         this.store.update(workload, { ...facts, ...judgedBefore(workload, Date.now()), expectedUnder });
       }
       workloads += there.length;

@@ -13,7 +13,7 @@ export interface LeadingContext {
   readonly signal: AbortSignal;
   /** Throws if the leadership has expired by the clock: a process that was suspended must not finish its work. */
   readonly fence: () => void;
-  /** The last renewal by an earlier leader, RFC 3339; undefined if there was none. */
+  /** The last renewal by an earlier leader, RFC 3339; undefined if there is no Lease of one. */
   readonly previousRenewTime: string | undefined;
 }
 
@@ -21,11 +21,10 @@ export interface LeadingContext {
 export const termClient = (transport: Transport, { signal, fence }: LeadingContext): Client =>
   createClient(withBounds(transport, { signal, fence }));
 
-export interface TakenLease {
+export interface TakenLease extends Pick<LeadingContext, 'previousRenewTime'> {
   readonly lease: Lease;
   /** The time of the request, by the monotonic clock. Other candidates count from a later moment. */
   readonly takenAt: number;
-  readonly previousRenewTime: string | undefined;
 }
 
 export interface LeadingOptions extends LeaseOptions {
