@@ -61,7 +61,9 @@ export class WorkloadChanger {
     const { api, lumigoes, lumigoesRead } = this.term;
     const { workload, policy } = planned;
     let change: Change = 'none';
-    const attempt = async (seen: Workload): Promise<ChangeResult> => {
+    const attempt = async (seen: Workload): Promise<ChangeResult | undefined> => {
+      // The watch brings the one that has its name by now.
+      if (seen.metadata.uid !== workload.uid) return undefined;
       const decision = this.decide(planned, seen);
       if (decision.kind === 'none') return { kind: 'left', workload: seen, decision };
       const left = { ...decision, kind: 'none', tried: 'nothing' } as const;
@@ -122,9 +124,7 @@ export class WorkloadChanger {
     const seen = shown && store.upsert(before.kind, shown);
     const isCurrent = seen?.isCurrent === true;
     const facts = getFacts({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
-    // Another workload may have the name by now.
-    const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
-    const updated = store.update(of, { inFlight: undefined, ...facts });
+    const updated = store.update(before, { inFlight: undefined, ...facts });
     if (isMissed(before, policy, result)) this.term.metrics.missedInjections.inc();
     this.log(before, change, result);
     if (updated !== undefined) this.recorder.result(updated, before, policy, result);

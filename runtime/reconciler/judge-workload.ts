@@ -83,10 +83,11 @@ export class WorkloadJudge {
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 
-  async evict(known: ObservedWorkload): Promise<ChangeResult> {
+  async evict(known: ObservedWorkload): Promise<ChangeResult | undefined> {
     const { api, logger } = this.term;
     const { namespace } = known;
     const workload = await api.readWorkload(known);
+    if (workload.metadata.uid !== known.uid) return undefined;
     const broken = await api.brokenPods(workload);
     for (const { name = '', uid = '' } of broken)
       await api.evict({ namespace, name, uid }).then(

@@ -155,6 +155,33 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('fails', 'still');
   });
 
+  it('judges a workload that is deleted and created again before its watch shows it', async () => {
+    const stage = await stages.make(operator, 'renewed', deployments('a'));
+    const { namespace, testCluster } = stage;
+    stage.become('ready', 'a');
+    await stage.activate();
+    await stage.waitForCondition({ status: 'True', reason: 'Complete' });
+    let isRead = false;
+    let show = (): void => undefined;
+    const shown = new Promise<void>((resolve) => (show = resolve));
+    const isLate = (path: string): boolean => path.includes('/deployments?');
+    proxy.interfere = ({ path, isWatch, isWrite }) => {
+      isRead ||= !isWrite && path.includes(`/namespaces/${namespace}/deployments/a`);
+      return isWatch && isLate(path) ? { holdAnswer: () => shown } : undefined;
+    };
+    expect(proxy.cutWatches(isLate)).toBeGreaterThan(0);
+    stage.become('no-injector-image', 'a');
+    await testCluster.client.delete({ ...deployment, namespace, name: 'a' });
+    await stage.create('a');
+    await testCluster.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await eventually(() => expect(isRead).toBe(true));
+    // By then the operator has noted it.
+    await sleep(1_000);
+    proxy.interfere = undefined;
+    show();
+    await stage.waitForReverted('a', 'InjectorImage');
+  });
+
   /** Another team's webhook, which restores the present pod template of a Deployment within each write. */
   const restoreTemplate = async ({ testCluster, namespace }: RolloutStage, name: string) => {
     const value = await testCluster.toTemplate(deployment, namespace, name);
