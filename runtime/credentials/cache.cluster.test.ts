@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
+import { accountIn } from '../../sandbox/testing/account.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { CredentialCache } from './cache.ts';
-import { secretReader } from './credential.ts';
+import { secretReader, type ReadSecret } from './credential.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
 let cluster: ControlPlane;
@@ -18,6 +19,7 @@ afterAll(() => cluster?.stop());
 
 let cache: CredentialCache;
 let clock: { now: number };
+let read: ReadSecret;
 let reads: number;
 let changes: string[];
 let namespace: string;
@@ -27,7 +29,7 @@ let running: Promise<void>;
 beforeEach(async () => {
   [clock, reads, changes, stop] = [{ now: 1_000_000 }, 0, [], new AbortController()];
   namespace = await testCluster.namespace('cache');
-  const read = secretReader(cluster.client);
+  read = secretReader(cluster.client);
   cache = new CredentialCache({
     readSecret: (...secret) => {
       reads += 1;
@@ -47,6 +49,7 @@ afterEach(async () => {
 
 const source = (key = 'token', more: object = {}) => ({ namespace, name: 'lumigo-credentials', key, ...more });
 const secret = { ...kinds.secrets, name: 'lumigo-credentials' };
+const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings' };
 
 const waitForReads = (count: number) => eventually(() => expect(reads).toBe(count));
 const waitForValue = (expected: object, key = 'token') =>
@@ -58,10 +61,10 @@ function pass(ms: number, leads = true): void {
 }
 
 /** The clock may pass on before the answer to a request is there. */
-const waitWhilePassing = (expected: object) =>
+const waitWhilePassing = (expected: object, of = source()) =>
   eventually(() => {
     pass(1_000);
-    expect(cache.get(source())).toMatchObject(expected);
+    expect(cache.get(of)).toMatchObject(expected);
   });
 
 describe('the cache of credentials [F9]', () => {
@@ -123,6 +126,36 @@ describe('the cache of credentials [F9]', () => {
     expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     if (isReplaced) await testCluster.secret(namespace, getToken(2));
     await waitWhilePassing(isReplaced ? { token: getToken(2) } : { problem: { reason: 'SecretNotFound' } });
+  });
+
+  it('keeps a token whose Secret is forbidden for ten minutes, because a right may return', async () => {
+    const account = await accountIn(cluster, namespace, 'cluster-admin');
+    const binding = { ...bindings, namespace, name: account.name };
+    const manifest = await cluster.client.get(binding);
+    read = secretReader(account.client);
+    await testCluster.secret(namespace, getToken(1));
+    await eventually(() => account.client.get({ ...secret, namespace }));
+    cache.want('a', [source()]);
+    await waitForValue({ token: getToken(1) });
+    await cluster.client.delete(binding);
+    await eventually(() => expect(account.client.get({ ...secret, namespace })).rejects.toThrow('forbidden'));
+    for (const start = clock.now; clock.now < start + 9 * 60_000;) {
+      const tried = reads;
+      await eventually(() => {
+        pass(10_000);
+        expect(reads).toBeGreaterThan(tried);
+      });
+      expect(cache.get(source())).toMatchObject({ token: getToken(1) });
+    }
+    pass(2 * 60_000);
+    await waitWhilePassing({ problem: { reason: 'SecretForbidden' } });
+    const unknown = { ...source(), name: 'unknown' };
+    cache.want('b', [unknown]);
+    await waitWhilePassing({ problem: { reason: 'SecretForbidden' } }, unknown);
+    const { resourceVersion: _version, uid: _uid, ...metadata } = manifest.metadata;
+    await testCluster.create({ ...manifest, metadata } as never);
+    await waitWhilePassing({ token: getToken(1) });
+    account.close();
   });
 
   it('keeps its values while the API server is down, and says which it never read', async () => {

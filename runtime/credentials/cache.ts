@@ -20,6 +20,8 @@ interface CredentialCacheOptions {
 const MAX_CONCURRENT_READS = 8;
 /** After so many failures a Secret that was never read is unreadable, and is read at the pace of news. */
 const TRIES = 3;
+/** A token stays in use for this time after its Secret is forbidden, because rights may be missing only for a while. */
+const FORBIDDEN_MS = 10 * 60_000;
 const IDLE_MS = 60_000;
 /** Replicas that started together drift apart by up to this time with each read. */
 const JITTER_MS = 1_000;
@@ -48,9 +50,7 @@ export class CredentialCache {
       if (!isNamed(source)) continue;
       const secret = this.secrets.get(toKey(source)) ?? new WantedSecret(source.namespace, source.name);
       this.secrets.set(toKey(source), secret);
-      const asked = wanted.get(secret) ?? [];
-      wanted.set(secret, asked);
-      asked.push(source);
+      wanted.set(secret, [...(wanted.get(secret) ?? []), source]);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
     for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();
@@ -91,28 +91,30 @@ export class CredentialCache {
     this.reading.delete(secret);
     this.changes.touch();
     if (this.secrets.get(toKey(secret)) !== secret) return;
-    if ('error' in outcome && !outcome.isMissing && !isForbidden(outcome.error))
-      return this.failed(secret, outcome.error, startedAt);
-    const mayComeBack = outcome.isMissing && !secret.isMissing && secret.hasToken();
+    if ('error' in outcome && !outcome.isMissing) return this.failed(secret, outcome.error, startedAt);
+    const { isMissing } = outcome;
+    const mayComeBack = isMissing && !secret.isMissing && secret.hasToken();
     // News that arrived during the read counts.
     if (secret.reportedAt === reportedAt) secret.reportedAt = undefined;
     const readAt = startedAt + this.random() * JITTER_MS;
-    Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing: outcome.isMissing });
+    Object.assign(secret, { readAt, failures: 0, forbiddenSince: Infinity, retryAt: -Infinity, isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
     if (mayComeBack) secret.reportedAt = this.now() + REPLACEMENT_MS;
     else if (secret.learn(outcome.of)) this.changed.emit(namespace);
   }
 
-  /** A failed read says nothing about the Secret, so its tokens are kept. */
+  /** A failed read says nothing about the Secret, so its tokens are kept. A right that stays away is withdrawn. */
   private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
     secret.failures += 1;
+    secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
     const pace = { random: this.random(), atLeastMs: askedWaitMs(error) };
     const retryInMs = Math.round(backoffMs(secret.failures, pace));
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     const level = secret.failures === 1 ? 'warn' : 'debug';
     this.options.logger[level](fields, 'Secret not read');
-    if (secret.failures < TRIES || secret.readAt !== undefined) return;
+    const keptUntil = secret.forbiddenSince + (secret.hasToken() ? FORBIDDEN_MS : 0);
+    if (secret.failures < TRIES || (secret.readAt !== undefined && startedAt < keptUntil)) return;
     secret.readAt = startedAt;
     if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);
   }

@@ -9,6 +9,7 @@ export class WantedSecret implements ReadingState {
   reportedAt: number | undefined;
   retryAt = -Infinity;
   failures = 0;
+  forbiddenSince = Infinity;
   isMissing = false;
 
   constructor(

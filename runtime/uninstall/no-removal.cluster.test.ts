@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, toRef } from '../../sandbox/manager/apply.ts';
@@ -7,8 +9,9 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, instrumentedAndProtected, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { workloadKinds } from '../contract.ts';
+import { telemetryProxyFiles, workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { getManager } from '../installation/installation.ts';
 import { getAccount, protectedObjects } from './protected-objects.ts';
@@ -80,9 +83,14 @@ describe('an operator whose Deployment belongs to another one', () => {
 });
 
 describe('no removal', () => {
-  it('is the deletion of its rights alone, which can be created again [F40]', async () => {
+  it('is the deletion of its rights alone: they can return, and tokens stay accepted [F40]', async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
+    const tokens = () =>
+      readFileSync(join(cluster.dir, 'manager-0', 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8');
+    await testCluster.secret(namespace, getToken(0x40));
+    await testCluster.changeLumigo(namespace, { metadata: { annotations: { read: 'now' } } });
+    await eventually(() => expect(tokens()).toContain(getToken(0x40)));
     const rights = protectedObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
     const lost = installation.manifests.filter((each) =>
       rights.some(({ kind, name }) => each.kind === kind && each.metadata.name === name),
@@ -90,6 +98,15 @@ describe('no removal', () => {
     expect(lost.length).toBe(2);
     for (const each of lost) await cluster.client.delete(toRef(each));
     for (const each of lost) await waitForDeletion(cluster, each);
+    let reads = 0;
+    proxy.interfere = ({ path }) => {
+      reads += Number(path.endsWith(`/namespaces/${namespace}/secrets/lumigo-credentials`));
+      return undefined;
+    };
+    // The last one follows the answers to the others.
+    await eventually(() => expect(reads).toBeGreaterThanOrEqual(4), { timeoutMs: 60_000 });
+    proxy.interfere = undefined;
+    expect(tokens()).toContain(getToken(0x40));
     for (const each of lost) await apply(cluster.client, each);
     await waitForProtected(operator, true, 90_000);
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);

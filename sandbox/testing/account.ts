@@ -21,5 +21,5 @@ export async function accountIn(cluster: ControlPlane, namespace: string, role: 
   } as Parameters<typeof apply>[1]);
   const token = await tokenFor(cluster.client, { namespace, name });
   const transport = connectTo({ ...cluster, token }, { userAgent: name });
-  return { token, client: createClient(transport), close: () => transport.close() };
+  return { name, token, client: createClient(transport), close: () => transport.close() };
 }
