@@ -89,6 +89,12 @@ it.each([
   expect(countEvents((recorder) => recorder.seen(observed(bare), before, policy))).toBe(reports);
 });
 
+it('reports no removal if a list shows a workload from before its injection', () => {
+  const before = { ...withInjectionStatus({ change: 'added', at: since }), resourceVersion: '20' };
+  const listed = { ...observed(bare), resourceVersion: '19' };
+  expect(countEvents((recorder) => recorder.seen(listed, before, policy))).toBe(0);
+});
+
 it('says of an injection by the webhook why it skips a container', () => {
   const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
   const containers = [{ name: 'app' }, { name: 'other', env: [{ name: 'LD_PRELOAD', valueFrom }] }];

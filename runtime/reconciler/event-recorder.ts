@@ -7,6 +7,7 @@ import type { ChangeResult, Written } from './facts.ts';
 import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
+import { isOlder } from '../kubernetes/resources/objects.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
@@ -31,13 +32,11 @@ export class EventRecorder {
 
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
     if (workload.injectionStatus === before?.injectionStatus) return;
+    // A list that began before a change shows a workload without it.
+    if (before !== undefined && isOlder(workload.resourceVersion, before.resourceVersion)) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
     else if (before !== undefined && !isReverted(before.injectionStatus) && !isInstrumented(workload))
-      this.removed(before, policy);
-  }
-
-  removed(before: ObservedWorkload, policy: NamespacePolicy): void {
-    this.term.events.add(changed(before, policy, 'removed'));
+      this.term.events.add(changed(before, policy, 'removed'));
   }
 
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {

@@ -2,8 +2,7 @@ import { backoffMs } from '../async/retrying.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { askedWaitMs, isConflict, isNotFound } from '../kubernetes/http/errors.ts';
-import { turnedFalse } from './describe-events.ts';
-import type { EventRecorder } from './event-recorder.ts';
+import { changed, turnedFalse } from './describe-events.ts';
 import { LumigoStates } from './lumigo-states.ts';
 import type { ObservedLumigo } from './observed.ts';
 import type { LumigoAction } from './plan-status.ts';
@@ -22,10 +21,7 @@ const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namesp
 export class LumigoWriter {
   readonly states = new LumigoStates();
 
-  constructor(
-    private readonly term: ReconcilerContext,
-    private readonly recorder: EventRecorder,
-  ) {}
+  constructor(private readonly term: ReconcilerContext) {}
 
   begin(actions: readonly LumigoAction[], observed: readonly ObservedLumigo[]): void {
     const busy = observed.filter(({ isBusy }) => isBusy).length;
@@ -54,7 +50,7 @@ export class LumigoWriter {
 
   /** Takes over the list of an earlier leader, and reports removals that it did not report. */
   private async adopt(lumigo: LumigoResource): Promise<void> {
-    const { api, store, lumigoes } = this.term;
+    const { api, store, lumigoes, events } = this.term;
     const { namespace } = lumigo.metadata;
     const listed = (await api.readLumigo(lumigo)).status?.instrumentedResources ?? [];
     const entries = new Map(listed.map((each) => [each.uid, each]));
@@ -64,7 +60,7 @@ export class LumigoWriter {
       const { resourceVersion: instrumentedVersion, telemetry, telemetrySince } = entry;
       const updated = store.update(workload, { instrumentedVersion, telemetry, telemetrySince });
       const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
-      if (updated !== undefined && isClean) this.recorder.removed(updated, lumigoes.policy(namespace));
+      if (updated !== undefined && isClean) events.add(changed(updated, lumigoes.policy(namespace), 'removed'));
     }
     this.states.note(lumigo, { listed });
   }

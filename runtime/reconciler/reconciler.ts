@@ -52,7 +52,7 @@ export class Reconciler {
     const { signal, metrics } = options;
     const term: ReconcilerContext = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
-    this.writer = new LumigoWriter(term, this.recorder);
+    this.writer = new LumigoWriter(term);
     this.rollouts = new Rollouts(term);
     this.telemetryFacts = new TelemetryFacts(term);
     this.executor = new Executor(term, new WorkloadChanger(term, this.recorder, this.rollouts));
