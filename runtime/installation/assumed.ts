@@ -8,6 +8,7 @@ import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
+import type { Installed } from './plan-standby.ts';
 
 export const assumedInstallation = {
   operatorName: 'lumigo-lumigo-operator',
@@ -21,10 +22,7 @@ interface SeenSettings {
   readonly endpoint?: string | undefined;
 }
 
-export function assumedConfig(
-  installed: { readonly operatorName?: string; readonly operatorNamespace?: string },
-  { image, endpoint }: SeenSettings,
-): InjectionConfig {
+export function assumedConfig(installed: Partial<Installed>, { image, endpoint }: SeenSettings): InjectionConfig {
   const { operatorName, operatorNamespace, injectorImage } = { ...assumedInstallation, ...installed };
   const proxy = `${operatorName}${suffixes.telemetryProxyService}.${operatorNamespace}.svc.cluster.local`;
   return {

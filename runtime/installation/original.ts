@@ -1,18 +1,16 @@
-import type { Logger } from 'pino';
 import { retrying } from '../async/retrying.ts';
 import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
 import { lookAtLease } from './leader.ts';
 
-interface OriginalOptions {
+interface OriginalOptions extends Omit<Watching, 'transport'> {
   readonly client: Client;
   readonly installed: Installed;
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
 }
 
 /** Resolves when no original operator leads, so that two never write at once. Then deletes its Lease. */
@@ -27,10 +25,7 @@ export async function waitForEndOfOriginal({ client, installed, signal, logger }
     const { uid } = seen.lease.metadata;
     // The other replica may be faster, and a Lease that remains is no reason to wait.
     await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
-      logger.debug(
-        { lease: originalLease, problem: describeError(error) },
-        'cannot delete the lease of the original operator',
-      );
+      logger.debug({ problem: describeError(error) }, 'cannot delete the lease of the original operator');
     });
   };
   const failure = "waiting for the previous operator's lease to expire";

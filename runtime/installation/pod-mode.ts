@@ -1,8 +1,7 @@
-import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { podModeKubernetes } from '../contract.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
-import { ask } from './platform.ts';
+import { askUntilAnswer } from './platform.ts';
 
 interface Version {
   readonly major: string;
@@ -17,9 +16,8 @@ export function whyTooOld({ major, minor, gitVersion }: Version): string | undef
 }
 
 /** Returns why there is no Pod mode, and what to do; undefined if there is one. Retries until the API server answers. */
-export async function detectPodMode({ podMode }: RuntimeConfig, { transport, logger, signal }: Watching) {
+export async function detectPodMode({ podMode }: RuntimeConfig, watching: Watching) {
   if (!podMode) return "Set 'injection.podMode: true' of the operator";
-  const failure = 'cannot read the version of Kubernetes, retrying';
-  const version = await retrying(() => ask(transport, '/version'), { signal, logger, failure, maxMs: 1_000 });
+  const version = await askUntilAnswer('/version', watching);
   return version === undefined ? undefined : whyTooOld(version as Version);
 }

@@ -1,23 +1,19 @@
-import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import { pause } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { webhookSelector } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
-import { watchKind } from '../kubernetes/watch/watches.ts';
+import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
 import { getManager, type ManagerDeployment } from './installation.ts';
 import { getId, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
 import type { KnownInstallation, SeenManager } from './plan-standby.ts';
 
-interface StandbyOptions {
+interface StandbyOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
-  readonly transport: Transport;
-  readonly logger: Logger;
 }
 
 const burst = { quietMs: 20, atMostMs: 200 };

@@ -37,8 +37,8 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
   let unready = (): readonly string[] => ['the API server has not answered yet'];
   const run = async (stop: AbortSignal): Promise<void> => {
-    const config = await detectPlatform(given, { transport, logger, signal: stop });
-    const noPodMode = await detectPodMode(config, { transport, logger, signal: stop });
+    const watching = { transport, logger, signal: stop };
+    const [config, noPodMode] = await Promise.all([detectPlatform(given, watching), detectPodMode(given, watching)]);
     const shared = { config, transport, metrics, logger };
     const standby = new Standby(shared);
     const all = createRunnables({ ...shared, standby, noPodMode, collectorTransport, authority: connection.ca });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
@@ -18,15 +20,18 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
+let proxy: ApiProxy;
 let testCluster: OperatorBench['testCluster'];
 beforeAll(async () => {
   // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
   sink = await OtlpSink.start();
-  operator = await startOperator({ config: { endpoint: sink.url } });
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  operator = await startOperator({ config: { endpoint: sink.url }, through });
   ({ testCluster } = operator);
 });
 afterAll(async () => {
   await operator?.stop();
+  await proxy?.close();
   await sink?.close();
 });
 
@@ -326,13 +331,15 @@ async function getUser(name: string): Promise<unknown> {
 
 // The last ones: from then on, the API server has a group of OpenShift.
 describe('the platform', () => {
-  it('OpenShift is recognized by its API group, without a setting [F24]', async () => {
+  it('OpenShift is recognized by its group, also if the API server refuses at first [F24]', async () => {
     expect(await getUser('kubernetes')).toBe(1234);
     await operator.stopManager();
     await operator.cluster.client.create(definitions, constraints);
     const transport = connectTo(operator.cluster);
     await eventually(() => transport.request({ method: 'GET', path: `/apis/${group}` }));
     transport.close();
+    let requests = 0;
+    proxy.interfere = () => ((requests += 1) <= 3 ? { answer: 403 } : undefined);
     await operator.startManager();
     expect(await getUser('openshift')).toBeUndefined();
   });
