@@ -8,7 +8,8 @@ import { ConfigError, describeError } from '../../wording/errors.ts';
 export function mergeFiles(files: readonly string[]): KubeConfig {
   const all = files.map((file) => {
     const config = new KubeConfig();
-    config.loadFromFile(file);
+    // An empty file has nothing, and kubectl itself writes contexts without a cluster.
+    if (parse(readFileSync(file, 'utf8')) !== null) config.loadFromFile(file, { onInvalidEntry: 'filter' });
     return config;
   });
   const merged = new KubeConfig();
@@ -36,8 +37,8 @@ export function completeUser(config: KubeConfig, files: readonly string[]): void
   const current = config.getCurrentUser();
   if (current === null) return;
   for (const file of files) {
-    const { users } = parse(readFileSync(file, 'utf8')) as { readonly users?: readonly Entry[] | null };
-    const found = users?.find(({ name }) => name === current.name);
+    const content = parse(readFileSync(file, 'utf8')) as { readonly users?: readonly Entry[] | null } | null;
+    const found = content?.users?.find(({ name }) => name === current.name);
     if (found === undefined) continue;
     const { tokenFile, ...user } = found.user ?? {};
     const subject = `The user '${found.name}' of ${file}`;

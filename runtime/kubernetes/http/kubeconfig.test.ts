@@ -60,6 +60,13 @@ describe('fromKubeconfig', () => {
     expect(await connection.authorization()).toBe('Bearer from-the-file');
   });
 
+  it('passes over incomplete entries of others, as kubectl does, which writes such ones', async () => {
+    const clusters = [...kubeconfig.clusters, { name: 'unset', cluster: {} }];
+    const contexts = [...kubeconfig.contexts, { name: 'unset', context: { namespace: 'shop' } }];
+    const path = await written('incomplete', { clusters, contexts });
+    expect((await fromKubeconfig({ path })).server.href).toBe('https://c.example:6443/k8s');
+  });
+
   it('runs the plugin of a cloud', async () => {
     const connection = await fromKubeconfig({ path, context: 'plugin' });
     expect(await connection.authorization()).toBe('Bearer from-the-plugin');
@@ -92,6 +99,13 @@ describe('fromKubeconfig', () => {
       const listed = [join(directory, 'none'), path, second].join(delimiter);
       expect((await fromKubeconfig({ listed })).server.href).toBe('https://c.example:6443/k8s');
       expect((await fromKubeconfig({ listed, context: 'production' })).server.href).toBe('https://c.example:6443/k8s');
+    });
+
+    it.each(['', '\n', '# none yet\n'])('passes over one whose content is %j', async (content) => {
+      const empty = join(directory, 'empty');
+      await writeFile(empty, content);
+      const connection = await fromKubeconfig({ listed: [empty, path].join(delimiter) });
+      expect(await connection.authorization()).toBe('Bearer from-the-file');
     });
 
     it('says that none of them exists', async () => {

@@ -59,8 +59,7 @@ async function connect(config: KubeConfig, origin: string): Promise<Connection> 
     throw new ConfigError([
       `${origin} sets a proxy-url, which this program does not support. Pass a context without one with --context.`,
     ]);
-  const login = () => logIn(config, origin);
-  const first = await login();
+  const first = await logIn(config, origin);
   return {
     server: new URL(cluster.server),
     ca: () => first.ca,
@@ -71,7 +70,7 @@ async function connect(config: KubeConfig, origin: string): Promise<Connection> 
     headers: Object.fromEntries(Object.entries(first.headers).filter(([name]) => name !== 'Authorization')),
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     // The library caches a plugin's answer until it expires.
-    authorization: async () => (await login()).headers.Authorization,
+    authorization: async () => (await logIn(config, origin)).headers.Authorization,
   };
 }
 
