@@ -38,6 +38,18 @@ describe('a burst of changes', () => {
     expect(result()).toBe(true);
   });
 
+  it('ends in time if the clock of the machine is set back', async () => {
+    const debounce = new Debounce({ quietMs: 50, atMostMs: 200 });
+    const result = follow(debounce.wait(5_000, never));
+    debounce.touch();
+    jest.setSystemTime(Date.now() - 3_600_000);
+    for (let ms = 0; ms < 200; ms += 10) {
+      debounce.touch();
+      await after(10);
+    }
+    expect(result()).toBe(true);
+  });
+
   it('counts once if it came before the wait', async () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
     debounce.touch();

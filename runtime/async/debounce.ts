@@ -6,7 +6,7 @@ export class Debounce {
   constructor(private readonly pause: { readonly quietMs: number; readonly atMostMs: number }) {}
 
   readonly touch = (): void => {
-    this.firstAt ??= Date.now();
+    this.firstAt ??= performance.now();
     this.arm();
   };
 
@@ -35,7 +35,7 @@ export class Debounce {
   private arm(): void {
     if (this.done === undefined || this.firstAt === undefined) return;
     clearTimeout(this.timer);
-    const left = this.firstAt + this.pause.atMostMs - Date.now();
+    const left = this.firstAt + this.pause.atMostMs - performance.now();
     this.timer = setTimeout(this.done, Math.max(0, Math.min(this.pause.quietMs, left)));
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { ScrapeAccess, type Verdict } from './scrape-access.ts';
 
@@ -18,6 +18,8 @@ function accessTo(answer: (token: string) => Promise<Verdict>) {
   const judge = (token: string, client = token) => access.judge(`Bearer ${token}`, client);
   return { asked, log, pass, judge, access };
 }
+
+afterEach(() => void jest.useRealTimers());
 
 const getStatus = (verdict: Verdict) => verdict?.status ?? 200;
 
@@ -55,6 +57,17 @@ describe('access to metrics', () => {
     expect(getStatus(await judge('a'))).toBe(403);
     verdict = undefined;
     expect(getStatus(await judge('a'))).toBe(200);
+  });
+
+  it('is checked again after a minute if the clock of the machine was set back', async () => {
+    jest.useFakeTimers();
+    let verdict: Verdict = undefined;
+    const access = new ScrapeAccess({ ask: () => Promise.resolve(verdict), logger: pino({ enabled: false }) });
+    expect(getStatus(await access.judge('Bearer a', 'a'))).toBe(200);
+    verdict = forbidden;
+    jest.setSystemTime(Date.now() - 3_600_000);
+    jest.advanceTimersByTime(60_000);
+    expect(getStatus(await access.judge('Bearer a', 'a'))).toBe(403);
   });
 
   it('is checked once for concurrent requests with the same token', async () => {

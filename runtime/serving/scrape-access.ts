@@ -58,7 +58,7 @@ export class ScrapeAccess {
   /** `now` returns milliseconds. */
   constructor(
     private readonly options: ScrapeAccessOptions,
-    private readonly now = Date.now,
+    private readonly now = () => performance.now(),
   ) {}
 
   /** `client` is its address. */
