@@ -185,7 +185,7 @@ describe('docs/operate/uninstall.md', () => {
     const kindsOf = (objects: readonly Manifest[]) => [...new Set(objects.map(({ kind }) => kind.toLowerCase()))];
     const kinds = kindsOf(own.filter(({ metadata }) => metadata.namespace === undefined));
     expect(ofCluster.toSorted()).toEqual(kinds.toSorted());
-    expect([...kindsOf(own), 'secret'].filter((kind) => !new RegExp(`\\b${kind}\\b`).test(text))).toEqual([]);
+    expect([...kindsOf(own), 'secret', 'job'].filter((kind) => !new RegExp(`\\b${kind}\\b`).test(text))).toEqual([]);
     expect(text).not.toMatch(/^ +kubectl delete namespace/m);
     for (const [, , , labels] of lines)
       expect(labels).toBe('app.kubernetes.io/part-of=lumigo,app.kubernetes.io/instance');

@@ -29,8 +29,9 @@ export const monitoredNamespaces = z
   .describe(
     'Namespaces to trace, or `all`. The operator creates a `Lumigo` resource in each, and a Secret once the token is in the ' +
       "operator's namespace (`lumigoToken`). It adopts an existing `Lumigo`, and creates its missing Secret if the entry names " +
-      'the same one. It changes no existing Secret. A namespace that leaves the list keeps both. Each namespace gets them once, unless you rename or move the installation: a `Lumigo` ' +
-      'that you delete stays deleted. A flag that you change here is applied once to an existing `Lumigo` with the name `lumigo`.',
+      'the same one. It changes no existing Secret. A namespace that leaves the list keeps both. Each namespace gets them ' +
+      'once, unless you rename or move the installation: a `Lumigo` that you delete stays deleted. ' +
+      'A flag that you change here is applied once to an existing `Lumigo` with the name `lumigo`.',
   );
 
 /** The long form of `all`. */

@@ -9,7 +9,8 @@ export interface CertificateFiles {
 }
 
 const DAY_MS = 24 * 3_600_000;
-const SKEW_MS = 5 * 60_000;
+/** A certificate that becomes valid later is replaced. */
+export const SKEW_MS = 5 * 60_000;
 const MAX_AUTHORITIES = 3;
 
 /** Returns milliseconds since 1970. Throws if the certificate cannot be read. */

@@ -34,7 +34,7 @@ interface Given {
 }
 
 export async function installOnNode(node: NodeCluster, endpoint: string, given: Given = {}): Promise<void> {
-  const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox $$' }, ...given };
+  const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
   await install(node.client, { settings, webhook: 'service' });
   await waitForOperator(node, given.controllerManager?.replicas);
 }
