@@ -8,20 +8,17 @@ export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeL
 
 export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };
 
-const copying = {
-  name: injector.container,
-  env: [{ name: injector.targetVariable, value: injector.targetDirectory }],
-  volumeMounts: [{ name: injector.volume, mountPath: injector.targetDirectory }],
-};
+const target = { name: injector.targetVariable, value: injector.targetDirectory };
+const targetMount = { name: injector.volume, mountPath: injector.targetDirectory };
 
 /** Returns the init container, with the API server's defaults, so that a second injection changes nothing. */
 export function initContainer(settings: InjectorSettings, spec: PodSpec): Container {
   return {
-    name: copying.name,
+    name: injector.container,
     image: settings.image,
     imagePullPolicy: settings.imagePullPolicy,
-    env: copying.env,
-    volumeMounts: copying.volumeMounts,
+    env: [target],
+    volumeMounts: [targetMount],
     resources: initResources(spec),
     securityContext: securityContext(settings, spec),
     terminationMessagePath: '/dev/termination-log',
@@ -33,7 +30,8 @@ export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Co
   initContainers.find(({ name }) => name === injector.container);
 
 /** Compares only the copying. The other fields follow the pod, the operator's version then, and other webhooks. */
-export const copiesFiles = (there: Container | undefined): boolean => covers(there, copying);
+export const copiesFiles = ({ env = [], volumeMounts = [] }: Partial<Container> = {}): boolean =>
+  env.some((each) => covers(each, target)) && volumeMounts.some((each) => covers(each, targetMount));
 
 /**
  * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per

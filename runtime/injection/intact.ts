@@ -90,7 +90,7 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
     const there = lastNamed(actual?.env, row.name);
     return 'joined' in row ? includes(there?.value, row.joined) : equal(there, lastNamed(wanted.env, row.name));
   });
-  return hasVariables && covers(actual?.volumeMounts, [mount]);
+  return hasVariables && actual?.volumeMounts?.some((each) => covers(each, mount)) === true;
 }
 
 export function isCurrent(template: PodTemplate, settings: InjectionSettings): boolean {

@@ -72,6 +72,16 @@ const pods: Readonly<Record<string, (count: number) => object>> = {
   }),
 };
 
+/** Containers of one name with this variable, which their record keeps in another form. */
+function kept(count: number, variable: object, before: object): Workload {
+  const { token: name } = environment;
+  const record = { endpoint: 'http://proxy', ...tracing, kept: { app: { env: [{ name, ...before }] } } };
+  const containers = range(count, () => app({ env: [{ name, ...variable }] }));
+  return deployment({ containers }, false, JSON.stringify(record));
+}
+
+const fields = (count: number) => Object.fromEntries(range(count, (index) => [`k${index}`, '']));
+
 /** Workloads with two lists that belong together. */
 const lists: Readonly<Record<string, (count: number) => Workload>> = {
   'init containers and of included names': (count) =>
@@ -85,11 +95,16 @@ const lists: Readonly<Record<string, (count: number) => Workload>> = {
     const containers = [app({}), ...known.map((name) => ({ name }))];
     return recorded({ containers }, { skipped: [...others(count), ...known] });
   },
+  'containers and of fields of a kept variable': (count) => kept(count, { value: 'x' }, { valueFrom: fields(count) }),
+  'containers with a source and of fields of a kept variable': (count) =>
+    kept(count, { valueFrom: {} }, { valueFrom: fields(count) }),
+  'items of a variable and of its kept list': (count) =>
+    kept(1, { x: range(count, (index) => index) }, { x: range(count, () => count - 1) }),
 };
 
 const searches = ['includes', 'indexOf', 'find', 'findIndex', 'some', 'every', 'filter', 'map', 'flatMap'] as const;
 
-/** Counts what the act reads of the objects that it watches, and the members of each list that it searches. */
+/** Counts what the act reads of the objects that it watches, and the members of each list that it makes or searches. */
 function looks(act: (watched: <T>(value: T) => T) => void): number {
   let counted = 0;
   const known = new WeakMap<object, unknown>();
@@ -112,6 +127,12 @@ function looks(act: (watched: <T>(value: T) => T) => void): number {
       );
     return known.get(value) as T;
   };
+  const { keys } = Object;
+  Object.keys = (map: object) => {
+    const list = keys(map);
+    counted += list.length;
+    return list;
+  };
   const own = searches.map((name) => [name, Array.prototype[name]] as const);
   for (const [name, search] of own)
     Object.assign(Array.prototype, {
@@ -123,6 +144,7 @@ function looks(act: (watched: <T>(value: T) => T) => void): number {
   try {
     act(watched);
   } finally {
+    Object.keys = keys;
     Object.assign(Array.prototype, Object.fromEntries(own));
   }
   return counted;

@@ -9,7 +9,8 @@ import { withTemplate } from './workload.ts';
 
 /** Returns the user's part of a variable; `before` if the user has changed nothing since the injection. */
 export function withoutWritten(variable: EnvVar, written: Partial<EnvVar>, before?: EnvVar): EnvVar | undefined {
-  if (before !== undefined && equal(variable, merge(written, before))) return before;
+  // A tenant can forge a wide `before` for many containers of one name, so it is merged only if the variable has all of it.
+  if (before !== undefined && covers(variable, before) && equal(variable, merge(written, before))) return before;
   if (!covers(variable, written)) return variable;
   const own = without(variable, written);
   const sources = without(variable.valueFrom, written.valueFrom);
