@@ -100,6 +100,16 @@ describe('the queue of events', () => {
     await end();
   });
 
+  it('posts an event of another object soon although eight objects of its namespace have many', async () => {
+    const { add, run, posted } = toQueue();
+    for (let key = 0; key < 10; key += 1) for (let index = 0; index < 8; index += 1) add('shop', `x${index}`, `${key}`);
+    add('shop', 'a', '1');
+    const end = run();
+    await until(() => posted.length === 81);
+    expect(posted.indexOf('a/1')).toBeLessThan(17);
+    await end();
+  });
+
   it('posts no event between two terms, and the queued ones in the next term [F2]', async () => {
     const { queue, add, run, posted, drained } = toQueue();
     add('shop', 'a', '1');

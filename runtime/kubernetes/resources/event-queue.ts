@@ -28,11 +28,10 @@ const MAX_PENDING_EVENTS = 20_000;
 const MAX_OF_OBJECT = 10;
 /** Refusals in a row after which a namespace's events are dropped. */
 const MAX_ATTEMPTS = 6;
-/** The longest time by which waiting events delay the end of a term. */
 const FLUSH_MS = 2_000;
 const POLL_MS = 50;
 
-/** Posts events in order for each object. Each namespace retries alone. Events that wait move to the next term. */
+/** Posts events in order for each object, which take turns. Each namespace retries alone. Events that wait move to the next term. */
 export class EventQueue {
   private readonly queues = new Map<string, NamespaceQueue>();
   private readonly waiting: (() => void)[] = [];
@@ -107,7 +106,8 @@ export class EventQueue {
       this.size -= 1;
       queue.failures = 0;
       events.shift();
-      if (events.length === 0) queue.events.delete(event.regarding.uid);
+      queue.events.delete(event.regarding.uid);
+      if (events.length > 0) queue.events.set(event.regarding.uid, events);
       return undefined;
     } catch (error) {
       return this.post === post ? error : undefined;
