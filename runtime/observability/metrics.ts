@@ -70,7 +70,7 @@ const ofReconciler = ({ counter, gauge }: Make) => ({
   events: counter('lumigo_operator_events_total', 'Kubernetes events sent, by reason', ['reason']),
   eventsDropped: counter(
     'lumigo_operator_events_dropped_total',
-    'Kubernetes events dropped because the API server rejects them or the queue is full, by reason',
+    'Kubernetes events dropped because the API server rejects them, the queue is full or ten of one object wait, by reason',
     ['reason'],
   ),
   pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads with a change that is queued or in progress', [
