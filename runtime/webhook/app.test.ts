@@ -95,6 +95,11 @@ describe('the webhook application', () => {
     // The test before logged one.
     expect(levels).toEqual([...Array<number>(99).fill(30), ...Array<number>(11).fill(20)]);
     expect(Math.max(...log.map((line) => JSON.stringify(line).length))).toBeLessThan(3_500);
+    answer = () => {
+      throw new Error('a bug');
+    };
+    await post(created('u2'));
+    expect(log.at(-1)).toMatchObject({ level: 50, UID: 'u2' });
   });
 
   it('allows whatever it fails to review, and says why within the same limits [D50]', async () => {

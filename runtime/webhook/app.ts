@@ -38,22 +38,22 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Any pod can send reviews. Beyond this number in a minute, notable and failed ones are logged at debug level. Texts are cut. */
+/** Any pod can send reviews. Beyond this number of a level in a minute, they are logged at debug level. Texts are cut. */
 const MAX_NOTABLE = 100;
 const MAX_TEXT = 1_000;
 
 function answering(path: string, review: Review, { logger, onAnswer }: AppOptions) {
-  let minute = { began: 0, notables: 0 };
+  let minute = { began: 0, error: 0, info: 0, debug: 0 };
   return (body: Body, response: Response): void => {
     const request = readReview(body);
     if ('status' in request) return refuse(response, request);
     const started = performance.now();
     const answer = failOpen(() => review(request));
     const { code, notable, stack } = answer;
-    if (started - minute.began > 60_000) minute = { began: started, notables: 0 };
+    if (started - minute.began > 60_000) minute = { began: started, error: 0, info: 0, debug: 0 };
     const usual = code === 500 ? 'error' : notable === undefined ? 'debug' : 'info';
-    if (usual !== 'debug') minute.notables += 1;
-    const level = minute.notables <= MAX_NOTABLE ? usual : 'debug';
+    minute[usual] += 1;
+    const level = minute[usual] <= MAX_NOTABLE ? usual : 'debug';
     const reason = cut(answer.message);
     const UID = cut(request.uid);
     const workload = cut(notable);

@@ -116,7 +116,6 @@ describe('fuzz: the annotations of an object', () => {
       const clean = remove({ ...whole, metadata: { ...whole.metadata, annotations: own } });
       expect(isInjected(clean)).toBe(false);
       expect(remove(clean)).toEqual(clean);
-      expect(JSON.stringify(clean).length).toBeGreaterThan(0);
     }),
   );
 
