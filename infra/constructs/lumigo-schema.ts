@@ -155,7 +155,7 @@ const status: Schema = {
       description: 'The reason why the webhook does not inject new workloads. Missing if it does.',
       properties: {
         health: text(
-          '`unverified` while a workload is about to show whether the injector runs: workloads without pods wait. `failing` after workloads failed with the injection, or while an admission policy refuses it: no new workload is injected.',
+          '`unverified` while a workload is about to show whether the injector runs: workloads without pods wait. `failing` after workloads failed with the injection, or while a policy refuses it in a namespace without an instrumented workload: no new workload is injected.',
         ),
         why: text('The reason in a sentence.'),
       },

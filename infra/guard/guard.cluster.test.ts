@@ -226,6 +226,14 @@ describe('the guard', () => {
     expect(await refusal(manager.patch(ref, { kind: 'merge', body }))).toContain(guardAnswer);
   });
 
+  it('lets the operator ask if the API server accepts a workload as it is', async () => {
+    for (const { metadata } of [plain, stored]) {
+      const ref = { ...deployment, namespace: metadata.namespace, name: metadata.name ?? '' };
+      const asked = guarded.manager.patch(ref, { kind: 'merge', body: {} }, { dryRun: true });
+      expect(await refusal(asked)).toBeUndefined();
+    }
+  });
+
   it('refuses the flags of a Lumigo resource without monitoredNamespaces', async () => {
     const namespace = await guarded.testCluster.namespace('flags');
     await apply(guarded.cluster.client, getLumigo(namespace));

@@ -50,6 +50,10 @@ export function createReconcilerApi(client: Client) {
     patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Workload> =>
       asWorkload(await patchAndDisown(client, workloadRef(workload), patch), workload.kind),
 
+    /** A dry run. Admission reviews an empty patch, as it does each write. */
+    changeNothing: (workload: ObservedWorkload) =>
+      client.patch(workloadRef(workload), { kind: 'merge', body: {} }, { dryRun: true, metadataOnly: true }),
+
     /** Asks the API server, because a watch may be late. Without its definition there is none. */
     async hasLumigo(namespace: string): Promise<boolean> {
       const listed = listAll(client, { ...contract, namespace }, { metadataOnly: true });

@@ -78,7 +78,12 @@ export class WorkloadChanger {
       return { kind: 'written', ...(await this.write(planned, seen, decision)), change, decision };
     };
     const read = () => api.readWorkload(workload);
-    return readAndChange(fresh, read, attempt).catch((error: unknown) => ({ ...failed(error), change }));
+    return readAndChange(fresh, read, attempt).catch(async (error: unknown) => {
+      const result = { ...failed(error), change };
+      if (!result.isRefused || change !== 'added') return result;
+      const also = await api.changeNothing(workload).then(() => undefined, failed);
+      return also?.isRefused === false ? result : { ...result, isInjectionRefused: also === undefined };
+    });
   }
 
   private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {

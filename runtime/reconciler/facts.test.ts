@@ -43,6 +43,17 @@ describe('the result of a change', () => {
     expect(facts(refused, { before: again, now: 9_000, policy: other }).failure).toMatchObject({ refusedSince: 9_000 });
   });
 
+  it('keeps that the injection is the cause of a refusal until the API server answers something else', () => {
+    const added = { ...refused, change: 'added', isInjectionRefused: true } as const;
+    const { failure } = facts(added);
+    expect(failure?.refusesInjection).toBe(true);
+    const after = (result: ChangeResult, more = {}) =>
+      facts(result, { before: { ...before, failure }, ...more }).failure?.refusesInjection;
+    expect([after(unanswered), after({ ...added, isInjectionRefused: undefined })]).toEqual([true, true]);
+    expect([after({ ...refused, isInjectionRefused: false }), after(written)]).toEqual([false, undefined]);
+    expect(after(unanswered, { policy: other })).toBeUndefined();
+  });
+
   it('is retried no earlier than a busy API server asks', () => {
     expect(facts({ ...refused, isRefused: false, atLeastMs: 32_000 }).failure).toMatchObject({ retryAt: 33_000 });
   });

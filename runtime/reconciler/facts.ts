@@ -41,6 +41,8 @@ export interface Failed {
   readonly problem: string;
   /** The API server refused. Otherwise it did not answer, or was busy. */
   readonly isRefused: boolean;
+  /** It would accept the workload as it is. Undefined: not known. */
+  readonly isInjectionRefused?: boolean | undefined;
   /** Milliseconds. The API server was busy, and asks to wait. */
   readonly atLeastMs?: number;
 }
@@ -97,12 +99,14 @@ function shown(write: Write, { isCurrent, now }: Outcome, { isUndone }: Left | W
     : { ...write, touchedAt: undefined, undoneAt: undefined };
 }
 
-function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused, atLeastMs }: Failed): Failure {
+function failureAfter({ before, policy, now, random }: Outcome, failed: Failed): Failure {
+  const { problem, isRefused, atLeastMs } = failed;
   const earlier = before.failure?.policy === policy ? before.failure : undefined;
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
   const retryAt = now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random, atLeastMs });
-  return { policy, count, refusedSince, retryAt, problem };
+  const refusesInjection = failed.isInjectionRefused ?? earlier?.refusesInjection;
+  return { policy, count, refusedSince, retryAt, problem, refusesInjection };
 }
 
 /** Returns whether the webhook missed it. A workload that must wait for its turn is decided about once before. */

@@ -47,10 +47,21 @@ it('takes an injection with the image of another webhook for current, in its nam
   expect(seen).toMatchObject({ isCurrent: true, isLocal: true });
 });
 
-it.each(['webhook', 'controller'] as const)("knows if the change of a template is the operator's own: %s", (by) => {
-  const workload = changed(decided(made(), { by }));
-  const seen = classifyWorkload(workload, { injector: 'untried', image: injector.image });
-  expect(seen.isUsers).toBe(by === 'webhook');
+it.each([
+  ['that it wrote itself leads to a revert', true, 'reverting'],
+  ['of an earlier leader, after which its user may have changed it, stands', false, 'untested'],
+] as const)('an abort of an injection %s', async (_title, isWritten, expected) => {
+  const { store, judge, see } = judging({ rolloutDeadlineSeconds: 0 });
+  const decision = decided(made(), { by: 'controller', now: new Date().toISOString() });
+  if (decision.kind === 'none') throw new Error(decision.message);
+  const { metadata, spec, ...rest } = changed(decision);
+  const status = { abort: true, updatedReplicas: 0 };
+  const workload = { ...rest, metadata, spec: { ...(spec as object), replicas: 1 }, status };
+  const known = store.upsert(deployment, { ...metadata, uid: 'u', resourceVersion: '1' })?.workload;
+  if (known === undefined) throw new Error('it has an owner');
+  if (isWritten) await judge.observe(known, { kind: 'written', change: 'added', workload, decision });
+  else expect(await see('1', workload)).toBe('rolling');
+  expect(await see('2', workload)).toBe(expected);
 });
 
 it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {

@@ -33,7 +33,7 @@ export class WorkloadJudge {
 
   private async take(before: ObservedWorkload, result: Read): Promise<void> {
     if (result.kind === 'written') this.written(before, result);
-    if (this.isShown(before, result)) await this.judge(before, result.workload);
+    if (this.isShown(before, result)) await this.judge(before, result);
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
   }
@@ -73,9 +73,9 @@ export class WorkloadJudge {
     return result.kind === 'left' || result.change === 'added' || result.change === 'updated';
   }
 
-  private async judge(before: ObservedWorkload, seen: Workload): Promise<void> {
+  private async judge(before: ObservedWorkload, { kind, workload: seen }: Read): Promise<void> {
     const { api, store, signal } = this.term;
-    const known = store.latest(before) ?? before;
+    const known = { ...(store.latest(before) ?? before), isOwn: kind === 'written' };
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;

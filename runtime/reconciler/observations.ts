@@ -27,10 +27,9 @@ export function classifyWorkload(workload: Workload, { injector, image }: Omit<I
   const template = toTemplate(workload);
   const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
   const isLocal = findInjector(template?.spec)?.image !== image;
-  const isUsers = getInjectionStatus(workload.metadata)?.by === 'webhook';
   const completion = getCompletion(workload);
   const risk = getRisk(workload);
-  return { completion, template: fingerprint(template), isCurrent, isLocal, isUsers, risk, injector };
+  return { completion, template: fingerprint(template), isCurrent, isLocal, risk, injector };
 }
 
 /** The controller of a StatefulSet waits for broken pods without end. */
@@ -41,7 +40,7 @@ const hasTrace = (metadata: Metadata) => (getInjectionStatus(metadata) ?? ourLab
 
 export function observe(
   workload: Workload,
-  known: Pick<ObservedWorkload, 'judged' | 'changedAt' | 'state'>,
+  known: Pick<ObservedWorkload, 'judged' | 'changedAt' | 'state'> & Pick<Reading, 'isOwn'>,
   installed: Installed,
   epochMs: number,
 ): Observation {
@@ -55,7 +54,7 @@ export function observe(
   }
   if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean', mayHang: mayHang(workload) };
   const injectionStatus = getInjectionStatus(metadata);
-  const reading = classifyWorkload(workload, installed);
+  const reading = { ...classifyWorkload(workload, installed), isOwn: known.isOwn };
   const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
   const seen: Observation = isNew
     ? { kind: 'injected', attempt: injectionStatus?.attempt ?? 0, ...reading }

@@ -58,6 +58,8 @@ export interface Failure {
   readonly refusedSince: number | undefined;
   readonly retryAt: number;
   readonly problem: string;
+  /** The API server refused the injection, and would accept the workload as it is. */
+  readonly refusesInjection?: boolean | undefined;
 }
 
 export interface Write {

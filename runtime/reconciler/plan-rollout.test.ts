@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { active as policy } from '../../sandbox/testing/injection.ts';
-import { guardAnswer, workloadKinds } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { OVERDUE_MS } from '../rollout/judge.ts';
@@ -222,16 +222,17 @@ describe('a rollout', () => {
     expect(report('failing', {})).toBe('failing');
   });
 
-  it.each<[string, string, There, boolean]>([
-    ['a webhook', 'admission webhook "a" denied the request: no', {}, true],
-    ['a policy', "is forbidden: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no", {}, true],
-    ['a quota', 'exceeded quota', {}, false],
-    ['the guard', `denied request: ${guardAnswer} write only that`, {}, false],
-    ['a policy that accepts another injection', 'denied request: no', { b: [untested, { label: own }] }, false],
-  ])('lets the webhook inject nothing new if the injection is refused by %s', (_by, problem, more, expected) => {
-    const failure = { ...denied, problem, retryAt: Infinity };
-    const { report, summary } = plan({ a: [queued, { failure }], ...more }, { injector: 'untried' }).rollout;
-    const why = 'an admission policy refuses the injection of Deployment/a';
+  it.each<[string, object, There, boolean]>([
+    ['the API server refuses an injection', {}, {}, true],
+    ['it refuses the unchanged workload as well', { refusesInjection: false }, {}, false],
+    ['it gave no answer', { refusedSince: undefined, refusesInjection: undefined }, {}, false],
+    ['it refused before the namespace got other settings', { policy: { ...policy } }, {}, false],
+    ['it accepts another injection', {}, { b: [untested, { label: own }] }, false],
+  ])('knows if the webhook must inject nothing new: %s', (_title, more, others, expected) => {
+    const problem = 'admission webhook "a" denied the request: no';
+    const failure = { ...denied, problem, refusesInjection: true, retryAt: Infinity, ...more };
+    const { report, summary } = plan({ a: [queued, { failure }], ...others }, { injector: 'untried' }).rollout;
+    const why = 'the API server refuses the injection of Deployment/a';
     expect(report?.health === 'failing').toBe(expected);
     expect([report?.why === why, summary.halted]).toEqual([expected, undefined]);
   });

@@ -1,4 +1,3 @@
-import { guardAnswer } from '../contract.ts';
 import type { InjectorReport } from '../api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
@@ -98,7 +97,7 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     ],
     tally,
     summary,
-    report: findReport(findProblem(halt, [...observed.workloads]), isVerified, tally),
+    report: findReport(findProblem(halt, observed), isVerified, tally),
     wantsSlot: isMutableUnderWay || batch.length > 0,
     wakeAt: Math.min(
       ...all.map(({ state }) => getWakeAt(state, now)),
@@ -190,14 +189,12 @@ function findReport(why: string | undefined, isVerified: boolean, tally: Namespa
     : undefined;
 }
 
-/** An admission policy that refuses one injection and accepts another one may refuse the workload itself. */
-function findProblem(halt: string | undefined, all: readonly ObservedWorkload[]): string | undefined {
-  // The guard refuses only writes of the operator.
-  const isDenied = ({ failure }: ObservedWorkload): boolean =>
-    / denied (the )?request/.test(failure?.problem ?? '') && failure?.problem.includes(guardAnswer) === false;
-  const denied = all.find(isDenied);
+/** The API server that refuses one injection and accepts another one may refuse it because of the workload. */
+function findProblem(halt: string | undefined, { workloads, policy }: WorkloadsInput): string | undefined {
+  const all = [...workloads];
   if (halt !== undefined || all.some(isInstrumented)) return halt;
-  return denied && `an admission policy refuses the injection of ${denied.kind.kind}/${denied.name}`;
+  const refused = all.find(({ failure }) => failure?.refusesInjection === true && failure.policy === policy);
+  return refused && `the API server refuses the injection of ${refused.kind.kind}/${refused.name}`;
 }
 
 export const noRollout = getSummary([], undefined);

@@ -30,10 +30,7 @@ type Status = Observation & { readonly kind: 'status' };
 type Progress = Probation['progress'];
 type Available = { readonly available: number; readonly wanted?: number };
 
-/**
- * Returns the state of a workload that is new to this leader. After its controller has finished, no other one waits for
- * it, but late failures still count.
- */
+/** No other workload waits for one whose controller has finished before, but late failures still count. */
 export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSettings): WorkloadState {
   const begun = begin(seen, now, settings);
   const until = now + OVERDUE_MS;
@@ -58,8 +55,8 @@ function begin(seen: Reading & Tried, now: number, { soakMs }: JudgeSettings): O
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
   if (seen.template !== state.template) return { state: restartProbation(state, seen, now, settings) };
-  // After an abort, a revert of the operator's own change leads back to the stable pods. That of a user's starts again.
-  if (completion.kind === 'progressing' && (completion.isAborted !== true || state.isUsers !== true))
+  // After an abort, only a revert of the operator's own change surely leads back to the stable pods.
+  if (completion.kind === 'progressing' && (completion.isAborted !== true || state.isOwn === true))
     return incomplete(state, completion, now, settings);
   // Without pods, and during a pause, nothing shows that it fails.
   if (state.kind === 'verified') return { state: { ...state, look: undefined, wakeAt: state.until } };
@@ -72,16 +69,17 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
 
 /** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
 function restartProbation(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
-  if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
-  return begin({ ...seen, isUsers: true, attempt: state.attempt, freed: state.freed }, now, settings);
+  const { template } = seen;
+  if (state.kind === 'verified') return { ...state, template, isOwn: undefined, until: now, wakeAt: Infinity };
+  return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, isLocal, isUsers, attempt, freed }: Omit<Probation, 'wakeAt'>) => ({
+const kept = ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }: Omit<Probation, 'wakeAt'>) => ({
   progress,
   template,
   isCurrent,
   isLocal,
-  isUsers,
+  isOwn,
   attempt,
   freed,
 });

@@ -74,7 +74,7 @@ const forUser: WorkloadState = { ...blocked, reason: 'WaitsForChange', wakeAt: I
 const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
 const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurrent: true, attempt: 0, wakeAt: 10_000 };
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
-const usersOwn: WorkloadState = { ...rolling, isUsers: true };
+const own = { isOwn: true } as const;
 const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 } };
 const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
 const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
@@ -211,10 +211,18 @@ const rows: readonly Row[] = [
   ['no further pod for the deadline reverts', rolling, still, 300_000, revertedFor('NotReady'), 'revert'],
   ['the last look names its cause', looked, still, 300_000, wake(reverting, 300_000), 'revert'],
   ['or refused pods do', rolling, refused, 300_000, revertedFor('PodsRefused'), 'revert'],
-  ['an abort of the injection alone is reverted', rolling, aborted, 300_000, revertedFor('NotReady'), 'revert'],
-  ["that of a user's version stands, and delays no other", usersOwn, aborted, 300_000, { ...untested, isUsers: true }],
-  ['also if the user changed the template later', rolling, changed, 30_000, { ...anew(30_000), isUsers: true }],
-  ['until the user retries it', { ...untested, isUsers: true }, still, 5_000, { ...rolls(0, 5_000), isUsers: true }],
+  [
+    'an abort of the injection alone is reverted',
+    { ...rolling, ...own },
+    aborted,
+    300_000,
+    revertedFor('NotReady'),
+    'revert',
+  ],
+  ['any other abort stands, and delays no other', rolling, aborted, 300_000, untested],
+  ['also if the user changed the template later', { ...rolling, ...own }, changed, 30_000, { isOwn: undefined }],
+  ['or a verified one', { ...verified, ...own }, changed, 30_000, { isOwn: undefined, until: 30_000 }],
+  ['until the user retries it', untested, still, 5_000, rolls(0, 5_000)],
   ['it forgets what a pod showed, which would delay the others', looked, status(paused), 30_000, untested],
   ['a verified one stays so without replicas', verified, status(noPods), 1_000, { ...verified, wakeAt: OVERDUE_MS }],
   ['and during a pause', verified, status(paused), 1_000, { ...verified, wakeAt: OVERDUE_MS }],

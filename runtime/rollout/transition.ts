@@ -95,7 +95,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 /** The user may change the template before the revert is written. The new one has not failed. */
 const unlessOther = (state: WorkloadState, seen: Reading, now: number, settings: JudgeSettings): WorkloadState =>
   state.kind === 'reverting' && state.template !== seen.template
-    ? judgeFirst({ ...seen, isUsers: true, attempt: state.attempt - 1 }, now, settings)
+    ? judgeFirst({ ...seen, attempt: state.attempt - 1 }, now, settings)
     : state;
 
 const evictFirst = (mayHang: boolean, then: WorkloadState, at: number): WorkloadState =>

@@ -68,7 +68,7 @@ export const blockedTexts = {
 } as const;
 export type BlockedReason = keyof typeof blockedTexts;
 
-export interface Probation extends Pick<Reading, 'template' | 'isCurrent' | 'isLocal' | 'isUsers'>, Tried, Waking {
+export interface Probation extends Pick<Reading, 'template' | 'isCurrent' | 'isLocal' | 'isOwn'>, Tried, Waking {
   /** The most pods of its generation that were available, how many were missing then, and the time of the last progress. */
   readonly progress: { readonly available: number; readonly missing?: number; readonly at: number };
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
@@ -80,8 +80,8 @@ export interface Reading {
   readonly isCurrent: boolean;
   /** It shows nothing about other namespaces: its image is a mirror's, or only pods show it, which a tenant can make. */
   readonly isLocal?: boolean | undefined;
-  /** The injection is part of another writer's change, or one followed it. Without it the template is also new to Argo. */
-  readonly isUsers?: boolean | undefined;
+  /** This leader has just written the injection, so the template without it is that of the stable pods. */
+  readonly isOwn?: boolean | undefined;
   readonly completion: Completion;
   readonly risk: Risk;
   readonly injector: InjectorHealth;

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment, injector, labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
+import { operatorUser } from '../../infra/constructs/access.ts';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { findInjector } from '../injection/init-container.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
+import { createClient } from '../kubernetes/http/client.ts';
 import { apply as applyAs, getCollection } from '../../sandbox/manager/apply.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
@@ -171,6 +174,34 @@ it("a user's change passes a policy that refuses the injection, which follows wh
   await relent();
   for (const name of ['app', 'new']) await testCluster.waitForInstrumented(deployment, namespace, name);
   await eventually(async () => expect(await getHealth()).toBeUndefined());
+});
+
+it("the webhook injects users' changes if a policy refuses each change of the operator, also an empty one", async () => {
+  const namespace = await testCluster.namespace('owned');
+  const { cluster, installation } = operator;
+  const user = operatorUser(installation.settings);
+  const transport = connectTo(cluster, { as: user });
+  const asOperator = createClient(transport);
+  const at = (name: string) => ({ ...deployment, namespace, name });
+  const changeNothing = () => asOperator.patch(at('app'), { kind: 'merge', body: {} }, { dryRun: true });
+  for (const name of ['app', 'other']) await testCluster.create(createWorkload(deployment, namespace, name));
+  await changeNothing();
+  await refuse(testCluster.client, `own-${namespace}`, {
+    namespace,
+    rule: { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] },
+    expression: `request.userInfo.username != '${user}'`,
+    message: 'only a pipeline changes workloads',
+    attempt: changeNothing,
+  });
+  transport.close();
+  await testCluster.activate(namespace);
+  await eventually(async () => expect(await testCluster.reasons(namespace, 'app')).toContain(cannotAdd));
+  // A report follows a refusal within a second.
+  for (let second = 0; second < 2; second += 1) await nextSecond();
+  expect((await testCluster.readLumigo(namespace)).status?.injector?.health).not.toBe('failing');
+  const next = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
+  await testCluster.merge(deployment, namespace, 'app', next);
+  expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
 });
 
 describe('a change while the webhook is down', () => {
