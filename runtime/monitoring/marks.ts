@@ -35,9 +35,7 @@ export async function readMarks(client: Client, installed: Installed) {
     set,
     renewOwners: record.renewOwners,
     get: (uid: string): string | undefined => known[uid],
-    keepOnly(existing: ReadonlySet<string>): Promise<void> {
-      const gone = Object.keys(known).filter((uid) => !existing.has(uid));
-      return set(gone.map((uid) => [uid, null]));
-    },
+    keepOnly: (existing: ReadonlySet<string>): Promise<void> =>
+      set(Object.keys(known).flatMap((uid) => (existing.has(uid) ? [] : [[uid, null]]))),
   };
 }

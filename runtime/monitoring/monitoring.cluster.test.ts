@@ -56,6 +56,8 @@ const findRecord = () => {
   const name = 'lumigo-lumigo-operator-monitored-namespaces';
   return operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
 };
+const owners = async () => (await findRecord())?.metadata.ownerReferences;
+
 const isManager = ({ kind, metadata }: Manifest): boolean =>
   kind === 'Deployment' && metadata.name === 'lumigo-lumigo-operator-controller-manager';
 
@@ -80,7 +82,9 @@ const countWaiting = async (): Promise<number> =>
 describe('monitored namespaces without a token in the namespace of the operator', () => {
   it('wait for it also while the watch of Lumigo resources is interrupted', async () => {
     let reads = 0;
+    let writes = 0;
     proxy.interfere = ({ path, isWrite }) => {
+      if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
       if (!isWrite && path.includes('/secrets/lumigo-credentials')) reads += 1;
       return !isWrite && path.includes('/v1alpha1/lumigoes') ? { answer: 503 } : undefined;
     };
@@ -91,8 +95,14 @@ describe('monitored namespaces without a token in the namespace of the operator'
     const before = reads;
     await eventually(() => expect(reads).toBeGreaterThan(before + 2));
     expect(await countWaiting()).toBe(1);
+    // Two create the record, one has the mark that waits, and the owners are renewed once an hour.
+    expect(writes).toBeLessThan(4);
     proxy.interfere = undefined;
     await operator.testCluster.waitForCondition('early-unseen', 'Error', { reason: 'SecretNotFound' });
+  });
+
+  it('are in a record whose owners are the Deployment and the role, before they are renewed', async () => {
+    expect(await owners()).toMatchObject([{ kind: 'Deployment' }, { kind: 'ClusterRole' }]);
   });
 
   it('get the token when it is there and valid, also from the next leader', async () => {
@@ -213,8 +223,15 @@ describe('the next leader', () => {
     await cluster.client.delete(toRef(manager));
     ({ uid: managerUid } = (await apply(cluster.client, manager)).metadata);
     for (const name of [...many, 'zz-first']) await namespace(name, { team: 'a' });
+    // The first renewal of the owners fails.
+    let hasRefused = false;
     proxy.interfere = ({ path, isWrite }) => {
-      if (isWrite && path.includes('-monitored-namespaces')) writes += 1;
+      if (!isWrite || !path.includes('-monitored-namespaces')) return undefined;
+      if (!hasRefused) {
+        hasRefused = true;
+        return { answer: 503 };
+      }
+      writes += 1;
       return undefined;
     };
     const changed = { namespace: 'late', tracingEnabled: false, loggingEnabled: false };
@@ -245,7 +262,7 @@ describe('the next leader', () => {
   });
 
   it('renews the owners of the record, so that it outlives the next repair, too', async () => {
-    const { ownerReferences } = (await findRecord())?.metadata ?? {};
-    expect(ownerReferences).toMatchObject([{ kind: 'Deployment', uid: managerUid }, { kind: 'ClusterRole' }]);
+    const renewed = [{ kind: 'Deployment', uid: managerUid }, { kind: 'ClusterRole' }];
+    await eventually(async () => expect(await owners()).toMatchObject(renewed));
   });
 });

@@ -74,14 +74,18 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     seen.entry !== undefined && marks.get(seen.uid) !== formatMark(seen.entry);
   const report = failureLog(logger, 'cannot monitor a namespace, retrying');
   const context = { ...options, client, marks, report };
-  for (let failures = 0, isIdle = true; !signal.aborted;) {
-    if (isIdle) report({ marks: 'owners' }, await marks.renewOwners().then(() => undefined, describeError));
+  for (let failures = 0, renewAt = 0; !signal.aborted;) {
+    if (performance.now() >= renewAt) {
+      const problem = await marks.renewOwners().then(() => undefined, describeError);
+      report({ marks: 'owners' }, problem);
+      if (problem === undefined) renewAt = performance.now() + IDLE_MS;
+    }
     const there = handler.values();
     const due = there.filter(isDue);
     if (due.length > 0) await monitorAll(context, due);
     await marks.keepOnly(new Set(there.map(({ uid }) => uid))).catch(() => undefined);
-    failures = there.some(isDue) ? failures + 1 : 0;
-    isIdle = !(await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal));
+    failures = performance.now() >= renewAt || there.some(isDue) ? failures + 1 : 0;
+    await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
   }
   await watch.stopped;
 }
@@ -100,14 +104,13 @@ async function monitorBatch(context: Context, tasks: readonly Task[], credential
   const isNew = ({ namespace, uid }: Task) => marks.get(uid) === undefined && lumigoes.in(namespace).length === 0;
   // If this leader ends in between, the next one knows which tokens are missing.
   if (credential.problem !== undefined) await marks.set(tasks.filter(isNew).map(({ uid }) => [uid, unfinished]));
-  const monitored: Awaited<ReturnType<typeof monitor>>[] = [];
+  const changed: Awaited<ReturnType<typeof monitor>>[] = [];
   for (const task of tasks) {
     const { namespace, uid } = task;
     const outcome = await monitor(context, task, credential).catch(describeError);
-    if (typeof outcome === 'object') monitored.push(outcome);
+    if (typeof outcome === 'object' && marks.get(uid) !== outcome.mark) changed.push(outcome);
     report({ namespace, uid }, typeof outcome === 'object' ? undefined : outcome);
   }
-  const changed = monitored.filter(({ uid, mark }) => marks.get(uid) !== mark);
   await marks.set(changed.map(({ uid, mark }) => [uid, mark]));
   for (const { fields } of changed) logger.info(fields, 'namespace monitored because of monitoredNamespaces');
 }
