@@ -184,7 +184,7 @@ export const permissions = {
       rule('', 'configmaps', 'create'),
     ),
     needed(
-      'the same. The API server asks for `delete` if its owners change.',
+      'the same. `delete` is unused: OpenShift requires it for an owner reference.',
       'monitoring/monitoring',
       rule('', 'configmaps', 'get patch delete', `NAME${suffixes.monitored}`),
     ),
