@@ -28,10 +28,11 @@ const MAX_PENDING_EVENTS = 20_000;
 const MAX_OF_OBJECT = 10;
 /** Refusals in a row after which a namespace's events are dropped. */
 const MAX_ATTEMPTS = 6;
+/** The longest time by which waiting events delay the end of a term. */
 const FLUSH_MS = 2_000;
 const POLL_MS = 50;
 
-/** Posts events in order for each object, which take turns. Each namespace retries alone. Events that wait move to the next term. */
+/** Posts events in order for each object. Objects take turns, and each namespace retries alone. Waiting events outlive a term. */
 export class EventQueue {
   private readonly queues = new Map<string, NamespaceQueue>();
   private readonly waiting: (() => void)[] = [];
