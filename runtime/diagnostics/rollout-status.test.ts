@@ -84,8 +84,10 @@ describe('the status of a namespace', () => {
   });
 
   const complete = { readyReplicas: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  const stuck = { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] };
   it.each([
     ['is not complete while a workload is in the middle of its own rollout', 'progressive', {}, {}, false],
+    ['is complete although a rollout is stuck', 'progressive', {}, stuck, true],
     ['is complete although a workload is paused', 'progressive', { paused: true }, {}, true],
     ['is complete although a pod is missing', 'progressive', {}, { ...complete, availableReplicas: 0 }, true],
     ['is complete although a workload waits for a change', 'on-next-change', {}, {}, true],

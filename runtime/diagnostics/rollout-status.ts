@@ -7,8 +7,9 @@ import { isOriginals } from '../injection/standing.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import { mapAt } from '../json/values.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
+import { findCondition, getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import {
   describePolicy,
@@ -137,7 +138,9 @@ function uninjectedState(kind: WorkloadKind, workload: Workload, input: StatusIn
   const step = stepFor(kind, workload, input.policy);
   if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
   const later = whyLater(input.config, workload);
-  return { state: 'waiting', details: later === undefined ? 'is queued' : blockedTexts[later] };
+  const details = later === undefined ? 'is queued' : blockedTexts[later];
+  const stuck = findCondition(mapAt(workload, 'status'), { type: 'Progressing', status: 'False' });
+  return { state: 'waiting', details: later === 'RollingOut' && stuck ? `${details}, which is stuck` : details };
 }
 
 function getPods(completion: Completion, workload: Workload): string {

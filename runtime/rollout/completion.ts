@@ -1,4 +1,4 @@
-import { isPlainObject, mapAt, numberAt, type JsonMap } from '../json/values.ts';
+import { covers, isPlainObject, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { findKind } from '../injection/workload.ts';
 
@@ -78,7 +78,7 @@ export function getCompletion(workload: Workload): Completion {
 /** Returns Argo's own verdict on a Rollout. If Argo cannot create a ReplicaSet, it keeps the phase of the former pods. */
 function findPhase({ paused }: JsonMap, status: JsonMap): unknown {
   if (paused === true) return 'Paused';
-  const isFailed = getConditions(status).some((each) => each['type'] === 'Progressing' && each['status'] === 'False');
+  const isFailed = findCondition(status, { type: 'Progressing', status: 'False' }) !== undefined;
   return isFailed && 'phase' in status ? 'Degraded' : status['phase'];
 }
 
@@ -115,7 +115,7 @@ const toProgress = (found: PodCounts, isSeen: boolean) => ({
 });
 
 function findRefusal(status: JsonMap): string | undefined {
-  const failure = getConditions(status).find((each) => each['type'] === 'ReplicaFailure' && each['status'] === 'True');
+  const failure = findCondition(status, { type: 'ReplicaFailure', status: 'True' });
   return failure && String(failure['message'] ?? '');
 }
 
@@ -128,5 +128,5 @@ function findDelay(spec: JsonMap): number | undefined {
   return seconds > 0 ? 1_000 * Math.min(seconds, MAX_DELAY_SECONDS) : undefined;
 }
 
-const getConditions = ({ conditions }: JsonMap): JsonMap[] =>
-  Array.isArray(conditions) ? conditions.filter(isPlainObject) : [];
+export const findCondition = ({ conditions }: JsonMap, wanted: JsonMap): JsonMap | undefined =>
+  Array.isArray(conditions) ? conditions.filter(isPlainObject).find((each) => covers(each, wanted)) : undefined;
