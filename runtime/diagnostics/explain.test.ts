@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { made } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
+import { none } from '../injection/decision.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
 import { explain, describeNext, describePods, describeTelemetry, findDelay } from './explain.ts';
@@ -61,6 +63,10 @@ describe('an explanation of a workload', () => {
     const decision = { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' };
     const verdict = { decision, patch: [], kind: workloadKinds.deployment, name: 'cart', blocked } as never;
     expect(describeNext(workloadKinds.deployment, verdict, findDelay(verdict, undefined))).toMatch(expected);
+  });
+
+  it('promises no attempt by the reason of a revert, which knows no strategy', () => {
+    expect(none('reverted', made(), 'boom').message).not.toContain('tries again');
   });
 
   it('says that another writer undoes the injection, as the status does', () => {

@@ -98,7 +98,7 @@ const messages = {
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace, why) => `The resource exceeds the size limit and is not changed: ${why}`,
   reverted: (_namespace, evidence) =>
-    `The injection was removed because pods failed with it (${evidence}). The operator tries again later, or when the images, the commands, the injector or the annotation '${annotations.retry}' change`,
+    `The injection was removed because pods failed with it (${evidence}). It may be added again when the images, the commands, the injector or the annotation '${annotations.retry}' change`,
   'injector-failing': (_namespace, why) => `The resource is not injected for now because the injection fails: ${why}`,
   'injector-unverified': () => 'The resource is not injected before another workload has shown that the injector runs',
   refused: (_namespace, reason) => `Lumigo instrumentation cannot be added: ${reason}`,
