@@ -4,8 +4,8 @@ import type { TokenSource } from '../credentials/credential.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { toLabelled, type Labelled } from './senders.ts';
 
-/** The collector's counts have a workload for one minute after it sent something. */
-const COUNTED_MS = 60_000;
+/** The counts have a workload for a minute after it sent something, which its pods do until their grace period ends. */
+const COUNTED_MS = 60_000 + 30_000;
 
 /** Knows the labelled workloads, and from which instrumented ones the telemetry proxy of this replica received data. */
 export class InstrumentedSenders {
