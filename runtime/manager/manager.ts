@@ -63,7 +63,6 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
 function election(shared: Shared, standby: Standby, runnables: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;
   const client = createClient(transport);
-  metrics.leader.set(0);
   return {
     name: 'leader election',
     run: async (signal) => {

@@ -6,6 +6,7 @@ import { isUnread, toTokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { createClient } from '../kubernetes/http/client.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
@@ -86,10 +87,12 @@ export class Reconciling implements LeaderRunnable {
         metadataOnly: true,
         signal,
         logger,
-        // The kind of an add-on may disappear for good, and then its silence is normal.
-        onHeard:
-          kind.addOn !== undefined ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
-        onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
+        onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
+        onRestart: (cause, error) => {
+          metrics.watchRestarts.inc({ resource: kind.plural, cause });
+          // The kind of an add-on may disappear for good, and then its silence is normal.
+          if (kind.addOn !== undefined && isNotFound(error)) metrics.watchHeard.remove({ resource: kind.plural });
+        },
         handler: reconciler.handler(kind),
       }),
     );
