@@ -74,8 +74,14 @@ describe('fromKubeconfig', () => {
 
   it('lists the contexts that exist', () =>
     expect(fromKubeconfig({ path, context: 'production' })).rejects.toThrow(
-      /has no context 'production'\. Its contexts: staging, plugin\./,
+      /has no context 'production' with a cluster\. Its contexts: staging, plugin\./,
     ));
+
+  it('says that the chosen context has no cluster', async () => {
+    const contexts = [...kubeconfig.contexts, { name: 'dev', context: { namespace: 'shop' } }];
+    const path = await written('no-cluster', { contexts });
+    await expect(fromKubeconfig({ path, context: 'dev' })).rejects.toThrow(/has no context 'dev' with a cluster\./);
+  });
 
   it('names the file that cannot be read', () =>
     expect(fromKubeconfig({ path: join(directory, 'none') })).rejects.toThrow(/none cannot be used: .*ENOENT/));

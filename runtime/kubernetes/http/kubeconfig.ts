@@ -46,7 +46,7 @@ function unknownContext(origin: string, chosen: string, names: readonly string[]
   const choice = names.length === 0 ? 'It has no contexts.' : `Its contexts: ${names.join(', ')}.`;
   return chosen === ''
     ? `${origin} sets no current context. ${choice} Pass one with --context.`
-    : `${origin} has no context '${chosen}'. ${choice}`;
+    : `${origin} has no context '${chosen}' with a cluster. ${choice}`;
 }
 
 async function connect(config: KubeConfig, origin: string): Promise<Connection> {
