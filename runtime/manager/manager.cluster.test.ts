@@ -114,7 +114,7 @@ describe('the manager', () => {
     const live = `http://127.0.0.1:${late.healthPort}${paths.live}`;
     await eventually(async () => expect((await fetch(live)).status).toBe(200));
     const unready = (text: string) => ({ status: 503, text: `not ready: ${text}` });
-    expect(await late.readiness()).toMatchObject(unready('the API server has not answered yet'));
+    expect(await late.readiness()).toMatchObject(unready('the API server has not said what it is yet'));
     proxy.block(false);
     const missing = unready('the webhook has no certificate yet');
     await eventually(async () => expect(await late.readiness()).toMatchObject(missing));

@@ -35,7 +35,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const maxSockets = Math.max(WORK_SOCKETS, given.rolloutConcurrent);
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
-  let unready = (): readonly string[] => ['the API server has not answered yet'];
+  let unready = (): readonly string[] => ['the API server has not said what it is yet'];
   const run = async (stop: AbortSignal): Promise<void> => {
     const watching = { transport, logger, signal: stop };
     const [config, noPodMode] = await Promise.all([detectPlatform(given, watching), detectPodMode(given, watching)]);
