@@ -37,7 +37,6 @@ beforeEach(async () => {
     },
     logger: pino({ enabled: false }),
     now: () => clock.now,
-    random: () => 0,
   });
   cache.changed.on((of) => changes.push(of), stop.signal);
   running = cache.run(stop.signal);
@@ -91,11 +90,11 @@ describe('the cache of credentials [F9]', () => {
     await waitForValue({ token: getToken(1) });
     const version = cache.get(source())?.version;
     cache.want('a', [source('token', { revision: '1', announced: version })]);
-    clock.now += 2_000;
+    clock.now += 3_000;
     cache.want('a', [source('token', { revision: '2', announced: version })]);
     await waitForReads(2);
     await testCluster.secret(namespace, getToken(2));
-    clock.now += 2_000;
+    clock.now += 3_000;
     cache.want('a', [source('token', { revision: '2', announced: 'another' })]);
     await waitForReads(3);
     await waitForValue({ token: getToken(2) });
@@ -121,7 +120,7 @@ describe('the cache of credentials [F9]', () => {
     cache.want('a', [source()]);
     await waitForValue({ token: getToken(1) });
     await cluster.client.delete({ ...secret, namespace });
-    pass(15_000);
+    pass(16_000);
     await waitForReads(2);
     expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     if (isReplaced) await testCluster.secret(namespace, getToken(2));
@@ -155,6 +154,36 @@ describe('the cache of credentials [F9]', () => {
     const { resourceVersion: _version, uid: _uid, ...metadata } = manifest.metadata;
     await testCluster.create({ ...manifest, metadata } as never);
     await waitWhilePassing({ token: getToken(1) });
+    account.close();
+  });
+
+  it('reads a forbidden Secret soon after news, and otherwise at the pace of all others', async () => {
+    const account = await accountIn(cluster, namespace, 'cluster-admin');
+    await cluster.client.delete({ ...bindings, namespace, name: account.name });
+    const forbidden = () => expect(account.client.get({ ...secret, namespace })).rejects.toThrow('forbidden');
+    await eventually(forbidden);
+    const names: string[] = [];
+    read = (of, name) => {
+      names.push(name);
+      return secretReader(account.client)(of, name);
+    };
+    const others = Array.from({ length: 20 }, (_, index) => ({ ...source(), name: `other-${index}` }));
+    cache.want('a', [source('token', { revision: '1' }), ...others]);
+    const isForbidden = { problem: { reason: 'SecretForbidden' } };
+    for (const each of [source(), ...others]) await waitWhilePassing(isForbidden, each);
+    const before = names.length;
+    for (let second = 0; second < 60; second += 1) {
+      pass(1_000, false);
+      await forbidden();
+    }
+    expect(names.length - before).toBeLessThanOrEqual(8);
+    const own = () => names.filter((name) => name === source().name).length;
+    pass(3_000, false);
+    await forbidden();
+    pass(3_000, false);
+    const known = own();
+    cache.want('a', [source('token', { revision: '2' }), ...others]);
+    await eventually(() => expect(own()).toBeGreaterThan(known));
     account.close();
   });
 

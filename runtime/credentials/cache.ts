@@ -14,12 +14,13 @@ interface CredentialCacheOptions {
   readonly logger: Pick<Logger, 'warn' | 'debug'>;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  readonly random?: () => number;
 }
 
 const MAX_CONCURRENT_READS = 8;
 /** After so many failures a Secret that was never read is unreadable, and is read at the pace of news. */
 const TRIES = 3;
+/** An API server that has just started forbids everything for less than this time. */
+const STARTING_MS = 2_000;
 /** A token stays in use for this time after its Secret is forbidden, because rights may be missing only for a while. */
 const FORBIDDEN_MS = 10 * 60_000;
 const IDLE_MS = 60_000;
@@ -31,7 +32,6 @@ export class CredentialCache {
   readonly name = 'credentials';
   readonly changed = new Topic<[namespace: string]>();
   private readonly now: () => number;
-  private readonly random: () => number;
   private readonly secrets = new Map<string, WantedSecret>();
   private last: ReadonlyMap<string, number> = new Map();
   private readonly reading = new Set<WantedSecret>();
@@ -40,17 +40,18 @@ export class CredentialCache {
 
   constructor(private readonly options: CredentialCacheOptions) {
     this.now = options.now ?? (() => performance.now());
-    this.random = options.random ?? Math.random;
   }
 
   /** Forgets a Secret that no user wants any more. Ignores sources without a possible name or key. */
   want(user: string, sources: Iterable<TokenSource>): void {
     const wanted = new Map<WantedSecret, TokenSource[]>();
-    for (const source of sources) {
-      if (!isNamed(source)) continue;
+    for (const source of [...sources].filter(isNamed)) {
       const secret = this.secrets.get(toKey(source)) ?? new WantedSecret(source.namespace, source.name);
       this.secrets.set(toKey(source), secret);
-      wanted.set(secret, [...(wanted.get(secret) ?? []), source]);
+      const asked = wanted.get(secret) ?? [];
+      wanted.set(secret, asked);
+      // A copy for each of many thousand sources of one Secret would block the event loop for seconds.
+      asked.push(source);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
     for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();
@@ -84,43 +85,46 @@ export class CredentialCache {
   private async read(secret: WantedSecret, startedAt: number): Promise<void> {
     const { namespace, name, reportedAt } = secret;
     this.reading.add(secret);
-    const outcome = await this.options.readSecret(namespace, name).then(
-      (content) => ({ of: (source: TokenSource) => credentialIn(content, source), isMissing: false }),
+    // News that arrives during the read counts.
+    secret.reportedAt = undefined;
+    const { of, error, isMissing } = await this.options.readSecret(namespace, name).then(
+      (content) => ({ of: (source: TokenSource) => credentialIn(content, source), error: undefined, isMissing: false }),
       (error: unknown) => ({ of: getWithout(error), error, isMissing: isNotFound(error) }),
     );
     this.reading.delete(secret);
     this.changes.touch();
     if (this.secrets.get(toKey(secret)) !== secret) return;
-    if ('error' in outcome && !outcome.isMissing) return this.failed(secret, outcome.error, startedAt);
-    const { isMissing } = outcome;
+    secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
+    if (error !== undefined && !isMissing) return this.failed(secret, error, startedAt, reportedAt);
     const mayComeBack = isMissing && !secret.isMissing && secret.hasToken();
-    // News that arrived during the read counts.
-    if (secret.reportedAt === reportedAt) secret.reportedAt = undefined;
-    const readAt = startedAt + this.random() * JITTER_MS;
-    Object.assign(secret, { readAt, failures: 0, forbiddenSince: Infinity, retryAt: -Infinity, isMissing });
+    const readAt = startedAt + Math.random() * JITTER_MS;
+    Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
     if (mayComeBack) secret.reportedAt = this.now() + REPLACEMENT_MS;
-    else if (secret.learn(outcome.of)) this.changed.emit(namespace);
+    else if (secret.learn(of)) this.changed.emit(namespace);
   }
 
   /** A failed read says nothing about the Secret, so its tokens are kept. A right that stays away is withdrawn. */
-  private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
+  private failed(secret: WantedSecret, error: unknown, startedAt: number, reportedAt: number | undefined): void {
     secret.failures += 1;
-    secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
-    const pace = { random: this.random(), atLeastMs: askedWaitMs(error) };
-    const retryInMs = Math.round(backoffMs(secret.failures, pace));
+    const retryInMs = Math.round(backoffMs(secret.failures, { atLeastMs: askedWaitMs(error) }));
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     const level = secret.failures === 1 ? 'warn' : 'debug';
     this.options.logger[level](fields, 'Secret not read');
-    const keptUntil = secret.forbiddenSince + (secret.hasToken() ? FORBIDDEN_MS : 0);
-    if (secret.failures < TRIES || (secret.readAt !== undefined && startedAt < keptUntil)) return;
+    const forbiddenMs = startedAt - secret.forbiddenSince;
+    if (forbiddenMs >= STARTING_MS) secret.retryAt = -Infinity;
+    else secret.reportedAt ??= reportedAt;
+    if (forbiddenMs < STARTING_MS && !isUnreadable(secret)) return;
     secret.readAt = startedAt;
+    if (secret.hasToken() && forbiddenMs < FORBIDDEN_MS) return;
     if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);
   }
 }
 
 const toKey = ({ namespace, name }: Pick<TokenSource, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+const isUnreadable = ({ readAt, failures, forbiddenSince }: WantedSecret): boolean =>
+  readAt === undefined && failures >= TRIES && forbiddenSince === Infinity;
 const getWithout = (error: unknown) => (source: TokenSource) => credentialWithout(error, source);
 
 /** The API server never looks for the other names, so such a Secret would seem unreadable. */
