@@ -249,6 +249,16 @@ describe('a replica', () => {
     await expect(source().read()).rejects.toThrow('is not valid yet');
   });
 
+  it('keeps its certificate while the present one begins later, by any time', async () => {
+    await createWebhook();
+    await given();
+    const { read } = source();
+    await read();
+    await operator.cluster.client.delete(store.pairRef);
+    await given(Date.now() + 3 * HOUR);
+    await expect(read()).rejects.toThrow('is not valid yet');
+  });
+
   it('waits for the first certificate without requests', async () => {
     const { read, untilNextCheck } = source();
     await expect(read()).rejects.toThrow('does not exist yet');

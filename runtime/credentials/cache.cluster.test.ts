@@ -146,6 +146,9 @@ describe('the cache of credentials [F9]', () => {
       });
       expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     }
+    cache.want('a', [source(), source('other')]);
+    await waitWhilePassing({ problem: { reason: 'SecretForbidden' } }, source('other'));
+    expect(cache.get(source())).toMatchObject({ token: getToken(1) });
     pass(2 * 60_000);
     await waitWhilePassing({ problem: { reason: 'SecretForbidden' } });
     const unknown = { ...source(), name: 'unknown' };
@@ -154,6 +157,26 @@ describe('the cache of credentials [F9]', () => {
     const { resourceVersion: _version, uid: _uid, ...metadata } = manifest.metadata;
     await testCluster.create({ ...manifest, metadata } as never);
     await waitWhilePassing({ token: getToken(1) });
+    account.close();
+  });
+
+  it('learns nothing while everything is forbidden for a moment, as by an API server that starts', async () => {
+    const account = await accountIn(cluster, namespace, 'cluster-admin');
+    const binding = { ...bindings, namespace, name: account.name };
+    const { metadata, ...manifest } = await cluster.client.get(binding);
+    await testCluster.secret(namespace, getToken(1));
+    await cluster.client.delete(binding);
+    await eventually(() => expect(account.client.get({ ...secret, namespace })).rejects.toThrow('forbidden'));
+    let answers = 0;
+    read = (...names) => secretReader(account.client)(...names).finally(() => (answers += 1));
+    cache.want('a', [source()]);
+    await eventually(() => expect(answers).toBe(1));
+    pass(600);
+    await eventually(() => expect(answers).toBe(2));
+    await testCluster.create({ ...manifest, metadata: { namespace, name: metadata.name } } as never);
+    await eventually(() => account.client.get({ ...secret, namespace }));
+    await waitWhilePassing({ token: getToken(1) });
+    expect(changes).toEqual([namespace]);
     account.close();
   });
 

@@ -96,7 +96,7 @@ export class CredentialCache {
     if (this.secrets.get(toKey(secret)) !== secret) return;
     secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
     if (error !== undefined && !isMissing) return this.failed(secret, error, startedAt, reportedAt);
-    const mayComeBack = isMissing && !secret.isMissing && secret.hasToken();
+    const mayComeBack = isMissing && !secret.isMissing && secret.tokens().size > 0;
     const readAt = startedAt + Math.random() * JITTER_MS;
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
@@ -113,12 +113,14 @@ export class CredentialCache {
     const level = secret.failures === 1 ? 'warn' : 'debug';
     this.options.logger[level](fields, 'Secret not read');
     const forbiddenMs = startedAt - secret.forbiddenSince;
-    if (forbiddenMs >= STARTING_MS) secret.retryAt = -Infinity;
+    // It counts as an answer, so the next error is the first one.
+    if (forbiddenMs >= STARTING_MS) Object.assign(secret, { retryAt: -Infinity, failures: 1 });
     else secret.reportedAt ??= reportedAt;
     if (forbiddenMs < STARTING_MS && !isUnreadable(secret)) return;
     secret.readAt = startedAt;
-    if (secret.hasToken() && forbiddenMs < FORBIDDEN_MS) return;
-    if (secret.learn(getWithout(error))) this.changed.emit(secret.namespace);
+    const kept = forbiddenMs < FORBIDDEN_MS ? secret.tokens() : new Map<string, Credential>();
+    const without = getWithout(error);
+    if (secret.learn((source) => kept.get(source.key) ?? without(source))) this.changed.emit(secret.namespace);
   }
 }
 

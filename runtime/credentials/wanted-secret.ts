@@ -30,8 +30,9 @@ export class WantedSecret implements ReadingState {
     return this.sources.delete(user) && this.sources.size === 0;
   }
 
-  hasToken(): boolean {
-    return [...this.credentials.values()].some(({ token }) => token !== undefined);
+  /** The credentials with a token, by the keys of the Secret. */
+  tokens(): ReadonlyMap<string, Credential> {
+    return new Map([...this.credentials].filter(([, { token }]) => token !== undefined));
   }
 
   get isAwaited(): boolean {

@@ -68,9 +68,12 @@ export const getVariables = (format: number, table = variables): readonly Inject
       since <= format && !table.some((other) => other.name === name && other.since > since && other.since <= format),
   );
 
-/** Returns a row for each setting of the namespace. */
+/** Returns a row for each setting of the namespace. A tenant can forge any number of other fields in a record. */
 export const getTracerRows = ({ env = {} }: Pick<InjectedSettings, 'env'>): readonly InjectedVariable[] =>
-  Object.entries(env).map(([name, written]) => ({ name, since: 1, yields: true, write: () => written }));
+  Object.entries(env).map(([name, { value, valueFrom }]) => {
+    const written = { ...(value !== undefined && { value }), ...(valueFrom !== undefined && { valueFrom }) };
+    return { name, since: 1, yields: true, write: () => written };
+  });
 
 export function writtenVariable(row: InjectedVariable, recorded: InjectedSettings, container: string, own?: EnvVar) {
   const written = 'joined' in row ? { value: join(own?.value, row.joined, ':') } : row.write(recorded, container);

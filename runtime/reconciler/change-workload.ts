@@ -10,7 +10,7 @@ import { injectionStatusText } from '../injection/injection-status.ts';
 import type { Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
-import { askedWaitMs, isRefusal } from '../kubernetes/http/errors.ts';
+import { ApiError, askedWaitMs, isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy, getTried } from '../rollout/transition.ts';
 import { idle, type Observation, type Reading } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -80,7 +80,9 @@ export class WorkloadChanger {
     const read = () => api.readWorkload(workload);
     return readAndChange(fresh, read, attempt).catch(async (error: unknown) => {
       const result = { ...failed(error), change };
-      if (!result.isRefused || change !== 'added') return result;
+      // A webhook that is unreachable refuses as well, and a second request would wait for it again.
+      const isDenied = result.isRefused && error instanceof ApiError && error.status < 500;
+      if (!isDenied || change !== 'added') return result;
       const also = await api.changeNothing(workload).then(() => undefined, failed);
       return also?.isRefused === false ? result : { ...result, isInjectionRefused: also === undefined };
     });

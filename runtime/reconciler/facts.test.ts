@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloadKinds } from '../contract.ts';
+import { guardAnswer, workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { getFacts, isMissed, type ChangeResult } from './facts.ts';
@@ -51,7 +51,8 @@ describe('the result of a change', () => {
       facts(result, { before: { ...before, failure }, ...more }).failure?.refusesInjection;
     expect([after(unanswered), after({ ...added, isInjectionRefused: undefined })]).toEqual([true, true]);
     expect([after({ ...refused, isInjectionRefused: false }), after(written)]).toEqual([false, undefined]);
-    expect(after(unanswered, { policy: other })).toBeUndefined();
+    expect(after(unanswered, { policy: other })).toBe(false);
+    expect(after({ ...added, problem: `${guardAnswer} add this` })).toBe(false);
   });
 
   it('is retried no earlier than a busy API server asks', () => {

@@ -1,4 +1,5 @@
 import { backoffMs } from '../async/retrying.ts';
+import { guardAnswer } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -105,7 +106,9 @@ function failureAfter({ before, policy, now, random }: Outcome, failed: Failed):
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
   const retryAt = now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random, atLeastMs });
-  const refusesInjection = failed.isInjectionRefused ?? earlier?.refusesInjection;
+  const isInjections = failed.isInjectionRefused ?? earlier?.refusesInjection;
+  // The guard refuses what another webhook makes of the operator's write, and no write of a user's.
+  const refusesInjection = isInjections === true && !problem.includes(guardAnswer);
   return { policy, count, refusedSince, retryAt, problem, refusesInjection };
 }
 

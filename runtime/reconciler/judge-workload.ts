@@ -73,9 +73,11 @@ export class WorkloadJudge {
     return result.kind === 'left' || result.change === 'added' || result.change === 'updated';
   }
 
-  private async judge(before: ObservedWorkload, { kind, workload: seen }: Read): Promise<void> {
+  private async judge(before: ObservedWorkload, result: Read): Promise<void> {
     const { api, store, signal } = this.term;
-    const known = { ...(store.latest(before) ?? before), isOwn: kind === 'written' };
+    const { workload: seen } = result;
+    const isOwn = result.kind === 'written' && result.change === 'added';
+    const known = { ...(store.latest(before) ?? before), isOwn };
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;

@@ -80,7 +80,7 @@ export interface Reading {
   readonly isCurrent: boolean;
   /** It shows nothing about other namespaces: its image is a mirror's, or only pods show it, which a tenant can make. */
   readonly isLocal?: boolean | undefined;
-  /** This leader has just written the injection, so the template without it is that of the stable pods. */
+  /** This leader has just added the injection, so the template without it is that of the stable pods. */
   readonly isOwn?: boolean | undefined;
   readonly completion: Completion;
   readonly risk: Risk;

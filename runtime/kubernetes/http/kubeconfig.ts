@@ -43,7 +43,7 @@ function defaultFiles(listed: string): readonly string[] {
 }
 
 function unknownContext(origin: string, chosen: string, names: readonly string[]): string {
-  const choice = names.length === 0 ? 'It has no contexts.' : `Its contexts: ${names.join(', ')}.`;
+  const choice = names.length === 0 ? 'It has no contexts with a cluster.' : `Its contexts: ${names.join(', ')}.`;
   return chosen === ''
     ? `${origin} sets no current context. ${choice} Pass one with --context.`
     : `${origin} has no context '${chosen}' with a cluster. ${choice}`;
