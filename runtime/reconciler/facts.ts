@@ -106,11 +106,12 @@ function failureAfter({ before, policy, now, random }: Outcome, failed: Failed):
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
   const retryAt = now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random, atLeastMs });
-  const isInjections = failed.isInjectionRefused ?? earlier?.refusesInjection;
-  // The guard refuses what another webhook makes of the operator's write, and no write of a user's.
-  const refusesInjection = isInjections === true && !problem.includes(guardAnswer);
-  return { policy, count, refusedSince, retryAt, problem, refusesInjection };
+  return { policy, count, refusedSince, retryAt, problem, refusesInjection: refusesInjection(failed, earlier) };
 }
+
+/** The guard refuses what another webhook makes of the operator's write, and no write of a user's. */
+const refusesInjection = ({ isInjectionRefused, problem }: Failed, earlier: Failure | undefined): boolean =>
+  (isInjectionRefused ?? earlier?.refusesInjection) === true && !problem.includes(guardAnswer);
 
 /** Returns whether the webhook missed it. A workload that must wait for its turn is decided about once before. */
 export const isMissed = ({ expectedUnder }: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): boolean =>
