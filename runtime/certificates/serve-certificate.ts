@@ -58,8 +58,9 @@ export function certificateSource(
     // Another replica may have announced it a moment ago, also an old one that a tool restored.
     await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
     const waitMs = getLifetime(pair.certificate).notBefore - Date.now();
-    // Beyond that, the leader replaces it, or the clock of this replica is slow and it has no other one.
-    if (waitMs > 0 && (served !== undefined || waitMs <= SKEW_MS)) throw new Error(`the certificate in ${place} is not valid yet`);
+    // A replica without a former one serves it beyond the skew, because its own clock may be slow.
+    if (waitMs > 0 && (served !== undefined || waitMs <= SKEW_MS))
+      throw new Error(`the certificate in ${place} is not valid yet`);
   };
   return {
     place,
