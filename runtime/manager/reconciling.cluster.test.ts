@@ -13,7 +13,7 @@ let proxy: ApiProxy;
 beforeAll(async () => {
   operator = await startOperator({
     controllerManager: false,
-    through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
   });
 });
 afterEach(() => {
@@ -21,7 +21,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
 });
 
 const { deployment } = workloadKinds;

@@ -12,7 +12,7 @@ let proxy: ApiProxy;
 beforeAll(async () => {
   operator = await startOperator({
     controllerManager: false,
-    through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
     settings: {
       monitoredNamespaces: [
         { namespace: 'shop' },
@@ -27,7 +27,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
 });
 
 const token = getToken(0x54);

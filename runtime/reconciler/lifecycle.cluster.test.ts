@@ -25,13 +25,12 @@ let testCluster: OperatorBench['testCluster'];
 beforeAll(async () => {
   // Without an answer about its token, the status of a Lumigo changes once more after 30 s.
   sink = await OtlpSink.start();
-  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster));
   operator = await startOperator({ config: { endpoint: sink.url }, through });
   ({ testCluster } = operator);
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
   await sink?.close();
 });
 

@@ -16,7 +16,7 @@ const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
     settings: { rollout: { soakSeconds: 1, deadlineSeconds: 30 } },
-    through: async (cluster) => (proxy = await startApiProxy(cluster)).server,
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
@@ -28,7 +28,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
 });
 
 const retry = { metadata: { annotations: { [annotations.retry]: '1' } } };

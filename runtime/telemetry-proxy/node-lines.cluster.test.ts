@@ -20,7 +20,7 @@ beforeAll(async () => {
     proxy = await startApiProxy(cluster);
     // The key of nodes is not created yet.
     proxy.interfere = ({ isWrite, path }) => (isWrite && /\/secrets(\?|$)/.test(path) ? { answer: 500 } : undefined);
-    return proxy.server;
+    return proxy;
   };
   telemetry = await startTelemetry({ controllerManager: false, settings, through });
   const spec = { logging: { enabled: true }, tracing: { injection: { enabled: false } } };
@@ -31,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   squatter?.close();
   await telemetry?.stop();
-  await proxy?.close();
 });
 
 /** Sends a line as the collector of a node does. Returns 0 without a connection. */

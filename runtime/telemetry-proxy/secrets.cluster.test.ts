@@ -14,7 +14,7 @@ import { createWorkload } from '../../sandbox/testing/workloads.ts';
 let operator: OperatorBench;
 let proxy: ApiProxy;
 beforeAll(async () => {
-  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster));
   const settings = { clusterCollection: { logs: { enabled: true } } };
   operator = await startOperator({ controllerManager: false, settings, through });
   await operator.startAnother();
@@ -24,7 +24,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
 });
 
 const { deployment } = workloadKinds;

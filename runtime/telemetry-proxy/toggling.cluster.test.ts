@@ -17,7 +17,7 @@ let kept = '';
 let endsFirst = '';
 let endsLater = '';
 beforeAll(async () => {
-  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster)).server;
+  const through = async (cluster: ControlPlane) => (proxy = await startApiProxy(cluster));
   telemetry = await startTelemetry({ controllerManager: false, through });
   kept = await telemetry.activate('kept', getToken(0x74_00));
   endsFirst = await telemetry.activate('ends-first', getToken(0x74_01));
@@ -32,7 +32,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await telemetry?.stop();
-  await proxy?.close();
 });
 
 const collects = (enabled: boolean) => ({ infrastructure: { enabled } });

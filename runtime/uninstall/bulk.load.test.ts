@@ -28,7 +28,7 @@ let network: TcpProxy | undefined;
 beforeAll(async () => {
   const through = async ({ server }: { readonly server: string }) => {
     network = await startTcpProxy(Number(new URL(server).port));
-    return `https://127.0.0.1:${network.port}`;
+    return { server: `https://127.0.0.1:${network.port}`, close: network.close };
   };
   operator = await startOperator({ audit: true, through });
   await runOperatorPods(operator);
@@ -37,7 +37,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   await operator?.stop();
-  await network?.close();
 });
 
 const { deployment } = workloadKinds;

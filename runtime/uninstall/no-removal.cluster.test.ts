@@ -19,11 +19,10 @@ import { getAccount, protectedObjects } from './protected-objects.ts';
 let operator: OperatorBench;
 let proxy: ApiProxy;
 beforeAll(async () => {
-  operator = await startOperator({ through: async (cluster) => (proxy = await startApiProxy(cluster)).server });
+  operator = await startOperator({ through: async (cluster) => (proxy = await startApiProxy(cluster)) });
 });
 afterAll(async () => {
   await operator?.stop();
-  await proxy?.close();
 });
 
 const { deployment } = workloadKinds;

@@ -36,10 +36,7 @@ export async function startTestbed() {
       etcd = await startTcpProxy(port);
       return etcd.port;
     },
-    async through(cluster) {
-      proxy = await startApiProxy(cluster);
-      return proxy.server;
-    },
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
   });
   const { cluster, installation } = operator;
   return {
@@ -53,7 +50,6 @@ export async function startTestbed() {
       getCredentialId(readFileSync(join(cluster.dir, 'manager-0', 'service-account', 'token'), 'utf8')),
     async stop(): Promise<void> {
       await operator.stop();
-      await proxy.close();
       await etcd.close();
     },
   };

@@ -22,8 +22,8 @@ type More = Pick<ManagerOptions, 'config' | 'environment'>;
 export interface OperatorOptions extends ControlPlaneOptions, More {
   readonly settings?: object;
   readonly collector?: boolean;
-  /** Puts a proxy between the managers and the API server. Returns its address. */
-  readonly through?: (cluster: ControlPlane) => Promise<string>;
+  /** Starts a proxy between the managers and the API server. The operator closes it. */
+  readonly through?: (cluster: ControlPlane) => Promise<{ readonly server: string; close(): Promise<void> }>;
 }
 
 /** The deadline is short enough for tests, and there is no soak by default. */
@@ -53,8 +53,8 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   const [webhookPort = 0] = await freePorts(1);
   const { settings = {}, collector = false } = options;
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
-  const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
-  const impatient = getShortWaits(settings);
+  const proxy = await options.through?.(cluster);
+  const reached = { ...cluster, server: proxy?.server ?? cluster.server };
   const start = (
     { config, environment }: More = {},
     own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort },
@@ -62,7 +62,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     startManager(reached, installation, {
       ...own,
       collector,
-      config: { ...impatient, ...options.config, ...config },
+      config: { ...getShortWaits(settings), ...options.config, ...config },
       environment: { ...options.environment, ...environment },
     });
   let manager = await start();
@@ -105,6 +105,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     refuseChanges: (namespace: string, labels: Texts) => refuseChanges(cluster.client, namespace, labels),
     async stop(): Promise<void> {
       for (const each of [manager, ...others]) await each.stop();
+      await proxy?.close();
       await cluster.stop();
     },
   };
