@@ -3,8 +3,7 @@ import type { Construct } from 'constructs';
 import { Access } from './constructs/access.ts';
 import { CertManagerCertificate } from './constructs/cert-manager.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
-import { HelmHooks } from './constructs/helm-hooks.ts';
-import { HelmTest } from './constructs/helm-test.ts';
+import { HelmJobs } from './constructs/helm-jobs.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { collectsNodes, NodeCollector } from './constructs/node-collector.ts';
@@ -91,9 +90,7 @@ export class Operator extends Chart {
 function addLastParts(scope: Construct, settings: Settings, delivery: Delivery): void {
   if (collectsNodes(settings)) new NodeCollector(scope, 'node-collector', settings);
   if (settings.injection.podMode) new PodPolicy(scope, 'pod-policy', settings);
-  if (delivery !== 'Helm') return;
-  new HelmHooks(scope, 'helm-hooks', settings);
-  new HelmTest(scope, 'helm-test', settings);
+  if (delivery === 'Helm') new HelmJobs(scope, 'helm-jobs', settings);
 }
 
 function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {

@@ -1,15 +1,22 @@
+import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
+import { updaterKinds } from '../../runtime/config/config.ts';
 import { suffixes } from '../../runtime/contract.ts';
-import type { Manifest } from './manifest.ts';
 import type { Settings } from '../settings/schema.ts';
-import { mayUpgrade } from '../settings/updater-state.ts';
-import { labels } from './labels.ts';
+import { mayUpgrade, whySuspended } from '../settings/updater-state.ts';
+import { operatorVersion } from '../settings/version.ts';
+import { configured, environmentWith } from './configuration.ts';
+import { labels, optOut } from './labels.ts';
+import type { Manifest } from './manifest.ts';
+import { containerOf, operatorPod, podMetadata } from './pod.ts';
 import { grant } from './rights.ts';
-import { UpdaterJob } from './updater-job.ts';
 import { checkRules, updaterRules } from './updater-rules.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** Upgrade and rollback wait for a day at most each. A pod that cannot start must not prevent later runs for good. */
+const TWO_DAYS = 48 * 3_600 + 1_800;
 
 /** The CronJob that reports newer versions, and upgrades the Helm release if the settings allow it. */
 export class Updater extends Construct {
@@ -20,15 +27,12 @@ export class Updater extends Construct {
     const metadata = { name, labels: labels(settings, 'updater') };
     const inNamespace = { ...metadata, namespace: settings.namespace };
     const upgrading = mayUpgrade(settings.updater) ? rulesOfUpgrade(settings, release()) : undefined;
+    const granted = upgrading?.own ?? checkRules(settings.name);
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
-    grant(this, settings, {
-      metadata: inNamespace,
-      granted: upgrading?.own ?? checkRules(settings.name),
-      account: name,
-    });
+    grant(this, settings, { metadata: inNamespace, granted, account: name });
     if (upgrading !== undefined) grant(this, settings, { metadata, granted: upgrading.cluster, account: name });
-    new UpdaterJob(this, 'job', settings, inNamespace);
+    new ApiObject(this, 'cron-job', cronJob(settings, inNamespace));
   }
 }
 
@@ -44,3 +48,70 @@ const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: rbac, kind: 'ClusterRole', metadata: { name } },
   { apiVersion: rbac, kind: 'ClusterRoleBinding', metadata: { name } },
 ];
+
+function cronJob(settings: Settings, metadata: Manifest['metadata']): Manifest {
+  const ownLabels = { ...metadata.labels, ...optOut };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { ...metadata, labels: ownLabels },
+    spec: {
+      schedule: settings.updater.schedule,
+      // By default it is kube-controller-manager's time zone.
+      timeZone: 'Etc/UTC',
+      suspend: whySuspended(settings.updater) !== undefined,
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: 3_600,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 3,
+      jobTemplate: {
+        spec: {
+          // A failed upgrade was rolled back, and each attempt restarts the operator. The next run is the next attempt.
+          backoffLimit: 0,
+          activeDeadlineSeconds: TWO_DAYS,
+          template: { metadata: podMetadata(settings, ownLabels, 'updater'), spec: podSpec(settings, metadata.name) },
+        },
+      },
+    },
+  };
+}
+
+const keyringMount = { name: 'keyring', mountPath: '/etc/lumigo/keyring', readOnly: true } as const;
+
+function podSpec(settings: Settings, serviceAccountName: string) {
+  const keyring = settings.updater.verify.keyringSecret;
+  return {
+    ...operatorPod(settings, 'updater'),
+    serviceAccountName,
+    restartPolicy: 'Never',
+    // On a termination signal, Helm reverts the upgrade that it began.
+    terminationGracePeriodSeconds: 120,
+    containers: [
+      {
+        name: 'updater',
+        ...containerOf(settings, settings.updater),
+        args: ['update'],
+        env: environment(settings),
+        volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...(keyring === '' ? [] : [keyringMount])],
+      },
+    ],
+    volumes: [
+      { name: 'temporary', emptyDir: { sizeLimit: '256Mi' } },
+      // With an optional Secret, Helm reports that it is missing. Otherwise the pod would wait without a message.
+      ...(keyring === '' ? [] : [{ name: keyringMount.name, secret: { secretName: keyring, optional: true } }]),
+    ],
+  };
+}
+
+function environment(settings: Settings) {
+  const { mode, repository, verify } = settings.updater;
+  return environmentWith(
+    configured(updaterKinds, settings, {
+      version: operatorVersion(),
+      mode: mode === 'upgrade' ? 'upgrade' : 'check',
+      repository: whySuspended(settings.updater) === undefined ? repository : '',
+      keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
+      logLevel: settings.debug.enabled ? 'debug' : 'info',
+    }),
+  );
+}
