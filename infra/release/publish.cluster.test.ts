@@ -10,9 +10,9 @@ import { runToEnd } from '../../sandbox/run.ts';
 import { installWithHelm } from '../helm/installation-texts.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { program } from './program.ts';
-import { provenance } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+import { provenance } from './steps.ts';
 import { makeChartKey } from '../../sandbox/testing/charts.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 

@@ -1,13 +1,9 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
+import { describe, expect, it } from '@jest/globals';
 import { parsePublisher } from '../settings/publisher.ts';
-import { changelogSection } from './changelog.ts';
-import { verifyChecksums, writeChecksums } from './checksums.ts';
 import { program } from './program.ts';
 import { planRelease } from './release.ts';
 import { workflowSigner } from './signing.ts';
+import { changelogSection } from './steps.ts';
 
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
@@ -57,33 +53,6 @@ describe('the text of a release', () => {
 
   it.each(['1.2.4', '1', '1.1.0', ''])('is missing for %p, and a sentence says so', (version) => {
     expect(() => changelogSection(changelog, version)).toThrow(`CHANGELOG.md has no text under '## ${version}'`);
-  });
-});
-
-describe('the checksums of a release', () => {
-  const folder = createTemporaryFolder();
-  beforeEach(() => {
-    for (const name of ['a.tgz', 'b.yaml']) writeFileSync(join(folder, name), name);
-    writeChecksums(folder);
-  });
-
-  it('are those of sha256sum', async () => {
-    expect(await program('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder })).toBe('a.tgz: OK\nb.yaml: OK\n');
-    expect(() => verifyChecksums(folder)).not.toThrow();
-  });
-
-  it('report each file that is missing or changed', () => {
-    writeFileSync(join(folder, 'a.tgz'), 'another');
-    rmSync(join(folder, 'b.yaml'));
-    expect(() => verifyChecksums(folder)).toThrow('a.tgz has changed, b.yaml is missing. Do not use');
-    rmSync(join(folder, 'SHA256SUMS'));
-    expect(() => verifyChecksums(folder)).toThrow('has no SHA256SUMS');
-  });
-
-  it('are not checked if a line names a file elsewhere', () => {
-    const list = join(folder, 'SHA256SUMS');
-    writeFileSync(list, readFileSync(list, 'utf8').replace('a.tgz', '../a.tgz'));
-    expect(() => verifyChecksums(folder)).toThrow('do not match SHA256SUMS: the line');
   });
 });
 

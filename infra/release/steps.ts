@@ -1,19 +1,25 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { imageReference } from '../constructs/image.ts';
+import { sectionOf } from '../helm/artifact-hub.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { changelogSection } from './changelog.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
-import { checksumsFile, verifyChecksums, writeChecksums } from './checksums.ts';
 import { buildAndPush, type ImageBuild } from './images.ts';
 import { KREW_FILE, krewManifest } from './krew.ts';
 import { packageNpm } from './npm-package.ts';
 import { program } from './program.ts';
-import { provenance, type Builder } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+
+interface Builder {
+  /** The workflow, such as https://github.com/acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3. */
+  readonly id: string;
+  readonly run: string;
+  readonly revision: string;
+  readonly startedOn: Date;
+}
 
 export interface Releasing {
   readonly release: Release;
@@ -36,6 +42,7 @@ const pushedFile = (folder: string): string => join(folder, '..', 'pushed.json')
 /** npm chooses the name of the package, so this file has its path. */
 const npmFile = (folder: string): string => join(folder, '..', 'npm-package');
 const sbomFile = 'sbom.cdx.json';
+const checksumsFile = 'SHA256SUMS';
 const notesFile = (folder: string): string => join(folder, '..', 'notes.md');
 const predicateFile = (folder: string): string => join(folder, '..', 'provenance.json');
 
@@ -57,6 +64,15 @@ function writeNotes({ release, folder }: Releasing): void {
   const text = changelogSection(readFileSync('CHANGELOG.md', 'utf8'), release.version);
   mkdirSync(folder, { recursive: true });
   writeFileSync(notesFile(folder), text);
+}
+
+/** Returns the text of a version in CHANGELOG.md. @throws Error if its section is missing or empty */
+export function changelogSection(changelog: string, version: string): string {
+  const text = sectionOf(changelog, version).replace(/^.*/, '').trim();
+  if (text !== '') return `${text}\n`;
+  throw new Error(
+    `CHANGELOG.md has no text under '## ${version}'. Describe the release there first (rename '## Unreleased')`,
+  );
 }
 
 async function makeFiles({ release, folder, published, chartKey }: Releasing): Promise<void> {
@@ -92,7 +108,7 @@ function pushedBy(folder: string): Pushed {
 const referencesIn = (pushed: Pushed): string[] =>
   Object.entries(pushed).map(([repository, digest]) => `${repository}@${digest}`);
 
-function list({ release, folder }: Releasing): void {
+async function list({ release, folder }: Releasing): Promise<void> {
   const pushed = pushedBy(folder);
   const { controllerManager, injectorWebhook, prometheusNodeExporter, kubeStateMetrics } = parseSettings({});
   const all = [
@@ -102,8 +118,20 @@ function list({ release, folder }: Releasing): void {
     ),
   ];
   writeFileSync(join(folder, 'images.txt'), all.map((image) => `${image}\n`).join(''));
-  writeChecksums(folder);
+  const files = readdirSync(folder).filter((file) => !file.startsWith(checksumsFile));
+  writeFileSync(join(folder, checksumsFile), await program('sha256sum', files.toSorted(), { cwd: folder }));
 }
+
+/** Returns the provenance of a release in the form of https://slsa.dev/provenance/v1. */
+export const provenance = ({ version, publisher }: Release, { id, run, revision, startedOn }: Builder) => ({
+  buildDefinition: {
+    buildType: `${publisher.home}/blob/v${version}/.github/workflows/release.yml`,
+    externalParameters: { tag: `v${version}` },
+    internalParameters: {},
+    resolvedDependencies: [{ uri: `git+${publisher.home}@refs/tags/v${version}`, digest: { gitCommit: revision } }],
+  },
+  runDetails: { builder: { id }, metadata: { invocationId: run, startedOn: startedOn.toISOString() } },
+});
 
 async function signAll({ release, folder, signer, builder }: Releasing): Promise<void> {
   const by = signer();
@@ -120,7 +148,7 @@ const getBundle = (folder: string): string => join(folder, `${checksumsFile}.bun
 
 async function verifyAll({ folder, signer, release, chartKey }: Releasing): Promise<void> {
   const by = signer();
-  verifyChecksums(folder);
+  await program('sha256sum', ['--check', '--strict', checksumsFile], { cwd: folder });
   await verifyFile(join(folder, checksumsFile), getBundle(folder), by);
   for (const reference of referencesIn(pushedBy(folder))) {
     await verify(reference, by);
