@@ -12,7 +12,7 @@ import { alertRule, alertTable } from './alerts-reference.ts';
 import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
-import { oldestKubernetes } from '../helm/chart-texts.ts';
+import { OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
 import { installWithHelm, quickInstallation, releaseStatus } from '../helm/installation-texts.ts';
 import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
@@ -54,7 +54,7 @@ const pagesWithParts = (): Readonly<Record<string, Texts>> => ({
   'README.md': {
     status: releaseStatus(),
     install: quickInstallation(),
-    kubernetes: describeKubernetes(oldestKubernetes()),
+    kubernetes: describeKubernetes(OLDEST_KUBERNETES),
   },
   'docs/install/helm.md': { helm: installWithHelm() },
   'docs/contributing/tested-versions.md': { tried: triedTable() },

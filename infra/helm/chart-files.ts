@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartName } from '../../runtime/contract.ts';
 import { writeChart } from './chart.ts';
-import { unpublishedNotice } from '../settings/publisher.ts';
+import { getNotices } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 /** `npm run chart [FOLDER]`: writes the Helm chart. Default: dist/chart. */
@@ -11,5 +11,4 @@ const folder = join(parent, chartName);
 rmSync(folder, { recursive: true, force: true });
 writeChart(folder);
 process.stdout.write(`${folder}\n`);
-const notice = unpublishedNotice(parseSettings({}).controllerManager.manager.image);
-if (notice !== undefined) process.stderr.write(`${notice}\n`);
+for (const notice of getNotices(parseSettings({}))) process.stderr.write(`${notice}\n`);

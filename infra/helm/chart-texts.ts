@@ -10,8 +10,8 @@ export const description = 'Traces all Python and Node.js programs of a namespac
 
 export const keywords = ['tracing', 'opentelemetry', 'lumigo', 'observability'];
 
-/** Returns the oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
-export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
+/** The oldest Kubernetes version that Helm installs the chart on. */
+export const OLDEST_KUBERNETES = '1.30';
 
 export const chartMetadata = (publisher: Publisher = own, version = operatorVersion()) => ({
   apiVersion: 'v2',
@@ -20,7 +20,7 @@ export const chartMetadata = (publisher: Publisher = own, version = operatorVers
   type: 'application',
   version,
   appVersion: operatorVersion(),
-  kubeVersion: '>=1.30.0-0',
+  kubeVersion: `>=${OLDEST_KUBERNETES}.0-0`,
   ...origin(publisher),
   keywords,
   annotations: artifactHub(version, publisher),

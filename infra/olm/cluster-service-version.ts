@@ -1,7 +1,7 @@
 import { lumigo, podModeKubernetes } from '../../runtime/contract.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { definition, example, images, links } from '../helm/artifact-hub.ts';
-import { description, keywords, oldestKubernetes } from '../helm/chart-texts.ts';
+import { description, keywords, OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
 import type { Publisher } from '../settings/publisher.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../settings/version.ts';
@@ -41,7 +41,7 @@ export function clusterServiceVersion(
       displayName: 'Lumigo',
       description: `${description}\n\n${toApplyFirst}`,
       version,
-      minKubeVersion: settings.injection.podMode ? `1.${podModeKubernetes}.0` : `${oldestKubernetes()}.0`,
+      minKubeVersion: settings.injection.podMode ? `1.${podModeKubernetes}.0` : `${OLDEST_KUBERNETES}.0`,
       maturity: 'alpha',
       keywords,
       maintainers: publisher.maintainers.map(({ name, email }) => ({ name, email })),

@@ -7,7 +7,7 @@ import { conditionTypes } from '../../runtime/api/conditions.ts';
 import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import type { Manifest } from '../constructs/manifest.ts';
-import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
+import { chartMetadata, OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 
@@ -41,8 +41,8 @@ describe('README.md', () => {
   it('has at most 170 lines', () => expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(170));
 
   it('names the oldest Kubernetes version that the chart accepts', () => {
-    expect(readme).toContain(`a Kubernetes cluster, version ${oldestKubernetes()} or newer`);
-    expect(readme).toContain(`Kubernetes ${oldestKubernetes()} or newer. The tests pass on`);
+    expect(readme).toContain(`a Kubernetes cluster, version ${OLDEST_KUBERNETES} or newer`);
+    expect(readme).toContain(`Kubernetes ${OLDEST_KUBERNETES} or newer. The tests pass on`);
   });
 
   it('has the command for a first look in its first lines', () => {
