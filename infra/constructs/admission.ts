@@ -36,19 +36,19 @@ export function workloadRules<T extends string>(operations: readonly T[]) {
   });
 }
 
-type Expressions = Readonly<Record<string, Cel>>;
+/** CEL expressions by name. A variable may use those before it as `variables.NAME`. */
+export type Expressions = Readonly<Record<string, Cel>>;
 
 interface AdmissionPolicy {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
   readonly conditions: Expressions;
-  /** An expression may use those before it as `variables.NAME`. */
   readonly variables: Expressions;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly binding: Readonly<Record<string, unknown>>;
 }
 
-const named = (expressions: Expressions) =>
+export const named = (expressions: Expressions) =>
   Object.entries(expressions).map(([name, expression]) => ({ name, expression }));
 
 export function addPolicy(

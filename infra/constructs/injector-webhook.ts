@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import { annotations, lumigo, paths, suffixes, webhooks } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
-import { apiVersion, includedNamespaces, namespacedRule, workloadRules } from './admission.ts';
+import { apiVersion, includedNamespaces, named, namespacedRule, workloadRules } from './admission.ts';
 import { injectedFrom } from './cert-manager.ts';
 import { labels, selectorLabels, type Installation } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';
@@ -54,14 +54,14 @@ export class InjectorWebhook extends Construct {
           // A webhook that is called later may add a container, which also needs the injection.
           reinvocationPolicy: 'IfNeeded',
           namespaceSelector: includedNamespaces(props),
-          matchConditions: injectorConditions(operator),
+          matchConditions: named(injectorConditions(operator)),
         },
         {
           name: webhooks.lumigoes,
           ...toCall(props, paths.lumigoes),
           rules: [namespacedRule(lumigo, operations)],
           reinvocationPolicy: 'Never',
-          matchConditions: lumigoConditions(operator),
+          matchConditions: named(lumigoConditions(operator)),
         },
       ],
     });

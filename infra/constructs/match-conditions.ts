@@ -1,14 +1,11 @@
-import { texts } from './cel.ts';
 import { labels, probeLabel, workloads } from '../../runtime/contract.ts';
+import type { Expressions } from './admission.ts';
+import { texts } from './cel.ts';
 
 /**
- * A CEL condition that the API server checks before it calls a webhook. A failing expression would skip the webhook (`failurePolicy:
+ * CEL conditions that the API server checks before it calls a webhook. A failing expression would skip the webhook (`failurePolicy:
  * Ignore`), so each optional field is tested before it is read. The built-in kinds always have a pod template, but a Rollout may lack one.
  */
-export interface MatchCondition {
-  readonly name: string;
-  readonly expression: string;
-}
 
 const podTemplate = (object: string): string =>
   `(has(${object}.spec.jobTemplate) ? ${object}.spec.jobTemplate.spec.template : ` +
@@ -37,18 +34,15 @@ const isProbe =
   `has(request.dryRun) && request.dryRun && ` +
   `has(object.metadata.labels) && '${probeLabel}' in object.metadata.labels`;
 
-export const injectorConditions = (operator: string): readonly MatchCondition[] => [
-  { name: 'not-by-the-operator', expression: `request.userInfo.username != '${operator}' || (${isProbe})` },
-  { name: 'injection-concerned', expression: injectionConcerned },
-  { name: 'decides-by-itself', expression: decidesByItself },
-  { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
-];
+export const injectorConditions = (operator: string): Expressions => ({
+  'not-by-the-operator': `request.userInfo.username != '${operator}' || (${isProbe})`,
+  'injection-concerned': injectionConcerned,
+  'decides-by-itself': decidesByItself,
+  'not-being-deleted': '!has(object.metadata.deletionTimestamp)',
+});
 
-export const lumigoConditions = (operator: string): readonly MatchCondition[] => [
-  {
-    name: 'created-or-probed',
-    expression:
-      `request.operation == 'CREATE' || ` +
-      `(request.userInfo.username == '${operator}' && has(request.dryRun) && request.dryRun)`,
-  },
-];
+export const lumigoConditions = (operator: string): Expressions => ({
+  'created-or-probed':
+    `request.operation == 'CREATE' || ` +
+    `(request.userInfo.username == '${operator}' && has(request.dryRun) && request.dryRun)`,
+});

@@ -10,7 +10,7 @@ import {
 import { readOnlySources } from '../../../runtime/injection/refusal.ts';
 import { all, any, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { isOnOurPath, getMounts, slashes } from '../injected.ts';
-import type { Variables } from './variables.ts';
+import type { Expressions } from '../admission.ts';
 
 const INSIDE_OUR_PATH = `^${slashes(injector.mountPath)}/+[^/]`;
 
@@ -68,7 +68,7 @@ const isOnlyTracer = any(
   ),
 );
 
-export const containerVariables: Variables = {
+export const containerVariables: Expressions = {
   traceable: 'variables.containers + variables.initContainers',
   environmentNames: `variables.traceable.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => getPlace(name)).join(', ')}])`,

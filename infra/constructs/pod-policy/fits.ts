@@ -4,7 +4,7 @@ import { NEEDED_CPU, NEEDED_STORAGE } from '../../../runtime/injection/refusal.t
 import { MAX_ANNOTATION_BYTES } from '../../../runtime/injection/validity.ts';
 import { all, any, entryOr, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { storageLimits } from './resources.ts';
-import type { Variables } from './variables.ts';
+import type { Expressions } from '../admission.ts';
 
 const isMet = ({ label, values }: (typeof needs)[number]): Cel => {
   const allows = any(
@@ -24,7 +24,7 @@ const ADDED_BYTES = Object.values([annotations.injection, annotations.safeToEvic
 const getBytes = (map: Cel): Cel => `${map}.map(key, bytes(key).size() + bytes(${map}[key]).size()).sum()`;
 
 /** The variables that decide if a pod can be injected, by the rules of `otherNodes`, `reasonToRefuse` and `whyInvalid`. */
-export const fitVariables: Variables = {
+export const fitVariables: Expressions = {
   nodeSelector: fieldOr('variables.pod', 'nodeSelector', '{}'),
   nodeTerms: fieldOr(
     'variables.pod',

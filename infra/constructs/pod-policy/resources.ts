@@ -2,7 +2,7 @@ import { largestRequests } from '../../../runtime/injection/init-resources.ts';
 import { parseQuantity } from '../../../runtime/injection/quantity.ts';
 import { text, type Cel } from '../cel.ts';
 import { Maybe } from './json.ts';
-import type { Variables } from './variables.ts';
+import type { Expressions } from '../admission.ts';
 
 const rows = [
   { resource: 'cpu', as: 'cpu', perUnit: '* 1000.0', suffix: 'm' },
@@ -15,7 +15,7 @@ const ofContainer = (container: Cel, list: 'requests' | 'limits', resource: stri
   `${container}.?resources.${list}[?${text(resource)}]`;
 
 /** Returns the largest request and limit of a resource among the app containers, scaled down as by `initResources`. */
-function getVariables({ resource, as, perUnit, suffix }: (typeof rows)[number]): Variables {
+function getVariables({ resource, as, perUnit, suffix }: (typeof rows)[number]): Expressions {
   const largest = largestRequests[resource];
   const most = parseQuantity(largest) ?? 0;
   const at = (name: string): Cel => `variables.${as}${name}`;
@@ -39,7 +39,7 @@ function getVariables({ resource, as, perUnit, suffix }: (typeof rows)[number]):
   };
 }
 
-export const resourceVariables: Variables = Object.assign({}, ...rows.map(getVariables)) as Variables;
+export const resourceVariables: Expressions = Object.assign({}, ...rows.map(getVariables)) as Expressions;
 
 const list = (name: string): Readonly<Record<string, Maybe>> =>
   Object.fromEntries(

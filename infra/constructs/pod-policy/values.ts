@@ -9,7 +9,7 @@ import { entryOr, fieldOr, text, type Cel } from '../cel.ts';
 import { plainInitContainer } from '../injected.ts';
 import { Expression, json, Maybe } from './json.ts';
 import { initResources } from './resources.ts';
-import type { Variables } from './variables.ts';
+import type { Expressions } from '../admission.ts';
 
 const placeholders: Readonly<Record<string, Cel>> = {
   '{endpoint}': 'variables.endpoint',
@@ -81,7 +81,7 @@ const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContex
 const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
 /** The values that the injection writes. The record is short, because the operator never removes an injection from a pod. */
-export const valueVariables: Variables = {
+export const valueVariables: Expressions = {
   environment: `variables.traceable.transformList(index, container, [\n  ${getVariables(currentFormat)
     .map(environmentVariable)
     .join(',\n')

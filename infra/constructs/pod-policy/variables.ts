@@ -2,12 +2,10 @@ import { annotations, injector } from '../../../runtime/contract.ts';
 import { labelValue } from '../../../runtime/injection/label.ts';
 import type { Settings } from '../../settings/schema.ts';
 import { operatorVersion } from '../../settings/version.ts';
+import type { Expressions } from '../admission.ts';
 import { any, entryOr, fieldOr, listOf, text, type Cel } from '../cel.ts';
 import { injectionVariables } from '../injected.ts';
 import { telemetryProxyUrl } from '../runtime-environment.ts';
-
-/** CEL variables by name. An expression may use those before it as `variables.NAME`. */
-export type Variables = Readonly<Record<string, Cel>>;
 
 const names = (list: Cel): Cel => `${list}.map(name, name.trim()).filter(name, name != '')`;
 const settingList = (values: readonly string[]): Cel => names(listOf(values));
@@ -21,7 +19,7 @@ const isOpenShift: Readonly<Record<Settings['platform'], Cel>> = {
   openshift: 'true',
 };
 
-const settingsVariables = (settings: Settings): Variables => ({
+const settingsVariables = (settings: Settings): Expressions => ({
   ...injectionVariables(settings, settingList),
   sidecars: settingList(settings.injection.sidecars),
   otherTracers: text(settings.injection.otherTracers),
@@ -31,14 +29,14 @@ const settingsVariables = (settings: Settings): Variables => ({
 });
 
 /** The settings of the namespace's `Lumigo`. The schema has the defaults, but an older definition may lack some. */
-const lumigoVariables: Variables = {
+const lumigoVariables: Expressions = {
   secretName: 'params.spec.lumigoToken.secretRef.name',
   secretKey: 'params.spec.lumigoToken.secretRef.key',
   traces: `string(${fieldOr('params', 'spec.tracing.enabled', 'true')})`,
   logs: `string(${fieldOr('params', 'spec.logging.enabled', 'false')})`,
 };
 
-const podVariables: Variables = {
+const podVariables: Expressions = {
   pod: 'object.spec',
   labels: fieldOr('object', 'metadata.labels', '{}'),
   annotations: fieldOr('object', 'metadata.annotations', '{}'),
@@ -54,7 +52,7 @@ const podVariables: Variables = {
   ),
 };
 
-export const baseVariables = (settings: Settings): Variables => ({
+export const baseVariables = (settings: Settings): Expressions => ({
   ...settingsVariables(settings),
   ...lumigoVariables,
   ...podVariables,
