@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parse } from 'yaml';
+import { existsSync, readFileSync } from 'node:fs';
 import { collectorImage } from '../settings/controller-manager.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -11,18 +9,6 @@ describe('CODEOWNERS', () => {
     const paths = [...read('.github/CODEOWNERS').matchAll(/^\/(\S+) +@/gm)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(3);
     expect(paths.filter((path) => !existsSync(path))).toEqual([]);
-  });
-});
-
-describe('the templates of issues', () => {
-  const folder = '.github/ISSUE_TEMPLATE';
-  const forms = readdirSync(folder).filter((file) => file !== 'config.yml');
-
-  it.each(forms)('%s has a name, a description and fields with unique ids', (file) => {
-    const form = parse(read(join(folder, file)), { strict: true }) as { readonly body: readonly { id: string }[] };
-    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
-    const ids = form.body.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
