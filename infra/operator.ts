@@ -76,12 +76,8 @@ export class Operator extends Chart {
     new Monitoring(this, 'monitoring', settings);
     new LumigoToken(this, 'token', settings);
     if (settings.updater.mode !== 'off') new Updater(this, 'updater', settings, () => getRelease(settings));
-    this.telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
-    this.controllerManager = new ControllerManager(this, 'controller-manager', {
-      settings,
-      delivery,
-      telemetryProxy: this.telemetryProxy,
-    });
+    this.telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', settings);
+    this.controllerManager = new ControllerManager(this, 'controller-manager', { settings, delivery });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
     addLastParts(this, settings, delivery);
   }

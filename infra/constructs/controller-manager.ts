@@ -15,14 +15,18 @@ import {
   type JsonObject,
 } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
-import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
+import {
+  telemetryProxyContainer,
+  telemetryProxyInitContainer,
+  telemetryProxyVolumes,
+  writtenMounts,
+} from './telemetry-proxy.ts';
 
 const component = 'controller-manager';
 
 export interface ControllerManagerProps {
   readonly settings: Settings;
   readonly delivery: Delivery;
-  readonly telemetryProxy: TelemetryProxy;
 }
 
 export class ControllerManager extends Construct {
@@ -105,10 +109,7 @@ function strategy({ controllerManager, hostNetwork }: Settings) {
   return { type: 'RollingUpdate', rollingUpdate };
 }
 
-function podSpec(
-  { settings, delivery, telemetryProxy }: ControllerManagerProps,
-  priorityClassName: string,
-): JsonObject {
+function podSpec({ settings, delivery }: ControllerManagerProps, priorityClassName: string): JsonObject {
   return {
     ...operatorPod(settings, 'controllerManager'),
     // The telemetry proxy parses data of each workload, so it must not find the manager's token.
@@ -126,9 +127,9 @@ function podSpec(
       whenUnsatisfiable: 'ScheduleAnyway',
       labelSelector: { matchLabels: selectorLabels(settings) },
     })),
-    initContainers: [telemetryProxy.initContainer],
-    containers: [managerContainer(settings, delivery), telemetryProxy.container],
-    volumes: [...telemetryProxy.volumes, accountVolume],
+    initContainers: [telemetryProxyInitContainer(settings, delivery)],
+    containers: [managerContainer(settings, delivery), telemetryProxyContainer(settings)],
+    volumes: [...telemetryProxyVolumes(settings), accountVolume],
   };
 }
 

@@ -2,7 +2,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { labels, selectorLabels } from './labels.ts';
+import { labels, selectorLabels, type Installation } from './labels.ts';
 import { accountMount, containerOf, containerPort, operatorContainer, probes, type JsonObject } from './pod.ts';
 import { drainSeconds, telemetryProxyUrl, type Delivery } from './runtime-environment.ts';
 
@@ -16,53 +16,41 @@ export const writtenMounts = [
   { name: account, mountPath: mounts.telemetryProxyAccount },
 ];
 
-export interface TelemetryProxyProps {
-  readonly settings: Settings;
-  readonly delivery: Delivery;
-}
+export type TelemetryProxyProps = Installation & Pick<Settings, 'kubernetesClusterDomain'>;
 
-/** An OpenTelemetry Collector in the operator's pod, behind a Service, to which instrumented programs send telemetry. */
+/** The Service of the OpenTelemetry Collector in the operator's pod, to which instrumented programs send telemetry. */
 export class TelemetryProxy extends Construct {
   readonly serviceName: string;
   readonly url: string;
-  readonly initContainer: JsonObject;
-  readonly container: JsonObject;
-  readonly volumes: readonly JsonObject[];
 
   constructor(scope: Construct, id: string, props: TelemetryProxyProps) {
     super(scope, id);
-    const { settings } = props;
-    const { name, namespace } = settings;
+    const { name, namespace } = props;
     const target = k8s.IntOrString.fromString;
     this.serviceName = `${name}${suffixes.telemetryProxyService}`;
-    this.url = telemetryProxyUrl(settings);
+    this.url = telemetryProxyUrl(props);
     new k8s.KubeService(this, 'service', {
-      metadata: { name: this.serviceName, namespace, labels: labels(settings, 'telemetry-proxy') },
+      metadata: { name: this.serviceName, namespace, labels: labels(props, 'telemetry-proxy') },
       spec: {
         type: 'ClusterIP',
-        selector: selectorLabels(settings),
+        selector: selectorLabels(props),
         ports: [
           { name: 'otlp-http', port: 80, targetPort: target('otlp-http'), protocol: 'TCP', appProtocol: 'http' },
           { name: 'otlp-grpc', port: ports.otlpGrpc, targetPort: target('otlp-grpc'), protocol: 'TCP' },
         ],
       },
     });
-    this.initContainer = initContainer(props);
-    this.container = container(settings);
-    this.volumes = volumes(settings);
   }
 }
 
-function initContainer({ settings, delivery }: TelemetryProxyProps): JsonObject {
-  return {
-    name: 'telemetry-proxy-configuration',
-    ...operatorContainer(settings, delivery),
-    args: ['prepare-telemetry-proxy'],
-    volumeMounts: [...writtenMounts, accountMount],
-  };
-}
+export const telemetryProxyInitContainer = (settings: Settings, delivery: Delivery): JsonObject => ({
+  name: 'telemetry-proxy-configuration',
+  ...operatorContainer(settings, delivery),
+  args: ['prepare-telemetry-proxy'],
+  volumeMounts: [...writtenMounts, accountMount],
+});
 
-function container(settings: Settings): JsonObject {
+export function telemetryProxyContainer(settings: Settings): JsonObject {
   const { otlpHttp, otlpGrpc, telemetryHealth, telemetryMetrics } = settings.ports;
   return {
     name: 'telemetry-proxy',
@@ -99,7 +87,7 @@ export const collectorMemory = (containerName: string) => [
   { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
 ];
 
-function volumes(settings: Settings): JsonObject[] {
+export function telemetryProxyVolumes(settings: Settings): JsonObject[] {
   const { claimName, sizeLimit } = settings.controllerManager.telemetryProxy.queue;
   return [
     // The files contain tokens, so they are only in memory.
