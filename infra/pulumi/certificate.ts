@@ -1,5 +1,5 @@
 import { core } from '@pulumi/kubernetes';
-import type { CustomResourceOptions, Output } from '@pulumi/pulumi';
+import type { CustomResourceOptions } from '@pulumi/pulumi';
 import { PrivateKey, SelfSignedCert } from '@pulumi/tls';
 import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import { labels } from '../constructs/labels.ts';
@@ -12,11 +12,7 @@ const YEAR_HOURS = 365 * 24;
 const EARLY_HOURS = 30 * 24;
 
 /** Registers a certificate for each version. The Secret is separate, so that its secret key makes no other object unreadable in a preview. */
-export function registerCertificate(
-  name: string,
-  settings: Settings,
-  options: CustomResourceOptions,
-): { readonly secret: core.v1.Secret; readonly expires: Output<string> } {
+export function registerCertificate(name: string, settings: Settings, options: CustomResourceOptions): core.v1.Secret {
   const { namespace } = settings;
   const host = webhookHost(settings);
   const anew = { ...options, replacementTrigger: operatorVersion() };
@@ -34,7 +30,7 @@ export function registerCertificate(
     },
     anew,
   );
-  const secret = new core.v1.Secret(
+  return new core.v1.Secret(
     `${name}-webhook-certificates`,
     {
       metadata: {
@@ -53,5 +49,4 @@ export function registerCertificate(
     },
     options,
   );
-  return { secret, expires: certificate.validityEndTime };
 }

@@ -46,7 +46,7 @@ describe('the Pulumi component', () => {
     expect(JSON.parse(JSON.stringify(sorted(objs)))).toEqual(
       JSON.parse(JSON.stringify(sorted(synthesize(parseSettings(given), 'Pulumi')))),
     );
-    expect(operator).toMatchObject({ namespace: 'lumigo-system', monitoredNamespaces: ['shop'] });
+    expect(operator).toMatchObject({ namespace: 'lumigo-system' });
     const [certificate, ...more] = secrets();
     expect(more).toEqual([]);
     expect(certificate?.inputs).toMatchObject({ metadata: { name: 'lumigo-lumigo-operator-webhook-certificates' } });

@@ -1,13 +1,5 @@
 import { yaml } from '@pulumi/kubernetes';
-import {
-  ComponentResource,
-  log,
-  output,
-  type ComponentResourceOptions,
-  type Input,
-  type Output,
-  type Resource,
-} from '@pulumi/pulumi';
+import { ComponentResource, log, type ComponentResourceOptions, type Input, type Resource } from '@pulumi/pulumi';
 import { suffixes } from '../../runtime/contract.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import { synthesize } from '../operator.ts';
@@ -43,9 +35,6 @@ export class LumigoOperator extends ComponentResource {
   readonly deployment: string;
   /** The address for traces and logs of programs. */
   readonly telemetryProxyUrl: string;
-  readonly monitoredNamespaces: readonly string[];
-  /** The expiry of the webhook's certificate (RFC 3339), or empty if the delivery does not create it. The operator renews it before. */
-  readonly certificateExpires: Output<string>;
 
   constructor(name: string, args: LumigoOperatorArgs = {}, options?: ComponentResourceOptions) {
     const settings = orRefuse(() => toSettings(name, args));
@@ -56,29 +45,18 @@ export class LumigoOperator extends ComponentResource {
     this.namespace = settings.namespace;
     this.deployment = `${settings.name}${suffixes.manager}`;
     this.telemetryProxyUrl = telemetryProxyUrl(settings);
-    this.monitoredNamespaces = settings.monitoredNamespaces.flatMap(({ namespace }) => namespace ?? []);
-    this.certificateExpires = output('');
     const dependsOn: Resource[] = [];
     const after = () => ({ parent: this, dependsOn: [...dependsOn] });
     for (const { name: wave, objs } of getWaves(manifests)) {
       // The manager would create its own certificate if it started first.
-      if (wave === 'operator' && settings.certificates.issuer === 'delivery') {
-        const { secret, expires } = registerCertificate(name, settings, after());
-        dependsOn.push(secret);
-        this.certificateExpires = expires;
-      }
+      if (wave === 'operator' && settings.certificates.issuer === 'delivery')
+        dependsOn.push(registerCertificate(name, settings, after()));
       if (wave === 'operator')
         dependsOn.push(...registerTokens(name, manifests, args.lumigoToken ?? settings.lumigoToken.value, after()));
       dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs, resourcePrefix: name }, after()));
     }
-    this.registerOutputs({
-      version: this.version,
-      namespace: this.namespace,
-      deployment: this.deployment,
-      telemetryProxyUrl: this.telemetryProxyUrl,
-      monitoredNamespaces: this.monitoredNamespaces,
-      certificateExpires: this.certificateExpires,
-    });
+    const { version, namespace, deployment } = this;
+    this.registerOutputs({ version, namespace, deployment, telemetryProxyUrl: this.telemetryProxyUrl });
   }
 }
 

@@ -4,4 +4,4 @@ import { readConfiguration } from './configuration.ts';
 /** `pulumi up`: the operator as a stack, one per cluster. */
 const operator = new LumigoOperator('lumigo', readConfiguration());
 
-export const { version, namespace, deployment, telemetryProxyUrl, monitoredNamespaces, certificateExpires } = operator;
+export const { version, namespace, deployment, telemetryProxyUrl } = operator;

@@ -69,7 +69,7 @@ function madeBy(type: string, inputs: object): object {
   if (type === 'tls:index/privateKey:PrivateKey') return { privateKeyPem: 'SEC1', privateKeyPemPkcs8: issued.key };
   if (type !== 'tls:index/selfSignedCert:SelfSignedCert') return {};
   asked = inputs;
-  return { certPem: issued.certificate, validityEndTime: new Date().toISOString() };
+  return { certPem: issued.certificate };
 }
 
 const { deployment } = workloadKinds;
