@@ -152,12 +152,6 @@ describe('the configuration', () => {
   it('has the defaults that the operator assumes if it cannot read its settings [F86]', () => {
     expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig({}, {}), version: operatorVersion() });
   });
-
-  it("takes the pod's name from Kubernetes", () => {
-    const [fromElsewhere, ...more] = manager.env.filter(({ value }) => value === undefined);
-    expect(fromElsewhere).toEqual({ name: 'LUMIGO_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
-    expect(more).toEqual([]);
-  });
 });
 
 describe('the references', () => {
@@ -175,21 +169,6 @@ describe('the references', () => {
 
   it('never select by the version, which a Deployment could not change', () => {
     expect(Object.keys(deployment.selector.matchLabels)).not.toContain('app.kubernetes.io/version');
-  });
-
-  it('mount volumes that the pod has, at the paths of the contract', () => {
-    const names = volumes.map(({ name }) => name);
-    for (const { volumeMounts } of containers) for (const { name } of volumeMounts) expect(names).toContain(name);
-    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
-      mounts.telemetryProxyConfiguration,
-      mounts.telemetryProxyAccount,
-      mounts.serviceAccount,
-    ]);
-    expect(telemetryProxy.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
-      mounts.telemetryProxyConfiguration,
-      mounts.serviceAccount,
-      mounts.telemetryProxyQueue,
-    ]);
   });
 
   it('name objects that are installed too', () => {

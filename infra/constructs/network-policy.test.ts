@@ -3,7 +3,6 @@ import { ports } from '../../runtime/contract.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { portNames } from '../settings/ports.ts';
 
 interface Policy {
   readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
@@ -60,9 +59,5 @@ describe('the NetworkPolicy', () => {
     expect(matchLabels).toHaveProperty(['app.kubernetes.io/component'], 'controller-manager');
     const deployment = installed({}).find(({ kind }) => kind === 'Deployment');
     expect(deployment?.['spec']).toMatchObject({ template: { metadata: { labels: matchLabels } } });
-  });
-
-  it('knows every port of the contract', () => {
-    expect(portNames.toSorted()).toEqual(Object.keys(ports).toSorted());
   });
 });

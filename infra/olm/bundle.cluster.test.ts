@@ -50,11 +50,4 @@ describe("operator-framework's validators", () => {
     expect(removed).toBeDefined();
     expect(validate(others)).toContainEqual(expect.stringMatching(/^(error|fatal): /));
   });
-
-  it('refuse the account of the Deployment as an object of the bundle', () => {
-    const name = 'lumigo-lumigo-operator-controller-manager';
-    const account = `apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: ${name} }\n`;
-    const messages = validate({ ...files, 'manifests/account.yaml': account });
-    expect(messages).toContainEqual(expect.stringMatching(/^error: .*invalid service account found in bundle/));
-  });
 });
