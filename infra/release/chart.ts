@@ -10,27 +10,21 @@ import type { Release } from './release.ts';
 export interface ChartKey {
   readonly name: string;
   readonly keyring: string;
-  readonly passphrase?: string;
 }
 
 /** Packs the chart by Helm, and signs it if there is a key. Returns the archive. Its signature is beside it. */
 export async function packageChart({ version }: Release, folder: string, key?: ChartKey): Promise<string> {
+  const signature = key === undefined ? [] : ['--sign', '--key', key.name, '--keyring', key.keyring];
   const source = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   try {
     const chart = join(source, chartName);
     writeChart(chart, version);
     await program('helm', ['lint', '--strict', chart]);
-    await program('helm', ['package', chart, '--destination', folder, ...signedBy(key)]);
+    await program('helm', ['package', chart, '--destination', folder, ...signature]);
   } finally {
     rmSync(source, { recursive: true });
   }
   return join(folder, `${chartName}-${version}.tgz`);
-}
-
-function signedBy(key: ChartKey | undefined): string[] {
-  if (key === undefined) return [];
-  const flags = ['--sign', '--key', key.name, '--keyring', key.keyring];
-  return key.passphrase === undefined ? flags : [...flags, '--passphrase-file', key.passphrase];
 }
 
 /** Writes the index with the new archive. @throws Error if the present index cannot be read: a new one would hide older versions */

@@ -52,9 +52,8 @@ async function releasingFrom(environment: NodeJS.ProcessEnv): Promise<Releasing>
 
 /** Without a key, the chart has only a sigstore signature, which Helm cannot verify. */
 function keyFrom(environment: NodeJS.ProcessEnv): { readonly chartKey?: ChartKey } {
-  const { CHART_KEY: name = '', CHART_KEYRING: keyring = '', CHART_PASSPHRASE_FILE: passphrase = '' } = environment;
-  if (name === '' || keyring === '') return {};
-  return { chartKey: { name, keyring, ...(passphrase === '' ? {} : { passphrase }) } };
+  const { CHART_KEY: name = '', CHART_KEYRING: keyring = '' } = environment;
+  return name === '' || keyring === '' ? {} : { chartKey: { name, keyring } };
 }
 
 process.exitCode = await main(process.argv.slice(2));

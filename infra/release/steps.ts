@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
-import { imageReference } from '../constructs/image.ts';
-import { sectionOf } from '../helm/artifact-hub.ts';
+import { images, sectionOf } from '../helm/artifact-hub.ts';
 import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
@@ -110,13 +109,9 @@ const referencesIn = (pushed: Pushed): string[] =>
 
 async function list({ release, folder }: Releasing): Promise<void> {
   const pushed = pushedBy(folder);
-  const { controllerManager, injectorWebhook, prometheusNodeExporter, kubeStateMetrics } = parseSettings({});
-  const all = [
-    ...release.images.map(({ repository }) => `${repository}:${release.version}@${pushed[repository] ?? ''}`),
-    ...[controllerManager.telemetryProxy, injectorWebhook.lumigoInjector, prometheusNodeExporter, kubeStateMetrics].map(
-      ({ image }) => imageReference(image),
-    ),
-  ];
+  const own = release.images.map(({ repository }) => `${repository}:${release.version}@${pushed[repository] ?? ''}`);
+  const others = images(parseSettings({})).filter(({ name }) => !['manager', 'updater'].includes(name));
+  const all = [...own, ...others.map(({ image }) => image)];
   writeFileSync(join(folder, 'images.txt'), all.map((image) => `${image}\n`).join(''));
   const files = readdirSync(folder).filter((file) => !file.startsWith(checksumsFile));
   writeFileSync(join(folder, checksumsFile), await program('sha256sum', files.toSorted(), { cwd: folder }));
