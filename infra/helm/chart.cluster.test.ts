@@ -17,7 +17,7 @@ import { parseSettings } from '../settings/settings.ts';
 import { needsKubernetes } from '../settings/cross-field-rules.ts';
 import { settingEntries, type JsonSchema, type SettingEntry } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
-import { writeChart, chartTemplates } from './chart.ts';
+import { writeChart } from './chart.ts';
 import { withDocuments } from './merge.ts';
 import { chartDefaults, valuesSchema } from './values.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -296,10 +296,6 @@ describe('the Helm chart', () => {
   it('is in infra/renderings, where tests of other folders read it', () => {
     for (const [path, text] of Object.entries(files))
       expect([path, readFileSync(join('infra/renderings/chart', path), 'utf8')]).toEqual([path, text]);
-  });
-
-  it('uses every setting that the constructs have', () => {
-    expect(chartTemplates().unused).toEqual([]);
   });
 
   it('has samples that have an effect, but for one that is the default with another image', () => {

@@ -15,7 +15,6 @@ import { TemplateWriter } from './write.ts';
 
 /** Returns the files of the Helm chart by path: the construct tree, rendered with markers for values. */
 export function chartFiles(version = operatorVersion()): Readonly<Record<string, string>> {
-  const { templates } = chartTemplates();
   return {
     'Chart.yaml': stringify(chartMetadata(undefined, version), { lineWidth: 0 }),
     'README.md': chartReadme(),
@@ -23,7 +22,7 @@ export function chartFiles(version = operatorVersion()): Readonly<Record<string,
     'values.schema.json': valuesSchema(),
     'templates/_helpers.tpl': helpers + refusals + certificateHelper,
     'templates/NOTES.txt': notes,
-    ...templates,
+    ...chartTemplates(),
   };
 }
 
@@ -44,17 +43,12 @@ function renderTemplates() {
   const { expressions } = markedSettings(settled);
   const writer = new TemplateWriter(new Map([...expressions, ...certificateExpressions]));
   const objects = Object.entries(tree as Record<string, unknown>);
-  const templates = Object.fromEntries(objects.map(([key, object]) => [`templates/${key}.yaml`, writer.file(object)]));
-  const known = new Set([...writer.used, ...switches.map(({ path }) => path)]);
-  return {
-    templates,
-    unused: [...expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
-  };
+  return Object.fromEntries(objects.map(([key, object]) => [`templates/${key}.yaml`, writer.file(object)]));
 }
 
 let rendered: ReturnType<typeof renderTemplates> | undefined;
 /** Renders once, because the templates depend on no argument and the tree is rendered for each switch. */
-export function chartTemplates() {
+function chartTemplates() {
   rendered ??= renderTemplates();
   return rendered;
 }

@@ -20,6 +20,9 @@ const filled = (path: string, empty: unknown = ''): Switch => ({
   condition: `$.Values.${path}`,
 });
 
+/** The base rendering has the value, because more depends on it than on the empty one. */
+const emptied = (path: string): Switch => ({ path, off: undefined, on: '', condition: `not $.Values.${path}` });
+
 /** The base rendering must contain an object, so that other switches can change parts of it. */
 const switchedOff = (path: string): Switch => ({ path, off: true, on: false, condition: `not $.Values.${path}` });
 
@@ -53,12 +56,7 @@ const ofNodes: readonly Switch[] = [
   },
   filled(`${kubeState}.address`),
   switchedOff(`${kubeState}.install`),
-  {
-    path: 'logFileCollector.stateDirectory',
-    off: undefined,
-    on: '',
-    condition: 'not $.Values.logFileCollector.stateDirectory',
-  },
+  emptied('logFileCollector.stateDirectory'),
   ...['prometheusNodeExporter', kubeState].map((part) => filled(`${part}.image.digest`)),
 ];
 
@@ -66,12 +64,7 @@ export const switches: readonly Switch[] = [
   { path: 'updater.mode', off: 'upgrade', on: 'off', condition: isUpdaterOff },
   { path: 'updater.repository', off: undefined, on: '', condition: isSuspended },
   { path: 'updater.mode', off: 'upgrade', on: 'check', condition: `eq ${updaterMode} "check"` },
-  {
-    path: 'updater.verify.keyringSecret',
-    off: undefined,
-    on: '',
-    condition: 'not $.Values.updater.verify.keyringSecret',
-  },
+  emptied('updater.verify.keyringSecret'),
   filled('updater.image.digest'),
   ...ofNodes,
   switchedOff('networkPolicy.enabled'),

@@ -7,7 +7,6 @@ const inDocument = 'toRawJson | replace "$" "\\\\u0024"';
 /** Writes a tree with markers as a Helm template. Scalars are JSON, which YAML reads without guessing their type. */
 export class TemplateWriter {
   private readonly pattern: RegExp;
-  readonly used = new Set<string>();
 
   constructor(private readonly expressions: ReadonlyMap<string, Expression>) {
     this.pattern = new RegExp([...expressions.keys()].join('|'), 'g');
@@ -18,11 +17,8 @@ export class TemplateWriter {
   }
 
   private object(object: unknown): string[] {
-    if (!(object instanceof Either)) return this.block(object, 0);
-    const { condition, then, otherwise } = object;
-    return then === ABSENT
-      ? [`{{- if not (${condition}) }}`, ...this.object(otherwise), '{{- end }}']
-      : [`{{- if ${condition} }}`, ...this.object(then), '{{- end }}'];
+    if (object === ABSENT) return [];
+    return object instanceof Either ? this.either(object, (each) => this.object(each)) : this.block(object, 0);
   }
 
   private block(value: unknown, depth: number): string[] {
@@ -30,7 +26,7 @@ export class TemplateWriter {
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
       if (key === DOCUMENT) return [`${pad}value: |-`, ...this.document(child as object, depth + 1)];
-      const marker = this.parseExpression(key);
+      const marker = this.expressions.get(key);
       if (marker?.type !== 'map') {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
         return this.entry(`${pad}${name}:`, child, depth);
@@ -88,25 +84,23 @@ export class TemplateWriter {
     const [only, ...more] = value as unknown[];
     if (more.length > 0) return undefined;
     if (typeof only !== 'string') return this.wholeMap(only);
-    return this.expressions.get(only)?.type === 'strings' ? this.parseExpression(only) : undefined;
+    return this.findExpression(only, 'strings');
   }
 
   private wholeMap(value: unknown): Expression | undefined {
     if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
     const [key = '', ...others] = Object.keys(value);
-    const isWhole = others.length === 0 && ['map', 'objects'].includes(this.expressions.get(key)?.type ?? '');
-    return isWhole ? this.parseExpression(key) : undefined;
+    return others.length === 0 ? this.findExpression(key, 'map', 'objects') : undefined;
   }
 
-  private parseExpression(text: string): Expression | undefined {
-    const found = this.expressions.get(text);
-    if (found !== undefined) this.used.add(found.path);
-    return found;
+  private findExpression(marker: string, ...types: readonly Expression['type'][]): Expression | undefined {
+    const found = this.expressions.get(marker);
+    return found !== undefined && types.includes(found.type) ? found : undefined;
   }
 
   private scalar(value: unknown, as = 'quote'): string {
     if (typeof value === 'number') {
-      const marker = this.parseExpression(String(value));
+      const marker = this.expressions.get(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
     }
     return typeof value === 'string' ? this.text(value, as) : JSON.stringify(value);
@@ -118,19 +112,17 @@ export class TemplateWriter {
   }
 
   private text(value: string, as: string): string {
-    const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
-    if (found.length === 0) return as === 'quote' && isPlain(value) ? value : literal(JSON.stringify(value));
-    const codes = found.map((marker) => this.toText(marker));
-    if (found[0] === value) return `{{ ${codes[0]} | ${as} }}`;
+    const codes = [...value.matchAll(this.pattern)].map(([marker]) => this.toText(marker));
+    if (codes.length === 0) return as === 'quote' && isPlain(value) ? value : literal(JSON.stringify(value));
+    if (this.expressions.has(value)) return `{{ ${codes[0]} | ${as} }}`;
     const format = value.replaceAll('%', '%%').replace(this.pattern, '%v');
     return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | ${as} }}`;
   }
 
   private toText(marker: string): string {
-    const expression = this.parseExpression(marker);
-    if (expression === undefined) throw new Error(`${marker} is no marker`);
-    if (expression.type === 'strings') return `(join "," ${expression.code})`;
-    return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;
+    const { type, code = '' } = this.expressions.get(marker) ?? {};
+    if (type === 'strings') return `(join "," ${code})`;
+    return type === 'integer' ? `(${code} | int64)` : code;
   }
 }
 
