@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
@@ -7,7 +6,7 @@ import { conditionTypes } from '../../runtime/api/conditions.ts';
 import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import type { Manifest } from '../constructs/manifest.ts';
-import { chartMetadata, OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
+import { OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 
@@ -17,16 +16,6 @@ const matchesIn = (text: string, pattern: RegExp): string[] =>
 const manifests = parseAllDocuments(read('infra/renderings/plain/everything.yaml')).map(
   (document) => document.toJS() as Manifest,
 );
-
-describe('LICENSE', () => {
-  it('is the text of the Apache License 2.0, to the byte, which the package and the chart name', () => {
-    // Source: https://www.apache.org/licenses/LICENSE-2.0.txt.
-    const published = 'cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30';
-    expect(createHash('sha256').update(readFileSync('LICENSE')).digest('hex')).toBe(published);
-    expect(JSON.parse(read('package.json'))).toMatchObject({ license: 'Apache-2.0' });
-    expect(chartMetadata().annotations['artifacthub.io/license']).toBe('Apache-2.0');
-  });
-});
 
 describe('docs/contributing/tested-versions.md', () => {
   it('names the Kubernetes version that the usual tests run on', () => {
