@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { alertRules } from './alerts.ts';
+import { panels } from './dashboard.ts';
 
 /** Prometheus' own evaluation of the rules. Each series is from the time 0 on, with a value each minute. */
 type Series = Readonly<Record<string, string>>;
@@ -141,8 +142,11 @@ function judge(rule: ReturnType<typeof alertRules>[number], { fires, as, quiet }
   }));
   writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
   writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
-  const options = { cwd: folder, encoding: 'utf8' } as const;
-  const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'tests.json'], options);
+  return complaint('test', 'rules', 'tests.json');
+}
+
+function complaint(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: folder, encoding: 'utf8' });
   return status === 0 ? '' : stdout + stderr;
 }
 
@@ -157,5 +161,20 @@ describe('an alert, as Prometheus evaluates it', () => {
   it('fails this test if it does not fire', () => {
     const [rule] = alertRules();
     expect(rule && judge(rule, { ...nothing, fires: cases['LumigoTokenRefused']?.fires ?? {} })).toContain('FAILED');
+  });
+});
+
+describe('the dashboard, as Prometheus parses it', () => {
+  const check = (...queries: readonly string[]): string => {
+    const rules = queries.map((expr, index) => ({ record: `query_${index}`, expr }));
+    writeFileSync(join(folder, 'queries.json'), JSON.stringify({ groups: [{ name: 'queries', rules }] }));
+    return complaint('check', 'rules', 'queries.json');
+  };
+
+  it('has only queries in PromQL', () => {
+    const queries = panels.flatMap((panel) => panel.queries.map(([expr]) => expr));
+    // Grafana replaces the variable before it sends the query.
+    expect(check(...queries.map((expr) => expr.replaceAll('$__rate_interval', '5m')))).toBe('');
+    expect(check('sum by (x (y)')).toContain('could not parse expression');
   });
 });

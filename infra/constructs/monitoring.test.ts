@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { parser } from '@prometheus-io/lezer-promql';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from './manifest.ts';
@@ -11,23 +10,10 @@ import { parseSettings } from '../settings/settings.ts';
 import { alertPage, alertRules, alerts } from './alerts.ts';
 import { dashboard, panels } from './dashboard.ts';
 
-/** Grafana replaces the variable before it sends the query. */
-const asked = (expr: string): string => expr.replaceAll('$__rate_interval', '5m');
-
 const queries = [
   ...alerts.map(({ name, expr }) => [name, expr] as const),
-  ...panels.flatMap(({ title, queries: own }) => own.map(([expr]) => [title, asked(expr)] as const)),
+  ...panels.flatMap(({ title, queries: own }) => own.map(([expr]) => [title, expr] as const)),
 ];
-
-function errorsIn(expr: string): string[] {
-  const errors: string[] = [];
-  parser.parse(expr).iterate({
-    enter: ({ type, from }) => {
-      if (type.isError) errors.push(`${expr.slice(0, from)} ⚠ ${expr.slice(from)}`);
-    },
-  });
-  return errors;
-}
 
 const known = createMetrics()
   .registry.getMetricsAsArray()
@@ -37,14 +23,9 @@ const getObjects = (settings: object, kind: string): readonly Manifest[] =>
   synthesize(parseSettings(settings)).filter((each) => each.kind === kind);
 
 describe('alerts and dashboard', () => {
-  it.each(queries)('%s is PromQL, about metrics that exist', (_title, expr) => {
-    expect(errorsIn(expr)).toEqual([]);
+  it.each(queries)('%s is about metrics that exist', (_title, expr) => {
     const asks = [...expr.matchAll(/lumigo_operator_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
     expect(asks.filter((name) => !known.includes(name))).toEqual([]);
-  });
-
-  it('fail this check if they are not PromQL', () => {
-    expect(errorsIn('sum by (x (y)')).not.toEqual([]);
   });
 
   it('are rendered only if the settings ask for them', () => {
@@ -96,11 +77,6 @@ describe('an alert', () => {
 });
 
 describe('the dashboard', () => {
-  it('explains each panel and names each of its series', () => {
-    expect(panels.filter(({ description }) => !description.endsWith('.'))).toEqual([]);
-    expect(panels.flatMap(({ queries: own }) => own).filter(([, legend]) => legend === '')).toEqual([]);
-  });
-
   it('has a picture with each of its panels', () => {
     const picture = readFileSync('docs/operate/dashboard.svg', 'utf8');
     expect([...picture.matchAll(/font-weight="600">([^<]*)</g)].map(([, title]) => title)).toEqual(
