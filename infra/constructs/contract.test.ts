@@ -96,19 +96,14 @@ describe('the ports', () => {
   });
 });
 
-describe('the probes', () => {
-  it("query the manager's health port at the paths of the contract", () => {
-    const { startupProbe, livenessProbe, readinessProbe } = manager;
-    const live = { path: paths.live, port: 'health' };
-    expect([startupProbe.httpGet, livenessProbe.httpGet]).toEqual([live, live]);
-    expect(readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
-  });
-
-  it('query a port of their own container', () => {
-    for (const container of containers)
-      for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
-        expect(container.ports.map(({ name }) => name)).toContain(probe.httpGet.port);
-  });
+it("the probes ask a port of their own container, the manager's at the paths of the contract", () => {
+  for (const { startupProbe, livenessProbe, readinessProbe, ports: own } of containers)
+    for (const probe of [startupProbe, livenessProbe, readinessProbe])
+      expect(own.map(({ name }) => name)).toContain(probe.httpGet.port);
+  const asked = [manager.startupProbe, manager.livenessProbe, manager.readinessProbe].map(
+    ({ httpGet }) => httpGet.path,
+  );
+  expect(asked).toEqual([paths.live, paths.live, paths.ready]);
 });
 
 describe('the webhooks', () => {

@@ -82,25 +82,24 @@ export class ControllerManager extends Construct {
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),
-        ports: metricsPorts(settings).map(({ name, target, port }) => ({
-          name,
-          port,
-          protocol: 'TCP',
-          targetPort: k8s.IntOrString.fromString(target),
-        })),
+        ports: metricsPorts(settings),
       },
     });
   }
 }
 
 /** A port name contains the protocol. With `metrics.secure`, the manager's port also serves the metrics of the telemetry proxy. */
-const metricsPorts = ({ metrics }: Settings) =>
-  metrics.secure
-    ? [{ name: 'https-metrics', target: 'metrics', port: ports.metrics }]
-    : [
-        { name: 'metrics', target: 'metrics', port: ports.metrics },
-        { name: 'otlp-metrics', target: 'otlp-metrics', port: ports.telemetryMetrics },
-      ];
+function metricsPorts({ metrics }: Settings): k8s.ServicePort[] {
+  const toPort = (name: string, port: number, target = name) => ({
+    name,
+    port,
+    protocol: 'TCP',
+    targetPort: k8s.IntOrString.fromString(target),
+  });
+  return metrics.secure
+    ? [toPort('https-metrics', ports.metrics, 'metrics')]
+    : [toPort('metrics', ports.metrics), toPort('otlp-metrics', ports.telemetryMetrics)];
+}
 
 /** Keeps the webhook available, unless a claimed volume must be free first. With host ports, a surge pod would need another node. */
 function strategy({ controllerManager, hostNetwork }: Settings) {

@@ -26,19 +26,11 @@ interface Grant {
 /** Adds a role, and the binding that gives it to an account. */
 export function grant(scope: Construct, installation: Installation, { metadata, granted, account }: Grant): void {
   const { name, namespace } = metadata;
-  const rules = policyRules(granted, installation);
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+  const [Role, Binding] =
+    kind === 'Role' ? [k8s.KubeRole, k8s.KubeRoleBinding] : [k8s.KubeClusterRole, k8s.KubeClusterRoleBinding];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind, name };
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace: installation.namespace }];
-  const roleRef = {
-    apiGroup: 'rbac.authorization.k8s.io',
-    kind: namespace === undefined ? 'ClusterRole' : 'Role',
-    name,
-  };
-  const id = `${roleRef.kind}-${name}`;
-  if (namespace === undefined) {
-    new k8s.KubeClusterRole(scope, id, { metadata, rules });
-    new k8s.KubeClusterRoleBinding(scope, `${id}-binding`, { metadata, roleRef, subjects });
-  } else {
-    new k8s.KubeRole(scope, id, { metadata, rules });
-    new k8s.KubeRoleBinding(scope, `${id}-binding`, { metadata, roleRef, subjects });
-  }
+  new Role(scope, `${kind}-${name}`, { metadata, rules: policyRules(granted, installation) });
+  new Binding(scope, `${kind}-${name}-binding`, { metadata, roleRef, subjects });
 }
