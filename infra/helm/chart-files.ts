@@ -5,9 +5,8 @@ import { writeChart } from './chart.ts';
 import { getNotices } from '../settings/notices.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** `npm run chart [FOLDER]`: writes the Helm chart. Default: dist/chart. */
-const [parent = 'dist/chart'] = process.argv.slice(2);
-const folder = join(parent, chartName);
+/** `npm run chart`: writes the Helm chart. */
+const folder = join('dist', 'chart', chartName);
 rmSync(folder, { recursive: true, force: true });
 writeChart(folder);
 process.stdout.write(`${folder}\n`);

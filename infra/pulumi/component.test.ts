@@ -64,8 +64,17 @@ describe('the Pulumi component', () => {
     expect(order).toEqual(['lumigo-namespace', 'lumigo-webhook-certificates', 'lumigo-operator', 'lumigo-api']);
     const getKinds = (wave: string) =>
       (groups().find(({ name }) => name === wave)?.inputs['objs'] as Manifest[]).map(({ kind }) => kind);
+    expect(getKinds('lumigo-namespace')).toEqual(['Namespace']);
+    // Pulumi waits for a Service until its pods answer, so all others are created together.
+    expect(getKinds('lumigo-operator')).toEqual(expect.arrayContaining(['Service', 'Deployment', 'ServiceAccount']));
     expect(getKinds('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
-    expect(getKinds('lumigo-operator')).toContain('Deployment');
+  });
+
+  it('does not wait for the node collectors, which after a move start last', async () => {
+    await register({ settings: { clusterCollection: { logs: { enabled: true } } } });
+    const objs = groups().flatMap(({ inputs }) => inputs['objs'] as Manifest[]);
+    const unawaited = objs.filter(({ metadata }) => metadata.annotations?.['pulumi.com/skipAwait'] === 'true');
+    expect(unawaited.map(({ kind }) => kind)).toEqual(['DaemonSet']);
   });
 
   it('keeps the token secret, and only in its own Secret', async () => {
