@@ -3,7 +3,7 @@ import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
-import { findRemedy, silenceChecks } from '../injection/remedies.ts';
+import { remedies, silenceChecks } from '../injection/remedies.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
@@ -60,7 +60,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     namespace,
     name,
     now: describeNow(workload),
-    remedy: findRemedy(verdict.decision.code),
+    remedy: remedies[verdict.decision.code],
     ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
@@ -99,7 +99,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     policy: describePolicy(policy),
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
-    remedy: findRemedy(code),
+    remedy: remedies[code],
     notes: hiddenPreloadsOf(decision.kind === 'inject' ? decision.workload : pod),
   };
 }
@@ -129,7 +129,7 @@ export function describePods(found: readonly DecidedPod[]): Pick<Explanation, 'n
   const rest = names.length === 0 ? '' : `. Without it: ${abridged(names, MAX_NAMES_SHOWN)}`;
   const now = `${found.length - names.length} of ${found.length} pods run with the injection${rest}`;
   const isOpen = without.some(({ kind }) => kind === 'inject');
-  return { now, remedy: findRemedy(isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')) };
+  return { now, remedy: remedies[isOpen ? 'pod-mode' : (without[0]?.code ?? 'up-to-date')] };
 }
 
 const noSuch = (kind: string, name: string, namespace: string): Error =>

@@ -28,9 +28,6 @@ export const remedies: Readonly<Partial<Record<Code, string>>> = {
   'job-finished': 'None: its pods have ended.',
 };
 
-/** Returns the remedy for a decision; undefined if the workload is as it must be. */
-export const findRemedy = (code: Code): string | undefined => remedies[code];
-
 /** Checks for a workload that has the injection and sends nothing, for its condition and `lumigo explain`. */
 export const silenceChecks =
   "(1) Do its containers run Node.js, Python or Java, linked dynamically? (2) Does 'envFrom' or the image set LD_PRELOAD? (3) Does a NetworkPolicy block the telemetry proxy? (4) Does the pod have the current token? See docs/use/telemetry.md";
