@@ -3,7 +3,7 @@ import { unlessAborted } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import { failureLog } from '../async/retrying.ts';
 import { toInjector, type RuntimeConfig } from '../config/config.ts';
-import { annotations, pods } from '../contract.ts';
+import { annotations, pods, suffixes } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { optedOut } from '../injection/label.ts';
 import type { Problem } from '../api/lumigo.ts';
@@ -15,7 +15,6 @@ import { termClient, type LeadingContext } from '../kubernetes/lease/leading-ter
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import { checkPodPolicy } from './pod-policy.ts';
 
 export interface PodsSeen {
   readonly namespace: string;
@@ -166,4 +165,20 @@ function findTarget(metadata: Metadata): string | undefined {
   const hash = metadata.labels?.['pod-template-hash'];
   const isOfDeployment = kind === 'ReplicaSet' && hash !== undefined && name.endsWith(`-${hash}`);
   return isOfDeployment ? `deployment/${name.slice(0, -hash.length - 1)}` : undefined;
+}
+
+const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
+const plurals = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const;
+
+/** Looks if the API server has the policy that injects new pods. Rejects if it does not answer. */
+async function checkPodPolicy(client: Client, operatorName: string): Promise<Problem | 'working'> {
+  const name = `${operatorName}${suffixes.podPolicy}`;
+  const found = await Promise.all(
+    plurals.map((plural) => client.find({ ...admission, plural, name }, { metadataOnly: true })),
+  );
+  if (!found.includes(undefined)) return 'working';
+  return {
+    reason: 'PodPolicyMissing',
+    message: `The MutatingAdmissionPolicy '${name}' or its binding does not exist, so new pods run without the injection. Apply the operator's manifests again`,
+  };
 }
