@@ -20,17 +20,6 @@ describe('the defaults', () => {
       endpoint: { otlp: { url: 'https://ga-otlp.lumigo-tracer-edge.golumigo.com' } },
       injectorWebhook: { lumigoInjector: { image: { repository: 'public.ecr.aws/lumigo/lumigo-autotrace' } } },
       controllerManager: { replicas: 2, manager: { image: { tag: operatorVersion() } } },
-      injection: { updateOnUpgrade: false },
-      rollout: {
-        strategy: 'progressive',
-        soakSeconds: 10,
-        deadlineSeconds: 300,
-        largestBatch: 50,
-        concurrent: 16,
-        concurrentPerNamespace: 16,
-        settleSeconds: 0,
-      },
-      removal: { deadlineSeconds: 120 },
       webhook: { timeoutSeconds: 5, excludedNamespaces: ['kube-system', 'kube-node-lease', 'kube-public'] },
       debug: { enabled: false },
     });
