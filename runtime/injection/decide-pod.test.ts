@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { injected as injectedBy, injector as common, podsPolicy } from '../../sandbox/testing/injection.ts';
+import { active, injected as injectedBy, injector as common, podsPolicy } from '../../sandbox/testing/injection.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { annotations, injector as contract, labels } from '../contract.ts';
@@ -85,12 +85,7 @@ describe('a pod, in Pod mode,', () => {
     expect(traced(pod(chosen, { containers }))).toEqual(['other']);
   });
 
-  it.each<NamespacePolicy>([
-    { kind: 'none' },
-    { kind: 'disabled', lumigo: 'lumigo', remove: true },
-    { kind: 'deleting', lumigo: 'lumigo', remove: true },
-    { kind: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' },
-  ])('is skipped under the policy $kind', (under) => {
+  it.each<NamespacePolicy>([{ kind: 'none' }, active])('is skipped under the policy $kind', (under) => {
     expect(decided(pod(), under)).toMatchObject({ kind: 'none', code: 'no-pod-mode', tried: 'nothing' });
   });
 });

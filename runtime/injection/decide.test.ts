@@ -52,7 +52,6 @@ describe('the decision about a workload', () => {
   const optOutMessage = "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated";
   const noLumigo = "No Lumigo configuration for the 'shop' namespace; resource will not be mutated";
   const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
-  const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'l', remove: true };
   const argo = owned(replicaSet, 'Rollout', 'argoproj.io/v1alpha1');
   const other = owned(replicaSet, 'Rollout', 'example.com/v1');
   const windows = { pod: { os: { name: 'windows' } } };
@@ -69,13 +68,9 @@ describe('the decision about a workload', () => {
     ['a ReplicaSet of an unknown controller', other, {}, 'left-to-owner', /the Rollout 'owner'/],
     ['D5: a Windows pod', made(windows), {}, 'windows', /Windows/],
     ['a pod of another architecture', made(s390x), {}, 'architecture', /another architecture/],
-    ['what is in an excluded namespace', made(), { policy: { kind: 'excluded' } }, 'excluded', /never instrumented/],
     ['what is in Pod mode', made(), { policy: podsPolicy(tracing) }, 'pod-mode', /injects pods/],
-    ['no Lumigo', made(), { policy: none }, 'no-lumigo', noLumigo],
     ['no Lumigo, another label', made(labelled('yes')), { policy: none }, 'no-lumigo', noLumigo],
-    ['injection switched off', made(), { policy: disabled }, 'disabled', /disabled in the 'shop' namespace/],
     ['an inactive Lumigo', made(), { policy: inactive }, 'inactive', /not active \(SecretNotFound\)/],
-    ['a Lumigo being deleted', made(), { policy: deleting }, 'lumigo-deleting', /being deleted/],
   ])('%s is skipped', (_case, workload, more, code, message) => {
     const decision = judge(workload, more);
     expect(decision).toMatchObject({ kind: 'none', code, tried: 'nothing' });
