@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import {
   changed,
   decided,
@@ -9,13 +8,14 @@ import {
   settings,
   tracing,
   withContainers,
+  withRecord,
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isCurrent, isIntact } from './intact.ts';
-import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { forEveryInjected } from '../../sandbox/testing/arbitrary/injected-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -30,32 +30,20 @@ const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format)
 
 type Injected = { readonly template: PodTemplate };
 
-/** Fails if no template can be injected. */
-function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, format: number) => void): void {
-  let judged = 0;
-  fc.assert(
-    fc.property(podTemplate({ unknownFields: true }), fc.constantFrom(...formats), (clean, format) => {
-      const result = inject(clean, settings, format);
-      if (result.refused !== undefined) return;
-      judged += 1;
-      judge(clean, result.template, format);
-    }),
-    { numRuns: 500 },
-  );
-  expect(judged).toBeGreaterThan(150);
-}
-
 const getOriginalState = (template: PodTemplate | undefined) =>
   JSON.parse(template?.metadata?.annotations?.[annotations.injection] ?? '{}') as Record<string, unknown>;
 
 describe('an injection of an earlier format [F13]', () => {
   it('is intact, removed whole and renewed under every later one, and current only under its own', () => {
-    forEveryInjected((clean, injected, format) => {
-      expect(isIntact(injected, elsewhere)).toBe(true);
-      expect(isCurrent(injected, settings)).toBe(format === currentFormat);
-      // A user's variable of a later name stays.
-      expect(remove(injected)).toEqual(clean);
-      expect(inject(injected, later)).toEqual(inject(clean, later));
+    forEveryInjected(200, (clean) => {
+      for (const format of formats) {
+        const { template } = inject(clean, settings, format) as Injected;
+        expect(isIntact(template, elsewhere)).toBe(true);
+        expect(isCurrent(template, settings)).toBe(format === currentFormat);
+        // A user's variable of a later name stays.
+        expect(remove(template)).toEqual(clean);
+        expect(inject(template, later)).toEqual(inject(clean, later));
+      }
     });
   });
 
@@ -96,16 +84,18 @@ describe('an injection of a later format, after the operator was rolled back [F1
   ])('is intact, and is removed whole with a variable that is unknown, %s', (_how, own) => {
     const env = own === undefined ? [last] : [own, last];
     const clean: PodTemplate = { spec: { containers: [{ name: 'app', env }] } };
-    const { metadata, spec } = injected(clean) as PodTemplate;
     const kept = own === undefined ? {} : { kept: { app: { env: [own] } } };
     const format = { format: currentFormat + 1, variables: [unknown.name] };
-    const record = JSON.stringify({ ...getOriginalState({ metadata, spec } as PodTemplate), ...kept, ...format });
-    const annotated = { ...metadata?.annotations, [annotations.injection]: record };
+    const { metadata, spec } = withRecord(injected(clean) as PodTemplate, (record) => ({
+      ...record,
+      ...kept,
+      ...format,
+    }));
     const containers = spec.containers.map(({ env: before = [], ...rest }) => {
       const replaced = before.map((each) => (each.name === unknown.name ? unknown : each));
       return { ...rest, env: own === undefined ? [...before, unknown] : replaced };
     });
-    const written = { metadata: { ...metadata, annotations: annotated }, spec: { ...spec, containers } };
+    const written = { metadata, spec: { ...spec, containers } } as PodTemplate;
     expect(isIntact(written, settings)).toBe(true);
     expect(remove(written)).toEqual(clean);
   });

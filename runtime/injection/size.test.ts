@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, instrumented, made, older, tracing, withMetadata } from '../../sandbox/testing/injection.ts';
+import {
+  decided,
+  instrumented,
+  made,
+  older,
+  tracing,
+  withMetadata,
+  withRecord,
+} from '../../sandbox/testing/injection.ts';
 import { annotations, environment, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
@@ -19,37 +27,31 @@ const range = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const names = (count: number) => range(count, (index) => ({ name: `e${index}` }));
 
 /** A namespace editor can write such a record: one of a later release, which wrote every present variable. */
-const forged = (count: number): string =>
-  JSON.stringify({
-    endpoint: 'http://proxy',
-    ...tracing,
-    format: 99,
-    pullSecrets: ['a'],
-    skipped: ['other'],
-    variables: names(count).map(({ name }) => name),
-    kept: { app: { env: names(count) } },
-  });
+const forged = (count: number) => ({
+  endpoint: 'http://proxy',
+  ...tracing,
+  format: 99,
+  pullSecrets: ['a'],
+  skipped: ['other'],
+  variables: names(count).map(({ name }) => name),
+  kept: { app: { env: names(count) } },
+});
 
-function deployment(pod: object, optOut = false, record?: string): Workload {
+function deployment(pod: object, optOut = false, record?: object): Workload {
   const workload = made({ labels: optOut ? { [labels.autoTrace]: 'false' } : {}, pod });
-  const template = toTemplate(workload) as PodTemplate;
-  if (record === undefined) return workload;
-  return withTemplate(workload, { ...template, metadata: { annotations: { [annotations.injection]: record } } });
+  return record === undefined ? workload : forge(workload, () => record);
 }
+
+const forge = (workload: Workload, change: (record: object) => object): Workload =>
+  withTemplate(workload, withRecord(toTemplate(workload) as PodTemplate, change));
 
 const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
 
 const others = (count: number): string[] => range(count, (index) => `x${index}`);
 
 /** An injection whose record has more names. */
-function recorded(pod: object, more: object): Workload {
-  const workload = instrumented(made({ pod }), { injector });
-  const template = toTemplate(workload) as PodTemplate;
-  const own = template.metadata?.annotations ?? {};
-  const record = JSON.stringify({ ...(JSON.parse(own[annotations.injection] ?? '') as object), ...more });
-  const changed = { ...own, [annotations.injection]: record };
-  return withTemplate(workload, { ...template, metadata: { ...template.metadata, annotations: changed } });
-}
+const recorded = (pod: object, more: object): Workload =>
+  forge(instrumented(made({ pod }), { injector }), (own) => ({ ...own, ...more }));
 
 const pods: Readonly<Record<string, (count: number) => object>> = {
   env: (count) => ({ containers: [app({ env: names(count) })] }),
@@ -77,7 +79,7 @@ function kept(count: number, variable: object, before: object): Workload {
   const { token: name } = environment;
   const record = { endpoint: 'http://proxy', ...tracing, kept: { app: { env: [{ name, ...before }] } } };
   const containers = range(count, () => app({ env: [{ name, ...variable }] }));
-  return deployment({ containers }, false, JSON.stringify(record));
+  return deployment({ containers }, false, record);
 }
 
 const fields = (count: number) => Object.fromEntries(range(count, (index) => [`k${index}`, '']));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changed, decided, injected, injector, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
-import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { changed, decided, injector, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
+import { forEveryInjected } from '../../sandbox/testing/arbitrary/injected-template.ts';
 import { workloadKinds } from '../contract.ts';
 import { isPlainObject } from '../json/values.ts';
 import { inject } from './inject.ts';
@@ -49,17 +49,10 @@ const hasUniqueNames = ({ spec }: PodTemplate): boolean =>
 
 describe('a three-way merge of an unchanged manifest', () => {
   it('into an injection is removed exactly', () => {
-    let judged = 0;
-    fc.assert(
-      fc.property(podTemplate({ unknownFields: true }).filter(hasUniqueNames), (template) => {
-        const live = injected(template);
-        if (live === undefined) return;
-        judged += 1;
-        expect(remove(merge(live, template))).toEqual(template);
-      }),
-      { numRuns: 400 },
-    );
-    expect(judged).toBeGreaterThan(150);
+    forEveryInjected(300, (template, live) => {
+      fc.pre(hasUniqueNames(template));
+      expect(remove(merge(live, template))).toEqual(template);
+    });
   });
 
   it.each<readonly [string, string, object]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, injected, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { decided, injected, made, withMetadata, withRecord } from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, type WorkloadKind } from '../contract.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -44,12 +44,7 @@ describe('an injection that the API server would refuse [F22]', () => {
 
 describe('a forged record [F29]', () => {
   const clean: PodTemplate = { spec: { containers: [{ name: 'app' }] } };
-  function forged(more: object): PodTemplate {
-    const { metadata, spec } = injected(clean) as PodTemplate;
-    const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '') as object;
-    const text = JSON.stringify({ ...record, ...more });
-    return { metadata: { ...metadata, annotations: { [annotations.injection]: text } }, spec };
-  }
+  const forged = (more: object) => withRecord(injected(clean) as PodTemplate, (record) => ({ ...record, ...more }));
 
   it.each([
     ['a mount without a name', { app: { mount: { mountPath: '/opt/lumigo' } } }],

@@ -1,4 +1,4 @@
-import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
+import { annotations, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { decide, type Decision, type DecisionInput } from '../../runtime/injection/decide.ts';
 import type { FailedInjection } from '../../runtime/injection/decision.ts';
 import { fingerprint } from '../../runtime/injection/fingerprint.ts';
@@ -45,6 +45,13 @@ export const injected = (template: PodTemplate, by: InjectionSettings = settings
   const result = inject(template, by);
   return result.refused === undefined ? result.template : undefined;
 };
+
+/** Returns an injected pod template with another record, as a later release or a tenant can write it. */
+export function withRecord({ metadata, spec }: PodTemplate, change: (record: object) => object): PodTemplate {
+  const { [annotations.injection]: text = '{}', ...others } = metadata?.annotations ?? {};
+  const record = JSON.stringify(change(JSON.parse(text) as object));
+  return { metadata: { ...metadata, annotations: { ...others, [annotations.injection]: record } }, spec };
+}
 
 export const made = (options: WorkloadOptions = {}, kind: WorkloadKind = workloadKinds.deployment): Workload =>
   createWorkload(kind, 'shop', 'app', options) as unknown as Workload;

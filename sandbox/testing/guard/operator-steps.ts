@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { annotations, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
 import { decide } from '../../../runtime/injection/decide.ts';
 import { inject } from '../../../runtime/injection/inject.ts';
+import { getOriginalState } from '../../../runtime/injection/original-state.ts';
 import { uninstrument } from '../../../runtime/injection/remove.ts';
 import type { Container, PodSpec, PodTemplate, Workload } from '../../../runtime/api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../../runtime/injection/workload.ts';
 import { instrumentedByOriginal } from '../../original/injected.ts';
-import { activePolicy, withMetadata } from '../injection.ts';
+import { activePolicy, older, withMetadata, withRecord } from '../injection.ts';
 
 /** A change of a workload by the operator or by a user. Undefined: nothing changes. */
 export interface Step {
@@ -91,28 +92,21 @@ const setting = (variable: string, value: string): Step =>
 /** An injection of another version, with other settings, that the webhook wrote. */
 const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = false): Step =>
   inTemplate(name, (template) => {
-    const settings = {
-      version: '0.9',
-      image: 'autotrace:0',
-      imagePullPolicy: 'Always',
-      endpoint: 'http://old',
-    } as const;
-    const more = { imagePullSecrets: ['old', 'mine'], platform: 'kubernetes', ...tracing } as const;
-    const result = inject(template, { ...settings, ...more, ...other });
+    const settings = { ...older, imagePullPolicy: 'Always', imagePullSecrets: ['old', 'mine'], ...tracing } as const;
+    const result = inject(template, { ...settings, ...other });
     if (result.refused !== undefined) return template;
     return unknown ? withUnknownVariable(result.template) : result.template;
   });
 
 /** A later release may have injected this before a rollback. */
-function withUnknownVariable({ metadata, spec }: PodTemplate): PodTemplate {
-  const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '{}') as { skipped?: string[] };
-  const text = JSON.stringify({ ...record, format: 9, variables: ['LUMIGO_LATER', 'OTEL_LATER'] });
+function withUnknownVariable(template: PodTemplate): PodTemplate {
+  const { skipped } = getOriginalState(template) ?? {};
   const later = ['LUMIGO_LATER', 'OTEL_LATER'].map((name) => ({ name, value: '1' }));
-  const containers = spec.containers.map((each) =>
-    record.skipped?.includes(each.name) === true ? each : { ...each, env: [...(each.env ?? []), ...later] },
+  const containers = template.spec.containers.map((each) =>
+    skipped?.includes(each.name) === true ? each : { ...each, env: [...(each.env ?? []), ...later] },
   );
-  const annotated = { ...metadata?.annotations, [annotations.injection]: text };
-  return { metadata: { ...metadata, annotations: annotated }, spec: { ...spec, containers } };
+  const written = { ...template, spec: { ...template.spec, containers } };
+  return withRecord(written, (record) => ({ ...record, format: 9, variables: later.map(({ name }) => name) }));
 }
 
 const user: readonly Step[] = [
