@@ -38,12 +38,12 @@ function placesIn(value: unknown, path: readonly string[]): Place[] {
   return [...whole, ...others.flatMap(([key, child]) => placesIn(child, [...path, key]))];
 }
 
-function another(value: unknown, pick: number): unknown {
+function another(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
-  if (typeof value === 'number') return value + 1 + (pick % 3);
-  if (typeof value === 'string') return pick % 2 === 0 ? `${value}x` : value.slice(0, -1);
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'string') return `${value}x`;
   if (Array.isArray(value)) return [...(value as unknown[]), ...(value as unknown[]).slice(0, 1)].reverse();
-  return { ...(value as object), [`key-${pick % 7}`]: 'value' };
+  return { ...(value as object), key: 'value' };
 }
 
 const probe = { httpGet: { path: '/', port: 80 } };
@@ -129,84 +129,56 @@ const containerItems: Fields = [
   ['volumeMounts', { name: names.volume, mountPath: '/elsewhere' }],
 ];
 
-type Maker = (at: At, pick: number) => ForeignChange;
-type Where = (at: At, pick: number) => readonly string[];
-interface At {
-  readonly workload: Workload;
-  readonly template: readonly string[];
-}
-
 const valueAt = (workload: Workload, path: readonly string[]): unknown =>
   path.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], workload);
 
-const from = <T>(list: readonly T[], pick: number): T => list[pick % list.length] as T;
-
-function set(where: Where, fields: Fields): Maker {
-  return (at, pick) => {
-    const [field, value] = from(fields, pick);
-    const path = [...where(at, Math.floor(pick / fields.length)), field];
+const setEach = (at: readonly string[], fields: Fields): ForeignChange[] =>
+  fields.map(([field, value]) => {
+    const path = [...at, field];
     return { name: `set ${path.join('.')}`, patch: [{ op: 'add', path: pointer(path), value }] };
-  };
-}
+  });
 
-function append(where: Where, added: Fields): Maker {
-  return (at, pick) => {
-    const [field, value] = from(added, pick);
-    const path = [...where(at, Math.floor(pick / added.length)), field];
-    const list = valueAt(at.workload, path);
-    const isFirst = !Array.isArray(list);
+const appendEach = (workload: Workload, at: readonly string[], added: Fields): ForeignChange[] =>
+  added.map(([field, value]) => {
+    const path = [...at, field];
+    const isFirst = !Array.isArray(valueAt(workload, path));
     return {
       name: `append to ${path.join('.')}: ${JSON.stringify(value)}`,
       patch: [{ op: 'add', path: pointer(isFirst ? path : [...path, '-']), value: isFirst ? [value] : value }],
     };
-  };
-}
-
-const pod = ({ template }: At): readonly string[] => [...template, 'spec'];
-function anyContainer(at: At, pick: number): readonly string[] {
-  const lists = ['containers', 'initContainers'].flatMap((list) => {
-    const found = valueAt(at.workload, [...pod(at), list]);
-    return Array.isArray(found) ? found.map((_, index) => [...pod(at), list, String(index)]) : [];
   });
-  return from(lists, pick);
+
+function mutations({ metadata, ...workload }: Workload): ForeignChange[] {
+  const places = [
+    ...placesIn(workload['spec'], ['spec']).slice(1),
+    ...placesIn(metadata.labels, ['metadata', 'labels']).slice(1),
+    ...placesIn(metadata.annotations, ['metadata', 'annotations']).slice(1),
+  ];
+  return places.flatMap(([path, value]) => [
+    { name: `remove ${path.join('.')}`, patch: [{ op: 'remove', path: pointer(path) }] },
+    { name: `change ${path.join('.')}`, patch: [{ op: 'replace', path: pointer(path), value: another(value) }] },
+  ]);
 }
 
-const mutate: Maker = ({ workload }, pick) => {
-  const place = Math.floor(pick / 4);
-  const how = pick % 4;
-  const { labels: own, annotations } = workload.metadata;
-  const all = [
-    ...placesIn(workload['spec'], ['spec']).slice(1),
-    ...placesIn(own, ['metadata', 'labels']).slice(1),
-    ...placesIn(annotations, ['metadata', 'annotations']).slice(1),
-  ];
-  const [path, value] = from(all, place);
-  if (how === 0) return { name: `remove ${path.join('.')}`, patch: [{ op: 'remove', path: pointer(path) }] };
-  return {
-    name: `change ${path.join('.')}`,
-    patch: [{ op: 'replace', path: pointer(path), value: another(value, pick) }],
-  };
-};
-
-const makers: readonly Maker[] = [
-  mutate,
-  mutate,
-  mutate,
-  set(anyContainer, containerFields),
-  set(pod, podFields),
-  set(() => ['spec'], specFields),
-  set(() => ['metadata'], metadataFields),
-  set(({ template }) => [...template, 'metadata'], metadataFields.slice(0, 2)),
-  append(pod, items),
-  append(anyContainer, containerItems),
-  set(({ template }) => template.slice(0, -1), jobFields),
-];
-
-/** The numbers below it choose each row of each table for two containers. */
-export const EVERY_ROW = makers.length * containerFields.length * 2;
-
-/** Returns one of all foreign changes, chosen by a number. The API server may find it invalid. */
-export function foreignChange(workload: Workload, pick: number): ForeignChange {
+/** Returns all foreign changes. The API server may find some invalid. */
+export function foreignChanges(workload: Workload): readonly ForeignChange[] {
   const { template } = getKind(workload);
-  return from(makers, pick)({ workload, template }, Math.floor(pick / makers.length));
+  const pod = [...template, 'spec'];
+  const containers = ['containers', 'initContainers'].flatMap((list) => {
+    const found = valueAt(workload, [...pod, list]);
+    return Array.isArray(found) ? found.map((_, index) => [...pod, list, String(index)]) : [];
+  });
+  return [
+    ...mutations(workload),
+    ...containers.flatMap((container) => [
+      ...setEach(container, containerFields),
+      ...appendEach(workload, container, containerItems),
+    ]),
+    ...setEach(pod, podFields),
+    ...appendEach(workload, pod, items),
+    ...setEach(['spec'], specFields),
+    ...setEach(['metadata'], metadataFields),
+    ...setEach([...template, 'metadata'], metadataFields.slice(0, 2)),
+    ...setEach(template.slice(0, -1), jobFields),
+  ];
 }
