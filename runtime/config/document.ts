@@ -1,3 +1,4 @@
+import { flag as isFlag, listOf, text as isText } from '../json/form.ts';
 import { isPlainObject, type JsonMap } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
 import { programVersion, requireOwn } from './version.ts';
@@ -23,15 +24,11 @@ const kind = <T>(meaning: string, accepts: (value: unknown) => boolean): Kind<T>
   accepts: (value): value is T => accepts(value),
 });
 
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isListOf = (isEach: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(isEach);
-
 export const text = kind<string>('a text', isText);
-export const texts = kind<readonly string[]>('a list of texts', isListOf(isText));
-export const maps = <T>() => kind<readonly T[]>('a list of maps', isListOf(isPlainObject));
+export const texts = kind<readonly string[]>('a list of texts', listOf(isText));
+export const maps = <T>() => kind<readonly T[]>('a list of maps', listOf(isPlainObject));
 export const wholeNumber = kind<number>('a whole number', Number.isInteger);
-export const flag = kind<boolean>('true or false', (value) => typeof value === 'boolean');
+export const flag = kind<boolean>('true or false', isFlag);
 export const oneOf = <const T extends string>(...values: readonly T[]) =>
   kind<T>(`one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
