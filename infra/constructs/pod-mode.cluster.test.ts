@@ -112,7 +112,7 @@ describe('the policy for pods', () => {
         }
         const { platform = 'kubernetes', selector } = more;
         const policy = { ...podsPolicy(tracing), ...(selector && { selector }) };
-        const decision = decidePod({ pod: stored, policy, injector: { ...on.injector, platform } });
+        const decision = decidePod(stored, policy, { ...on.injector, platform });
         const isInjected = decision.kind === 'inject';
         expect(content(await on.dryRun(given, namespace))).toEqual(content(isInjected ? decision.workload : stored));
         counts[isInjected ? 'injected' : 'skipped'] += 1;
@@ -137,11 +137,7 @@ describe('the policy for pods', () => {
     const traced = await tracedNamespace(on, spec);
     const given = largePod(containers, variables);
     const tracing = { ...usual, env: getTracerVariables(manySettings) };
-    const wanted = decidePod({
-      pod: await on.dryRun(given, plain),
-      policy: podsPolicy(tracing),
-      injector: on.injector,
-    });
+    const wanted = decidePod(await on.dryRun(given, plain), podsPolicy(tracing), on.injector);
     if (wanted.kind !== 'inject') throw new Error(wanted.message);
     expect(content(await on.dryRun(given, traced))).toEqual(content(wanted.workload));
   });

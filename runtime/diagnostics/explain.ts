@@ -89,7 +89,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
   const policy = policyIn(namespace, await listLumigoes(options), options);
-  const decision = decidePod({ pod, policy, injector });
+  const decision = decidePod(pod, policy, injector);
   const { kind: action, code, message } = decision;
   return {
     kind: 'Pod',
@@ -117,7 +117,7 @@ async function decidePods(workload: Workload, policy: NamespacePolicy, options: 
     for (const item of items) {
       if (item.metadata.deletionTimestamp !== undefined || !isPodOf(workload, item.metadata)) continue;
       const pod = { ...item, apiVersion: pods.version, kind: 'Pod' };
-      found.push({ name: pod.metadata.name, ...decidePod({ pod, policy, injector }) });
+      found.push({ name: pod.metadata.name, ...decidePod(pod, policy, injector) });
     }
   return found;
 }

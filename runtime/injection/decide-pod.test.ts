@@ -24,8 +24,7 @@ const podFrom = ({ metadata, spec }: PodTemplate): Workload => ({
 const pod = (metadata: PodTemplate['metadata'] = {}, spec: object = {}): Workload =>
   podFrom({ metadata, spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec } });
 
-const decided = (given: Workload, under: NamespacePolicy = policy) =>
-  decidePod({ pod: given, policy: under, injector });
+const decided = (given: Workload, under: NamespacePolicy = policy) => decidePod(given, under, injector);
 const after = (given: Workload): Workload => {
   const decision = decided(given);
   return decision.kind === 'none' ? given : decision.workload;

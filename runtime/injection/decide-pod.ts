@@ -10,14 +10,8 @@ import type { InjectionSettings, InjectorSettings, NamespacePolicy } from './typ
 import { whyInvalid } from './validity.ts';
 import { toTemplate } from './workload.ts';
 
-interface PodInput {
-  readonly pod: Workload;
-  readonly policy: NamespacePolicy;
-  readonly injector: InjectorSettings;
-}
-
 /** Makes the decision that the API server makes in Pod mode (infra/constructs/pod-policy). A test compares the two. */
-export function decidePod({ pod, policy, injector }: PodInput): Decision {
+export function decidePod(pod: Workload, policy: NamespacePolicy, injector: InjectorSettings): Decision {
   const template = toTemplate(pod);
   if (template === undefined) return none('no-template', pod);
   if (isInjected(template)) return none('up-to-date', pod);

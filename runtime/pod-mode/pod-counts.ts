@@ -133,7 +133,7 @@ export class PodCounts {
   private async decide(client: Client, policy: NamespacePolicy, namespace: string, { name, uid }: Found) {
     const pod = await findPod(client, namespace, name);
     if (pod?.metadata.uid !== uid) return undefined;
-    const { kind } = decidePod({ pod, policy, injector: toInjector(this.options.config) });
+    const { kind } = decidePod(pod, policy, toInjector(this.options.config));
     return { policy, uid, isWanted: kind === 'inject' };
   }
 }
