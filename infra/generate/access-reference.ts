@@ -11,7 +11,6 @@ import { referencePage } from './page.ts';
 import { getRelease } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** Returns the page of all rights. */
 export const permissionsReference = (): string =>
   referencePage(
     'Permissions',
@@ -31,7 +30,6 @@ export const permissionsReference = (): string =>
     updaterTable(),
   );
 
-/** Returns the page of all ports. */
 export const portsReference = (): string =>
   referencePage(
     'Ports',

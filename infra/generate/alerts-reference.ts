@@ -3,7 +3,6 @@ import { alertPage, alerts, severityOf, type Alert } from '../constructs/alerts.
 
 const delay = ({ for: held }: Alert): string => (held === undefined ? 'at once' : `after ${held}`);
 
-/** Returns the table of docs/operate/monitoring.md. */
 export const alertTable = (): string =>
   markdownTable(
     ['Alert', 'Fires', 'Meaning'],
@@ -14,7 +13,6 @@ export const alertTable = (): string =>
     ]),
   );
 
-/** Returns the generated part of an alert's page. */
 export const alertRule = (alert: Alert): string =>
   [
     alert.summary,

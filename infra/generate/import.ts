@@ -49,7 +49,6 @@ function generate(): Texts {
 const renew = (file: string, parts: Texts): string =>
   withGenerated(file, readFileSync(join(root, file), 'utf8'), parts);
 
-/** Returns the generated parts of pages, by file. */
 const pagesWithParts = (): Readonly<Record<string, Texts>> => ({
   'README.md': {
     status: releaseStatus(),

@@ -5,7 +5,6 @@ import { markdownTable } from '../settings/markdown-table.ts';
 import type { JsonSchema } from '../settings/tree.ts';
 import { code, referencePage } from './page.ts';
 
-/** Returns the page of the resource: its fields, its columns, and an example. */
 export function lumigoReference(): string {
   const { properties: { spec = {}, status = {} } = {} } = lumigoSchema as JsonSchema;
   const { kind, apiVersion, plural, group, shortName } = lumigo;

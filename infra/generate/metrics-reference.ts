@@ -11,7 +11,6 @@ interface Metric {
 
 const PREFIX = 'lumigo_operator_';
 
-/** Returns the page of the manager's metrics. */
 export function metricsReference(): string {
   const all = createMetrics().registry.getMetricsAsArray() as unknown as readonly Metric[];
   const rows = all

@@ -1,7 +1,6 @@
 import { markdownTable } from '../settings/markdown-table.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 
-/** Returns the table of docs/migrate-from-original.md. */
 export const migrationTable = (): string =>
   markdownTable(
     ['Value of the original', 'Here', 'Advice'],

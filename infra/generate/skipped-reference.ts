@@ -9,7 +9,6 @@ const shown = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace
 const remedyRows = () =>
   (Object.entries(remedies) as [Code, string][]).map(([code, remedy]) => [sentence(code, shown, '…'), remedy]);
 
-/** Returns the page of the reasons for which a workload is not instrumented. */
 export const skippedReference = (): string =>
   referencePage(
     'Workloads without the injection',

@@ -7,7 +7,6 @@ type Reasons = Readonly<
   Record<string, { readonly status: string; readonly means: string; readonly action?: string | undefined }>
 >;
 
-/** Returns the page of the conditions of a `Lumigo` resource. */
 export const conditionsReference = (): string =>
   referencePage(
     'Conditions',
@@ -26,7 +25,6 @@ const reasonsTable = (reasons: Reasons): string =>
     Object.entries(reasons).map(([reason, { status, means, action = '' }]) => [code(reason), status, means, action]),
   );
 
-/** Returns the page of the operator's events. */
 export const eventsReference = (): string =>
   referencePage(
     'Events',

@@ -22,7 +22,6 @@ export interface DecisionInput {
   readonly failed?: FailedInjection | undefined;
 }
 
-/** An injection whose pods failed. */
 export interface FailedInjection {
   /** The fingerprint of the pod template. */
   readonly template: string;

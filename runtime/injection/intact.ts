@@ -12,7 +12,6 @@ import type { Container, PodTemplate } from '../api/objects.ts';
 import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
-/** Returns whether a pod template has an injection with these settings. */
 export function hasSettings(template: PodTemplate, { env = {}, ...flags }: TracingSettings): boolean {
   const recorded = injectedSettings(template);
   // The record lacks an empty list.
