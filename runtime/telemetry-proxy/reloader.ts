@@ -10,15 +10,11 @@ import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
-export interface Outcome {
-  readonly problem?: string;
-  readonly namespaces: plan.Namespaces;
-}
-
 interface ReloaderOptions {
   /** The client has the rights of the collector's own account. */
   readonly client: Client;
-  readonly onReload: (outcome: Outcome) => void;
+  /** `problem`: why the reload failed. */
+  readonly onReload: (problem?: string) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -125,7 +121,7 @@ export class Reloader {
     // A reload that takes longer delays no cut.
     this.state = { ...this.state, cutFrom: started + CATCH_UP_MS, restsUntil: Infinity };
     // The versions are read before the watches end, so that nothing between two watches is missed.
-    const present = await presentVersions(client, planned).catch((error: unknown) => this.notRead(planned, error));
+    const present = await presentVersions(client, planned).catch(this.notRead);
     if (present === undefined) return;
     let namespaces = planned;
     try {
@@ -138,13 +134,13 @@ export class Reloader {
       this.took(namespaces, present, listed);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
-      onReload({ namespaces });
+      onReload();
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
       this.state = plan.afterFailure(this.state, namespaces, performance.now());
       logger.error({ namespaces: namespaces.length, problem }, 'cannot reload the telemetry proxy, retrying');
-      onReload({ namespaces, problem });
+      onReload(problem);
     } finally {
       const now = performance.now();
       this.state = { ...this.state, restsUntil: now + plan.restMs(now - started) };
@@ -153,12 +149,12 @@ export class Reloader {
   }
 
   /** The collector continues as it is. An outage is reported by others. */
-  private notRead(namespaces: plan.Namespaces, error: unknown): undefined {
+  private readonly notRead = (error: unknown): undefined => {
     const problem = describeError(error);
     this.state = { ...this.state, restsUntil: performance.now() + UNREAD_MS };
     this.options.logger.debug({ problem }, 'cannot read the versions of objects, retrying');
-    if (isRefusal(error)) this.options.onReload({ namespaces, problem });
-  }
+    if (isRefusal(error)) this.options.onReload(problem);
+  };
 
   /** Returns the namespaces whose existing objects it lists. */
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
