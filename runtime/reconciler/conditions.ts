@@ -42,11 +42,11 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
 }
 
 function toConditions(input: StatusInput, known: Known): Untimed[] {
-  const { problem, telemetry, podPolicy, progress, summary, needed } = input;
+  const { problem, webhook, telemetry, podPolicy, progress, summary, needed } = input;
   const conditions = [
     activeCondition(input),
     condition('Error', problem === undefined ? 'False' : 'True', problem ?? { reason: 'NoError', message: '' }),
-    webhookCondition(input, known),
+    latest(webhook, good.webhook, known),
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
     rolloutCondition(summary, known.get(ROLLED_OUT), isRolloutKnown(input)),
@@ -59,11 +59,6 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
 
 const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
   progress.pending === 0 && !(summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
-
-const webhookCondition = ({ webhook }: StatusInput, known: Known): Untimed | undefined =>
-  webhook === undefined
-    ? known.get('WebhookReachable')
-    : condition('WebhookReachable', webhook.reachable ? 'True' : 'False', webhook);
 
 /** A result for an earlier spec may be about another token. */
 const tokenSeen = ({ token, metadata }: StatusInput) =>
@@ -90,11 +85,13 @@ export function telemetryConditions({ received, silent }: TelemetrySummary): Unt
   return [condition('TelemetryReceived', 'True', { reason: 'Received', message })];
 }
 
+const REACHES = 'The API server reaches the injector webhook';
 const COLLECTS = 'The telemetry proxy collects all telemetry that the Lumigo resources request';
 const CURRENT = "Every injected workload sends to this installation's telemetry proxy";
 const ACCEPTED = "Lumigo's endpoint accepts the token";
 const INSTALLED = 'The API server injects new pods by a policy';
 const good = {
+  webhook: condition('WebhookReachable', 'True', { reason: 'ProbeSucceeded', message: REACHES }),
   telemetry: condition('TelemetryProxyReady', 'True', { reason: 'ConfigurationTaken', message: COLLECTS }),
   injections: condition('InjectionsCurrent', 'True', { reason: 'Current', message: CURRENT }),
   token: condition('TokenAccepted', 'True', { reason: 'Accepted', message: ACCEPTED }),

@@ -96,9 +96,9 @@ export class Reconciler {
   onWebhook(webhook: WebhookSeen | undefined): void {
     const { logger, metrics } = this.options;
     if (webhook === undefined) return metrics.webhookReachable.remove();
-    metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
+    metrics.webhookReachable.set(webhook === 'working' ? 1 : 0);
     if (isDeepStrictEqual(webhook, this.webhook)) return;
-    if (!webhook.reachable)
+    if (webhook !== 'working')
       logger.warn({ reason: webhook.reason, problem: webhook.message }, 'API server cannot reach the webhook');
     this.webhook = webhook;
     this.enqueueLumigoes();

@@ -13,9 +13,7 @@ export interface Candidate {
   readonly workload: (ResourceRef & { readonly kind: WorkloadKind }) | undefined;
 }
 
-export interface WebhookSeen extends Problem {
-  readonly reachable: boolean;
-}
+export type WebhookSeen = Problem | 'working';
 
 interface ProbeOptions {
   readonly client: Client;
@@ -40,7 +38,7 @@ export async function probeWebhook(options: ProbeOptions): Promise<void> {
   while (!signal.aborted) {
     last = nextCandidate(options.candidates(), last);
     const result = last && (await probeOnce(options, last));
-    if (result !== undefined) failures = result.reachable ? 0 : failures + 1;
+    if (result !== undefined) failures = result === 'working' ? 0 : failures + 1;
     if (last === undefined || (result !== undefined && failures !== 1)) options.onResult(result);
     await pause(failures === 1 || result === undefined ? RECHECK_MS : INTERVAL_MS, signal);
   }
@@ -74,11 +72,11 @@ async function ask(
     const { warnings } = await client.patch(ref, { kind: 'merge', body }, options);
     const echoes = [probeEchoPrefix + probe, tooLargeNote, otherFormNote];
     if (!warnings.some((text) => echoes.some((echo) => text.startsWith(echo))))
-      return { reachable: false, ...unreachable(performance.now() - started, timeoutSeconds) };
-    return { reachable: true, reason: 'ProbeSucceeded', message: 'The API server reaches the injector webhook' };
+      return unreachable(performance.now() - started, timeoutSeconds);
+    return 'working';
   } catch (error) {
     const message = describeError(error);
-    return isOwnRefusal(message) ? { reachable: false, reason: 'ProbeRefused', message } : undefined;
+    return isOwnRefusal(message) ? { reason: 'ProbeRefused', message } : undefined;
   }
 }
 
