@@ -9,7 +9,7 @@ const named = (uid: string): LumigoResource => ({
   metadata: { namespace: 'shop', name: 'lumigo', uid },
 });
 const lumigo = named('l');
-const fresh = { resource: lumigo, isBusy: false, dropsSecretVersion: false, statusAt: -Infinity, listedAt: 0 };
+const fresh = { resource: lumigo, isBusy: false, statusAt: -Infinity, listedAt: 0 };
 
 describe('the state of a Lumigo that the operator writes to', () => {
   it('is kept while the Lumigo exists', () => {

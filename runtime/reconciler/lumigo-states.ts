@@ -1,7 +1,7 @@
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { ObservedLumigo } from './observed.ts';
 
-const fresh = { isBusy: false, dropsSecretVersion: false, statusAt: -Infinity, listedAt: 0 };
+const fresh = { isBusy: false, statusAt: -Infinity, listedAt: 0 };
 
 /** The states of the `Lumigo` resources that the operator writes to. */
 export class LumigoStates {

@@ -72,13 +72,11 @@ export class LumigoWriter {
     const { instrumentedResources: listed = [], ...lastStatus } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
-    const answer = await api.mergeStatus(lumigo, { ...(withList ? status : lastStatus), ...ended });
-    lumigoes.update(answer);
+    lumigoes.update(await api.mergeStatus(lumigo, { ...(withList ? status : lastStatus), ...ended }));
     for (const event of turnedFalse(lumigo, status)) events.add(event);
-    const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
     const list = withList ? { listed, listedAt: statusAt } : {};
-    this.states.note(lumigo, { dropsSecretVersion, statusAt, lastStatus, repeats, ...list });
+    this.states.note(lumigo, { statusAt, lastStatus, repeats, ...list });
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {

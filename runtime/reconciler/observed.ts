@@ -80,8 +80,6 @@ export interface ObservedLumigo {
   readonly isBusy: boolean;
   readonly failure?: Pick<Failure, 'count' | 'retryAt'> | undefined;
   readonly listed?: readonly InstrumentedResource[] | undefined;
-  /** An older CRD drops `status.secretVersion`, so another write would not end. */
-  readonly dropsSecretVersion: boolean;
   readonly statusAt: number;
   readonly listedAt: number;
   readonly lastStatus?: LumigoStatus;

@@ -102,7 +102,7 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, recei
   const pods = observed.policy.kind === 'pods' ? observed.pods : undefined;
   const summary = { ...workloads.rollout.summary, pods };
   const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
-  const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
+  const secretVersion = credential?.version;
   return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy, received };
 }
 
