@@ -6,7 +6,7 @@ import { observeWorkload } from './workload-store.ts';
 import { labels, workloadKinds } from '../contract.ts';
 import { telemetryConditions } from './conditions.ts';
 import type { ObservedWorkload } from './observed.ts';
-import { summarizeTelemetry, telemetryAfter } from './plan-telemetry.ts';
+import { planTelemetry, summarizeTelemetry } from './plan-telemetry.ts';
 
 const now = { ms: 5_000, iso: '2026-01-01T12:00:00Z' };
 const earlier = '2026-01-01T11:00:01Z';
@@ -29,9 +29,18 @@ function workload(name: string, more: Partial<ObservedWorkload> = {}): ObservedW
   return { ...observeWorkload(deployment, metadata), ...more };
 }
 
-const telemetryOf = ({ telemetry, telemetrySince }: Partial<ObservedWorkload>) => ({ telemetry, telemetrySince });
+const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-describe('telemetryAfter()', () => {
+/** Returns the fact about the last workload. */
+function after(workloads: readonly ObservedWorkload[], policy: NamespacePolicy, received: readonly string[] = []) {
+  const last = workloads.at(-1);
+  const changed = planTelemetry(workloads, policy, new Set(received), now).find((each) => each.workload === last);
+  const { telemetry, telemetrySince } = changed ?? last ?? {};
+  return { telemetry, telemetrySince };
+}
+
+describe('planTelemetry()', () => {
   const received = { telemetry: 'Received', telemetrySince: earlier } as const;
   const since = { telemetry: 'NothingYet', telemetrySince: earlier } as const;
   it.each<[string, Partial<ObservedWorkload>, NamespacePolicy, Partial<ObservedWorkload>]>([
@@ -49,16 +58,28 @@ describe('telemetryAfter()', () => {
     ['what is known during a removal', received, deleting, received],
     ['nothing after a removal', { label: undefined, ...since }, none, unknown],
   ])('tells %s', (_case, more, policy, expected) => {
-    expect(telemetryOf(telemetryAfter(workload('cart', more), policy, new Set(), now))).toEqual(expected);
+    expect(after([workload('cart', more)], policy)).toEqual(expected);
   });
 
   it.each([unknown, nothingYet, since])('tells the time of the first telemetry after %j', (before) => {
-    const seen = telemetryAfter(workload('cart', before), active, new Set(['cart']), now);
-    expect(seen).toEqual({ telemetry: 'Received', telemetrySince: now.iso });
+    expect(after([workload('cart', before)], active, ['cart'])).toEqual({
+      telemetry: 'Received',
+      telemetrySince: now.iso,
+    });
   });
 
   it('tells nothing about a workload from what others sent', () => {
-    expect(telemetryAfter(workload('cart'), active, new Set(['car', 'pay']), now)).toEqual(nothingYet);
+    expect(after([workload('cart')], active, ['car', 'pay'])).toEqual(nothingYet);
+  });
+
+  it.each([
+    ['nothing yet while every workload that sends is listed', 1_999, 18_000, nothingYet],
+    ['nothing in a namespace at its limit, because the list may lack the workload', 2_000, 0, unknown],
+    ['nothing in any namespace while the list is full', 1, 19_999, unknown],
+  ])('tells %s', (_case, senders, elsewhere, expected) => {
+    const names = numbered('w', senders);
+    const workloads = [...names, 'silent'].map((name) => workload(name));
+    expect(after(workloads, active, [...names, ...numbered('other', elsewhere)])).toEqual(expected);
   });
 });
 

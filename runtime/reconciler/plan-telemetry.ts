@@ -12,15 +12,31 @@ export interface TelemetrySummary {
 export const noTelemetry: TelemetrySummary = { received: 0, awaited: 0, silent: [] };
 
 type Telemetry = Pick<ObservedWorkload, 'telemetry' | 'telemetrySince'>;
-export const unknownTelemetry: Telemetry = {};
+const unknownTelemetry: Telemetry = {};
 
-/** At a limit, `received` may lack a workload that sends. `workloads`: all of one namespace. */
-export const isAtLimit = (workloads: readonly ObservedWorkload[], received: ReadonlySet<string>): boolean =>
+/** Returns the workloads of a namespace whose fact changes, with the new one. */
+export function planTelemetry(
+  workloads: readonly ObservedWorkload[],
+  policy: NamespacePolicy,
+  received: ReadonlySet<string>,
+  now: Now,
+) {
+  const isUnsure = isAtLimit(workloads, received);
+  return workloads.flatMap((workload) => {
+    const after = telemetryAfter(workload, policy, received, now);
+    const { telemetry, telemetrySince } = isUnsure && after.telemetry === 'NothingYet' ? unknownTelemetry : after;
+    const isSame = telemetry === workload.telemetry && telemetrySince === workload.telemetrySince;
+    return isSame ? [] : { workload, telemetry, telemetrySince };
+  });
+}
+
+/** At a limit, `received` may lack a workload that sends. */
+const isAtLimit = (workloads: readonly ObservedWorkload[], received: ReadonlySet<string>): boolean =>
   received.size >= maxReceived.inAll ||
   workloads.filter(({ uid }) => received.has(uid)).length >= maxReceived.perNamespace;
 
 /** Returns the next fact about a workload. `received`: the uids that any replica's telemetry proxy received data from. */
-export function telemetryAfter(
+function telemetryAfter(
   workload: ObservedWorkload,
   policy: NamespacePolicy,
   received: ReadonlySet<string>,

@@ -14,10 +14,10 @@ import { resetShown, showPlan } from './namespace-metrics.ts';
 import type { ObservedCredential, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { judgedBefore } from './observations.ts';
 import { planNamespace } from './plan-namespace.ts';
+import { planTelemetry } from './plan-telemetry.ts';
 import { Planner } from './planner.ts';
 import type { Candidate, WebhookSeen } from '../webhook/probe.ts';
 import { Rollouts } from './rollouts.ts';
-import { TelemetryFacts } from './telemetry-facts.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -35,9 +35,9 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
-  private readonly telemetryFacts: TelemetryFacts;
   private webhook: WebhookSeen | undefined;
   private telemetry: Problem | 'working' | undefined;
+  private received: ReadonlySet<string> = new Set();
   private readonly tokens = new Map<string, TokenSeen>();
   private readonly pods = new Map<string, PodsSeen>();
   private readonly pending = new Set<string>();
@@ -50,7 +50,6 @@ export class Reconciler {
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term);
     this.rollouts = new Rollouts(term);
-    this.telemetryFacts = new TelemetryFacts(term);
     this.executor = new Executor(term, new WorkloadChanger(term, this.recorder, this.rollouts));
     this.planner = new Planner((namespace) => this.plan(namespace), term);
     signal.addEventListener('abort', () => resetShown(metrics), { once: true });
@@ -127,7 +126,7 @@ export class Reconciler {
 
   /** `uids`: all workloads that any replica's telemetry proxy received something from. */
   onReceived(uids: ReadonlySet<string>): void {
-    this.telemetryFacts.received = uids;
+    this.received = uids;
     this.enqueueLumigoes();
   }
 
@@ -166,9 +165,11 @@ export class Reconciler {
     const { config, lumigoes, credential, events, metrics, onInstrumented } = this.options;
     const now = { ms: performance.now(), iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
     const effective = lumigoes.effective(namespace);
-    this.telemetryFacts.update(namespace, now);
+    const policy = lumigoes.policy(namespace);
+    for (const { workload, ...facts } of planTelemetry(this.store.in(namespace), policy, this.received, now))
+      this.store.update(workload, facts);
     const observed: ObservedNamespace = {
-      policy: lumigoes.policy(namespace),
+      policy,
       lumigoes: this.writer.states.observe(namespace, lumigoes.in(namespace)),
       effective: effective?.metadata.uid,
       credential: credential(namespace, effective),
