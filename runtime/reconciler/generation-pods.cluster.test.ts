@@ -176,17 +176,6 @@ describe('the pods that are looked at', () => {
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'weekly-29-0' }]);
   });
 
-  it('are those of others if it has none, of which the injector alone counts', async () => {
-    const report = await create(cronJob, namespace, 'report');
-    // Their owner has the name of the CronJob, and is no Job of it.
-    await createPods(report, 2, { owner: { kind: 'ConfigMap', name: 'report', uid: 'x' } });
-    for (const without of [await create(deployment, namespace, 'empty'), report]) {
-      pages = 0;
-      const found = await podsOfGeneration(without, client);
-      expect([found.length, found[0]?.injected.size, pages]).toEqual([20, 0, 2]);
-    }
-  });
-
   it.each([
     ['are those of a DaemonSet also if others have all of its labels', MANY, ['b-0', 'b-1'], 2],
     ['are on at most twenty pages', 1_000, [], 20],

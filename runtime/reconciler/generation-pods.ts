@@ -1,6 +1,5 @@
-import { annotations, injector, labels, pods } from '../contract.ts';
+import { annotations, injector, pods } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
-import { findInjector } from '../injection/init-container.ts';
 import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -24,13 +23,7 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   // Another webhook may change the image of pods. The record is as in the template.
   const hasRecord = ({ metadata }: Pod) => metadata.annotations?.[annotations.injection] === record;
   const isOwn = (pod: Pod) => isLookedAt(pod) && hasRecord(pod) && isPodOf(workload, pod.metadata);
-  const owned = await findPods(workload, client, getSelector(workload, own), isOwn);
-  // Without own pods, those of others show if the injector runs. Another image shows nothing about this one.
-  const image = findInjector(toTemplate(workload)?.spec)?.image;
-  const isShown = (pod: Pod) => isLookedAt(pod) && findInjector(pod.spec)?.image === image;
-  if (owned.length > 0) return owned;
-  const others = await findPods(workload, client, labels.autoTrace, isShown);
-  return others.map((pod) => ({ ...pod, injected: new Set<string>() }));
+  return findPods(workload, client, getSelector(workload, own), isOwn);
 }
 
 /** Keeps the bounded part of each pod, because a tenant decides the size of the rest. */
