@@ -35,8 +35,8 @@ if (definition === undefined) throw new Error('there is no definition of Rollout
 const command = (...args: string[]) => runInContainer(operator.cluster, operator.installation, args);
 
 /** Limits are numbers, as users may write them: the definition does not convert them. */
-function getRollout(name: string, spec: object = {}, of = namespace) {
-  const { spec: common, ...rest } = createWorkload(rollouts, of, name);
+function getRollout(name: string, spec: object = {}) {
+  const { spec: common, ...rest } = createWorkload(rollouts, namespace, name);
   const { template, ...more } = common as { template: { spec: { containers: object[] } } };
   const resources = { limits: { cpu: 1, memory: '64Mi' } };
   const containers = template.spec.containers.map((each) => ({ ...each, resources }));
@@ -49,12 +49,9 @@ function withVolume(spec: object, volume: unknown): object {
   return { ...more, template: { ...template, spec: { ...template.spec, volumes: [volume] } } };
 }
 
-async function setStatus(name: string, status: object, of = namespace): Promise<void> {
-  const { generation } = (await testCluster.get(rollouts, of, name)).metadata;
-  await testCluster.setStatus(
-    { ...rollouts, namespace: of, name },
-    { observedGeneration: String(generation), ...status },
-  );
+async function setStatus(name: string, status: object): Promise<void> {
+  const { generation } = (await testCluster.get(rollouts, namespace, name)).metadata;
+  await testCluster.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
 }
 
 async function startCrashing(name: string, hash: string): Promise<void> {
@@ -128,42 +125,15 @@ describe('with Argo Rollouts', () => {
     expect((await testCluster.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
   });
 
-  it('one that pauses at a step of its own strategy delays no other', async () => {
-    await testCluster.deleteLumigo(namespace);
-    for (const name of ['running', 'second']) {
-      await testCluster.create(getRollout(name, { replicas: 2 }));
-      await setStatus(name, { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 });
-    }
-    await testCluster.lumigo(namespace);
-    await testCluster.waitForInstrumented(rollouts, namespace, 'running');
-    expect(await testCluster.isInstrumented(rollouts, namespace, 'second')).toBe(false);
-    await setStatus('running', { phase: 'Paused', replicas: 2, updatedReplicas: 1, readyReplicas: 2 });
-    await testCluster.waitForInstrumented(rollouts, namespace, 'second');
-  });
-
-  it("one whose strategy aborts the user's own version stays so, and delays no other", async () => {
-    const own = await testCluster.namespace('aborted');
-    const running = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
-    const create = (name: string) => testCluster.create(getRollout(name, { replicas: 2 }, own));
-    await testCluster.activate(own);
-    await testCluster.waitForWebhook(own);
-    await create('aborted');
-    expect(await testCluster.isInstrumented(rollouts, own, 'aborted')).toBe(true);
-    await operator.withoutWebhook(() => create('second'));
-    await setStatus('second', running, own);
-    expect(await testCluster.isInstrumented(rollouts, own, 'second')).toBe(false);
-    await setStatus('aborted', { ...running, phase: 'Degraded', abort: true, updatedReplicas: 0 }, own);
-    await testCluster.waitForInstrumented(rollouts, own, 'second');
-    expect(await testCluster.isInstrumented(rollouts, own, 'aborted')).toBe(true);
-  });
-
   it('one whose pods fail is reverted, exactly [F58]', async () => {
-    await startCrashing('second', 'r1');
+    await testCluster.create(getRollout('failing', { replicas: 2 }));
+    await testCluster.waitForInstrumented(rollouts, namespace, 'failing');
+    await startCrashing('failing', 'r1');
     const status = { currentPodHash: 'r1', updatedReplicas: 1, availableReplicas: 0 };
-    await setStatus('second', { ...status, replicas: 1, readyReplicas: 0 });
-    await testCluster.waitForInstrumented(rollouts, namespace, 'second', false);
-    const after = await testCluster.get(rollouts, namespace, 'second');
-    expect(after['spec']).toEqual(getRollout('second', { replicas: 2 }).spec);
+    await setStatus('failing', { ...status, replicas: 1, readyReplicas: 0 });
+    await testCluster.waitForInstrumented(rollouts, namespace, 'failing', false);
+    const after = await testCluster.get(rollouts, namespace, 'failing');
+    expect(after['spec']).toEqual(getRollout('failing', { replicas: 2 }).spec);
     expect(findRevert(after.metadata)).toMatchObject({ cause: 'Crash' });
   });
 
@@ -172,22 +142,22 @@ describe('with Argo Rollouts', () => {
     const own = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'false' } };
     await testCluster.create({ ...rest, metadata: own, spec: withVolume(spec, null) });
     const preview = await command('preview', '-n', namespace);
-    expect(preview).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Rollout/running') });
+    expect(preview).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Rollout/created') });
     const explained = await command('explain', 'ro/odd', '-n', namespace);
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('has no pod template') });
   });
 
   it('an injected one with a volume that is null is named by the uninstallation, until it is corrected', async () => {
-    const ref = { ...rollouts, namespace, name: 'running' };
+    const ref = { ...rollouts, namespace, name: 'created' };
     const change = async (operation: PatchOperation) => {
-      const { resourceVersion = '' } = (await testCluster.get(rollouts, namespace, 'running')).metadata;
+      const { resourceVersion = '' } = (await testCluster.get(rollouts, namespace, 'created')).metadata;
       await operator.cluster.client.patch(ref, guarded(resourceVersion, [operation]));
     };
     await change({ op: 'add', path: '/spec/template/spec/volumes/-', value: null });
     const { code, stderr } = await command('uninstall', '--deadline', '20');
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/Rollout argo\S+\/running stays instrumented: .* is null/),
+      expect.stringMatching(/Rollout argo\S+\/created stays instrumented: .* is null/),
     ]);
     await change({ op: 'remove', path: '/spec/template/spec/volumes/1' });
   });
@@ -198,11 +168,10 @@ describe('with Argo Rollouts', () => {
     expect((await testCluster.get(rollouts, namespace, 'odd'))['spec']).toEqual(
       withVolume(getRollout('odd').spec, null),
     );
-    for (const name of ['created', 'missed', 'running']) {
+    for (const name of ['created', 'missed']) {
       const { metadata, spec } = (await testCluster.get(rollouts, namespace, name)) as Workload & { spec: unknown };
-      const replicas = name === 'running' ? 2 : 0;
       expect([metadata.labels, metadata.annotations]).toEqual([{ app: name }, undefined]);
-      expect(spec).toEqual(getRollout(name, { replicas }).spec);
+      expect(spec).toEqual(getRollout(name).spec);
     }
     await cluster.client.delete(toRef(definition));
     expect(await command('preview')).toMatchObject({
