@@ -107,12 +107,4 @@ describe('the status of a Lumigo', () => {
     expect(after({ problem: { reason: 'SecretNotFound', message: 'gone' } })).toBe('state');
     expect(findDifference({}, status)).toBe('state');
   });
-
-  it('reports if the webhook is reached once that is known', () => {
-    const after = (webhook: StatusInput['webhook']) => findCondition(statusOf({ webhook }), 'WebhookReachable');
-    expect(after(undefined)).toBeUndefined();
-    expect(after('working')?.status).toBe('True');
-    const problem = { reason: 'ProbeTimedOut', message: 'no answer' } as const;
-    expect(after(problem)).toMatchObject({ status: 'False', ...problem });
-  });
 });

@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
 import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
-import { createRunning } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
-import { getCompletion, type Completion } from '../rollout/completion.ts';
 
 let operator: OperatorBench;
 const stages = new RolloutStages();
@@ -21,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => stages.end());
 afterAll(() => operator?.stop());
 
-const { daemonSet, statefulSet } = workloadKinds;
+const { statefulSet } = workloadKinds;
 
 const WORKLOADS = 40;
 const MAX_REQUESTS = 4;
@@ -113,30 +110,4 @@ describe('the reconciler', () => {
     await waitForRecovery(stage);
     expect(new Set(evictions(namespace).map(([name]) => name))).toEqual(new Set(['db-2']));
   });
-});
-
-it('the completion follows a DaemonSet on its node', async () => {
-  const { testCluster } = operator;
-  // Without a kubelet, the node counts as unreachable after 40 seconds. Only the last test may have a node.
-  await testCluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
-  await testCluster.setStatus(
-    { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
-    { conditions: [{ type: 'Ready', status: 'True' }] },
-  );
-  const namespace = await testCluster.namespace('completion');
-  let outcome: Outcome = 'ready';
-  const kubelet = new KubeletByHand(testCluster, namespace, () => outcome);
-  const shows = (expected: Partial<Completion>) =>
-    eventually(async () => {
-      expect(getCompletion(await testCluster.get(daemonSet, namespace, 'app'))).toMatchObject(expected);
-    });
-  await createRunning(testCluster, namespace, 'app', { kind: daemonSet });
-  await shows({ kind: 'complete' });
-  outcome = 'unready';
-  const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };
-  await testCluster.merge(daemonSet, namespace, 'app', { spec: { template } });
-  await shows({ kind: 'progressing', available: 0, wanted: 1 });
-  outcome = 'ready';
-  await shows({ kind: 'complete' });
-  await kubelet.stop();
 });

@@ -4,7 +4,7 @@ import type { Workload } from '../api/objects.ts';
 import { workloads } from '../contract.ts';
 import { getCompletion, type Completion } from './completion.ts';
 
-/** Real controllers wrote these on a real API server (reconciler/running-pods.cluster.test.ts). */
+/** Real controllers wrote these on a real API server. */
 interface Recorded {
   readonly title: string;
   readonly kind: string;
