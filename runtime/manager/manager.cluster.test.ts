@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { startManager, writeCertificate } from '../../sandbox/manager/manager.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
@@ -12,7 +13,7 @@ import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { lumigo, paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
+import { annotations, labels, lumigo, paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
 import { getLease } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { Lease } from '../kubernetes/lease/plan-lease.ts';
@@ -21,14 +22,23 @@ import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
 import { issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
+let proxy: ApiProxy;
 beforeAll(async () => {
-  const settings = { clusterCollection: { logs: { enabled: true } } };
-  operator = await startOperator({ controllerManager: false, settings, config: { logLevel: 'debug' } });
+  operator = await startOperator({
+    controllerManager: false,
+    settings: { clusterCollection: { logs: { enabled: true } } },
+    config: { logLevel: 'debug' },
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
+  });
+});
+afterEach(() => {
+  proxy.interfere = undefined;
 });
 afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 const validity = { now: new Date(), days: 2 };
+const ownLease = () => getLease(installedAs(operator.installation));
 
 function servedSerial(): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -77,12 +87,11 @@ describe('a manager that starts before the definition of Lumigo resources exists
     const { cluster, testCluster } = operator;
     const { client } = cluster;
     const define = await startWithoutDefinition();
-    const lease = getLease(installedAs(operator.installation));
     const leads = async () =>
-      expect(((await client.get(lease)) as Lease).spec?.holderIdentity).toBe(operator.manager().name);
+      expect(((await client.get(ownLease())) as Lease).spec?.holderIdentity).toBe(operator.manager().name);
     await eventually(leads, { timeoutMs: 30_000 });
     const spec = { holderIdentity: 'another', leaseDurationSeconds: 1 };
-    await client.patch(lease, { kind: 'merge', body: { spec } });
+    await client.patch(ownLease(), { kind: 'merge', body: { spec } });
     await eventually(leads, { timeoutMs: 30_000 });
     // The pods of the node collectors mount it. Pulumi waits for them before it creates the definition.
     await eventually(() => client.get(getNodeKey()), { timeoutMs: 30_000 });
@@ -166,8 +175,7 @@ describe('the manager', () => {
     const leader = operator.manager().name;
     await operator.stopManager();
     // Without the release, the Lease would name the former leader for 15 seconds.
-    const lease = getLease(installedAs(operator.installation));
-    const { spec } = (await operator.cluster.client.get(lease)) as Lease;
+    const { spec } = (await operator.cluster.client.get(ownLease())) as Lease;
     expect(spec?.holderIdentity).not.toBe(leader);
     const namespace = await testCluster.namespace('successor');
     await testCluster.create(createWorkload(deployment, namespace, 'app'));
@@ -181,6 +189,58 @@ describe('the manager', () => {
     const log = readFileSync(operator.manager().logFile, 'utf8');
     expect(log).toContain('wrote response');
     expect(log).not.toContain(validToken);
+  });
+});
+
+const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString();
+const terms = (): number => readFileSync(operator.manager().logFile, 'utf8').split('reconciler ready').length;
+
+const waitForReasons = (namespace: string, name: string, ...expected: readonly string[]): Promise<void> =>
+  eventually(async () => expect(await operator.testCluster.reasons(namespace, name)).toEqual(expected));
+
+describe('the events of a term', () => {
+  it('are not repeated in the next one, if the Lease was deleted', async () => {
+    const { testCluster, cluster } = operator;
+    const namespace = await testCluster.instrumented('earlier');
+    await waitForReasons(namespace, 'app', 'LumigoAddedInstrumentation');
+    await operator.stopManager();
+    // Kubernetes deletes events after an hour.
+    const { metadata } = await testCluster.get(deployment, namespace, 'app');
+    const status = metadata.annotations?.[annotations.instrumentation]?.replace(/\d{4}-\S+Z/, inMinutes(-61));
+    expect(status).toContain(inMinutes(-61).slice(0, 13));
+    await testCluster.merge(deployment, namespace, 'app', {
+      metadata: { annotations: { [annotations.instrumentation]: status } },
+    });
+    await cluster.client.delete(ownLease());
+    await operator.startManager();
+    await testCluster.waitForWebhook(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'next'));
+    await waitForReasons(namespace, 'next', 'LumigoAddedInstrumentation');
+    expect(await testCluster.reasons(namespace, 'app')).toEqual(['LumigoAddedInstrumentation']);
+  });
+
+  it('are not posted in a later one, if another leader has reported them', async () => {
+    const { testCluster, cluster } = operator;
+    let isRefused = false;
+    proxy.interfere = ({ path, isWrite }) => {
+      if (!isWrite || !path.includes('/events')) return undefined;
+      isRefused = true;
+      return { answer: 503 };
+    };
+    const namespace = await testCluster.instrumented('waiting');
+    await testCluster.create(createWorkload(deployment, namespace, 'other'));
+    await eventually(() => expect(isRefused).toBe(true));
+    const before = terms();
+    // The last sign of life of another leader, long after the end of this term.
+    const renewTime = inMinutes(10).replace('Z', '000Z');
+    const spec = { holderIdentity: 'another', leaseDurationSeconds: 1, renewTime };
+    await cluster.client.patch(ownLease(), { kind: 'merge', body: { spec } });
+    await eventually(() => expect(terms()).toBe(before + 1), { timeoutMs: 40_000 });
+    proxy.interfere = undefined;
+    await testCluster.merge(deployment, namespace, 'other', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
+    // The events of a namespace are posted in order, if one was refused.
+    await waitForReasons(namespace, 'other', 'LumigoRemovedInstrumentation');
+    expect(await testCluster.reasons(namespace, 'app')).toEqual([]);
   });
 });
 
