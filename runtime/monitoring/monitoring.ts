@@ -17,7 +17,7 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { holds } from '../injection/policy.ts';
 import { describeError } from '../wording/errors.ts';
 import { readMarks, type Marks } from './marks.ts';
-import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring, unfinished } from './plan-monitoring.ts';
+import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring } from './plan-monitoring.ts';
 
 interface MonitoringOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
@@ -100,10 +100,7 @@ async function monitorAll(context: Context, tasks: readonly Task[]): Promise<voi
 }
 
 async function monitorBatch(context: Context, tasks: readonly Task[], credential: Credential): Promise<void> {
-  const { lumigoes, logger, marks, report } = context;
-  const isNew = ({ namespace, uid }: Task) => marks.get(uid) === undefined && lumigoes.in(namespace).length === 0;
-  // If this leader ends in between, the next one knows which tokens are missing.
-  if (credential.problem !== undefined) await marks.set(tasks.filter(isNew).map(({ uid }) => [uid, unfinished]));
+  const { logger, marks, report } = context;
   const changed: Awaited<ReturnType<typeof monitor>>[] = [];
   for (const task of tasks) {
     const { namespace, uid } = task;

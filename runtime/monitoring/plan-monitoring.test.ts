@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { MonitoredEntry } from '../config/config.ts';
-import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring, unfinished } from './plan-monitoring.ts';
+import { findEntry, formatMark, getSecretRef, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { name: 'lumigo-credentials', key: 'token' };
 
@@ -58,12 +58,6 @@ describe('planMonitoring [F54]', () => {
     ['leaves one of another name', { loggingEnabled: false }, own, none],
   ])('%s', (_case, entry, there, expected) => {
     expect(planMonitoring(entry, there, usual)).toEqual(expected);
-  });
-
-  it('creates one again if a leader ended before it was created, and remembers that its token is missing', () => {
-    expect(planMonitoring({}, [], usual, unfinished)).toEqual(planMonitoring({}, [], usual));
-    expect(planMonitoring({}, [lumigo({})], usual, unfinished)).toEqual({ kind: 'none' });
-    expect(parseMark(unfinished)).toMatchObject({ needsToken: true });
   });
 
   const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];

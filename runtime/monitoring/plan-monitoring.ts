@@ -25,9 +25,6 @@ type Monitoring = Readonly<{ kind: 'create' | 'patch' | 'none'; spec?: object }>
 /** `needsToken`: the namespace gets its Secret when the operator's namespace has a token. */
 type Mark = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'> & { readonly needsToken?: boolean };
 
-/** The mark while a `Lumigo` without its token is created. */
-export const unfinished = JSON.stringify({ needsToken: true, isUnfinished: true });
-
 export const formatMark = ({ tracingEnabled, loggingEnabled }: MonitoredEntry, needsToken = false): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled, ...(needsToken && { needsToken }) });
 
@@ -49,7 +46,7 @@ export function planMonitoring(
   secretRef: SecretRef,
   mark?: string,
 ): Monitoring {
-  if (there.length === 0 && (mark === undefined || mark === unfinished)) {
+  if (there.length === 0 && mark === undefined) {
     const tracing = { enabled: entry.tracingEnabled ?? true };
     const logging = { enabled: entry.loggingEnabled ?? true };
     return { kind: 'create', spec: { lumigoToken: { secretRef }, tracing, logging } };
