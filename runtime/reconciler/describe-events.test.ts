@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { guardAnswer, workloadKinds } from '../contract.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
-import { refused, reverted, turnedFalse } from './describe-events.ts';
+import { refused, turnedFalse } from './describe-events.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const condition = (
@@ -35,15 +35,6 @@ describe("a Lumigo's condition [F29]", () => {
 });
 
 const cart = observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: 'cart', uid: 'u' });
-
-it('reports that a revert removed the injection, and why [F81]', () => {
-  const at = '2026-06-01T10:00:00.000Z';
-  const event = reverted(cart, { at, cause: 'Crash', attempt: 1, key: '', evidence: "container 'app': boom" });
-  expect(event.key).toBe(at);
-  expect(event.message).toBe(
-    "Removed Lumigo instrumentation because pods failed with it (Crash): container 'app': boom",
-  );
-});
 
 it.each([
   ['added', 'LumigoCannotAddInstrumentation'],

@@ -53,7 +53,7 @@ it.each([
   expect(countEvents((recorder) => recorder.withInjectionStatus(workload, policy))).toBe(reports);
 });
 
-it('reports a revert after its write, and not before', () => {
+it('reports a revert after its write, and not before [F81]', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), state: reverting };
   const after = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: withRevert(bare, revert) };
   const written = { kind: 'written', change: 'removed', workload: after } as const;

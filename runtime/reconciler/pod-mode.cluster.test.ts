@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
-import { createRunning, mutableKinds, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { createRunning, mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, pods, suffixes, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
@@ -58,17 +58,11 @@ const generationOfDaemonSet = 'deprecated.daemonset.template.generation';
 const revision = 'deployment.kubernetes.io/revision';
 
 describe('in Pod mode', () => {
-  it('pods are injected on creation, whatever creates them, unless they opt out', async () => {
+  it('the pods of a workload are injected on creation, and the workload is not', async () => {
     const { testCluster } = operator;
     const namespace = await testCluster.namespace('pods');
     await testCluster.activate(namespace, podMode);
     await waitForInjecting(namespace);
-    const bare = await testCluster.create(getPod(namespace, 'bare'));
-    expect(isInstrumented(bare)).toBe(true);
-    expect(bare.metadata.annotations).not.toHaveProperty([annotations.instrumentation]);
-    expect(isInstrumented(await testCluster.create(getPod(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(
-      false,
-    );
     await createRunning(testCluster, namespace, 'shop');
     await eventually(async () => {
       const made = (await podsIn(namespace)).filter(({ metadata }) => metadata.labels?.['app'] === 'shop');
