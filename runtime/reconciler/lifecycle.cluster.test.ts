@@ -5,7 +5,6 @@ import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts'
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
-import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { changed, decided, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
@@ -34,7 +33,6 @@ afterAll(async () => {
 });
 
 const { deployment } = workloadKinds;
-const injection = (settings: object) => ({ tracing: { injection: settings } });
 
 function toTracing(workload: Workload) {
   const env = toTemplate(workload)?.spec.containers[0]?.env ?? [];
@@ -87,16 +85,6 @@ describe('workloads that exist before the Lumigo', () => {
           'LumigoUpdatedInstrumentation',
         ]),
       );
-  });
-
-  it('are not changed if the Lumigo says so, and newer ones are', async () => {
-    const namespace = await testCluster.namespace('existing');
-    await testCluster.create(createWorkload(deployment, namespace, 'old'));
-    await testCluster.activate(namespace, injection({ injectLumigoIntoExistingResourcesOnCreation: false }));
-    await testCluster.waitForWebhook(namespace);
-    await testCluster.create(createWorkload(deployment, namespace, 'new'));
-    await testCluster.waitForInstrumented(deployment, namespace, 'new');
-    expect(await testCluster.isInstrumented(deployment, namespace, 'old')).toBe(false);
   });
 });
 
@@ -193,25 +181,6 @@ describe('a workload that the API server refuses to change', () => {
     await testCluster.merge(deployment, namespace, 'stubborn', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });
-  });
-});
-
-describe('a workload whose change a webhook denies', () => {
-  it('has an event, and delays the deletion until the deadline', async () => {
-    const namespace = await testCluster.instrumented('denied');
-    const endWebhook = await startMutatingWebhook({
-      client: testCluster.client,
-      name: 'denies',
-      rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
-      mutate: ({ metadata }) => (metadata.name === 'app' ? 409 : []),
-      probe: createWorkload(deployment, namespace, 'probe'),
-    });
-    await testCluster.deleteLumigo(namespace).finally(endWebhook);
-    expect(await testCluster.reasons(namespace, 'app')).toEqual([
-      'LumigoAddedInstrumentation',
-      'LumigoCannotRemoveInstrumentation',
-    ]);
-    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 });
 
