@@ -151,6 +151,6 @@ describe('a change that cannot be made', () => {
   it('is news for the first leader, if only the original operator has found the Lumigo active', () => {
     const recorder = new EventRecorder({ events: { add: () => undefined }, since });
     const begin = (...found: readonly string[]) => recorder.begin(observed(old), active, ...found);
-    expect([begin(activeAt), begin()]).toEqual([{ reportedUnder: active }, {}]);
+    expect([begin(activeAt), begin()]).toEqual([{ lastDecision: { policy: active } }, {}]);
   });
 });

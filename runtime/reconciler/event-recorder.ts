@@ -18,7 +18,7 @@ export class EventRecorder {
   begin(workload: ObservedWorkload, policy: NamespacePolicy, activeAt = this.term.since): Facts {
     this.withInjectionStatus(workload, policy);
     const isOld = policy.kind === 'active' && [workload.createdAt, activeAt].every((time) => time < this.term.since);
-    return isOld ? { reportedUnder: policy } : {};
+    return isOld ? { lastDecision: { policy } } : {};
   }
 
   withInjectionStatus(workload: ObservedWorkload, policy: NamespacePolicy): void {
@@ -59,6 +59,6 @@ export class EventRecorder {
   }
 }
 
-function isNews({ reportedUnder, lastDecision: last }: ObservedWorkload, policy: NamespacePolicy, now: Decision) {
-  return reportedUnder !== policy || (last !== undefined && (last.code !== now.code || last.tried !== now.tried));
+function isNews({ lastDecision: last }: ObservedWorkload, policy: NamespacePolicy, now: Decision): boolean {
+  return last?.policy !== policy || (last.code !== undefined && (last.code !== now.code || last.tried !== now.tried));
 }

@@ -78,8 +78,7 @@ export function getFacts(outcome: Outcome): Facts {
 }
 
 const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | Written): Facts => ({
-  lastDecision: { tried, code },
-  reportedUnder: policy,
+  lastDecision: { policy, tried, code },
 });
 
 function whenLeft(outcome: Outcome, left: Left): Facts {

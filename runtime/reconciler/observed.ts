@@ -37,9 +37,9 @@ export interface Facts {
   readonly failure?: Failure | undefined;
   readonly write?: Write | undefined;
   readonly elsewhere?: string | undefined;
-  readonly lastDecision?: Pick<Decision, 'tried' | 'code'> | undefined;
-  /** The policy of the last decision. Before the first one: a policy for which an earlier leader posted all events. */
-  readonly reportedUnder?: NamespacePolicy | undefined;
+  /** The last one. Before it: a policy for which an earlier leader posted all events. */
+  readonly lastDecision?:
+    (Partial<Pick<Decision, 'tried' | 'code'>> & { readonly policy: NamespacePolicy }) | undefined;
   readonly telemetry?: InstrumentedResource['telemetry'] | undefined;
   /** The operator's own time, RFC 3339, of the first telemetry. Before that: since when pods run with the injection. */
   readonly telemetrySince?: string | undefined;

@@ -207,7 +207,7 @@ describe('a Lumigo', () => {
 
   it('counts the workloads that exceed the size limit, under the policy of their check [F20]', () => {
     const seen = observed([known(lumigo({}, ready))]);
-    const lastDecision = { tried: 'add', code: 'too-large' } as const;
+    const lastDecision = { policy: seen.policy, tried: 'add', code: 'too-large' } as const;
     const said = (checkedUnder: ObservedWorkload['checkedUnder']) =>
       JSON.stringify(plan({ ...seen, workloads: [workload('a', { lastDecision, checkedUnder })] }).lumigoes);
     expect(said(seen.policy)).toContain('1 workload exceeds the size limit');

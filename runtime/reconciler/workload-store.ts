@@ -94,7 +94,7 @@ export class WorkloadStore {
       ...shown,
       checkedUnder: undefined,
       checkedBefore: known.checkedUnder ?? known.checkedBefore,
-      reportedUnder: known.lastDecision && known.reportedUnder,
+      lastDecision: known.lastDecision?.code === undefined ? undefined : known.lastDecision,
       write: touched,
       instrumentedVersion: findVersion(shown, known),
     };
