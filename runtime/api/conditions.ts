@@ -122,7 +122,7 @@ export const conditionTypes = {
       ),
       PodsWithoutInjection: no(
         'In Pod mode: pods run that are older than the injection.',
-        'Run the command in the message.',
+        'Restart their workloads (`kubectl rollout restart`), or delete the pods.',
       ),
     },
   },

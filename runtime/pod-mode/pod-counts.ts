@@ -17,13 +17,10 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 
 export interface PodsSeen {
-  readonly namespace: string;
   readonly injected: number;
   /** Pods that would be injected if they were created now. If `isPartial`, others are not read yet. */
   readonly without: number;
   readonly isPartial: boolean;
-  /** Arguments of `kubectl rollout restart`, such as `deployment/shop`. */
-  readonly restart: readonly string[];
   /** Undefined if the API server did not answer. */
   readonly policy: Problem | 'working' | undefined;
 }
@@ -41,7 +38,7 @@ interface PodCountsOptions {
 /** By the uid of a controller. A StatefulSet keeps its uid while its pods change, so a verdict holds for one pod. */
 type Verdicts = Map<string, Readonly<{ policy: NamespacePolicy; uid: string; isWanted: boolean }>>;
 /** The first pod of a controller, and the number of its pods. */
-type Found = Readonly<{ name: string; uid: string; target: string | undefined; count: number }>;
+type Found = Readonly<{ name: string; uid: string; count: number }>;
 type ByController = Map<string, Found>;
 
 const MINUTE_MS = 60_000;
@@ -107,10 +104,9 @@ export class PodCounts {
     }
     const verdicts = await this.judge(client, namespace, open);
     const wanted = [...open].filter(([owner]) => verdicts.get(owner)?.isWanted === true).map(([, found]) => found);
-    const restart = [...new Set(wanted.flatMap(({ target }) => target ?? []))].sort();
     const without = wanted.reduce((sum, { count }) => sum + count, 0);
     const isPartial = verdicts.size < open.size;
-    this.options.onSeen(namespace, { namespace, injected, without, isPartial, restart, policy });
+    this.options.onSeen(namespace, { injected, without, isPartial, policy });
   }
 
   private async judge(client: Client, namespace: string, open: ByController): Promise<Verdicts> {
@@ -145,26 +141,15 @@ const isSkipped = (metadata: Metadata): boolean =>
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);
 
-const isName = (text: string): boolean => /^[a-z0-9][-a-z0-9.]{0,252}$/.test(text);
-
-/** Kubernetes does not check names and uids of owners. Names become part of a command that users run. */
+/** Kubernetes does not check the uids of owners. */
 const findController = ({ ownerReferences = [] }: Metadata) =>
-  ownerReferences.find(({ controller, name, uid }) => controller === true && isName(name) && uid.length <= 36);
+  ownerReferences.find(({ controller, uid }) => controller === true && uid.length <= 36);
 
 function add(open: ByController, metadata: Metadata): void {
   const { name = '', uid = '' } = metadata;
   const owner = findController(metadata)?.uid ?? uid;
-  const first = open.get(owner) ?? { name, uid, target: findTarget(metadata), count: 0 };
+  const first = open.get(owner) ?? { name, uid, count: 0 };
   open.set(owner, { ...first, count: first.count + 1 });
-}
-
-/** The name of a ReplicaSet is that of its Deployment and a hash of the template. */
-function findTarget(metadata: Metadata): string | undefined {
-  const { kind = '', name = '' } = findController(metadata) ?? {};
-  if (['StatefulSet', 'DaemonSet'].includes(kind)) return `${kind.toLowerCase()}/${name}`;
-  const hash = metadata.labels?.['pod-template-hash'];
-  const isOfDeployment = kind === 'ReplicaSet' && hash !== undefined && name.endsWith(`-${hash}`);
-  return isOfDeployment ? `deployment/${name.slice(0, -hash.length - 1)}` : undefined;
 }
 
 const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;

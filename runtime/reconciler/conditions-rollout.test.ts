@@ -30,7 +30,7 @@ const contested = [named('b', { ...paused, reason: 'Contested' })] as RolloutSum
 const refused = [named('a', reverting)] as RolloutSummary['reverted'];
 
 const podsWithout = (without: number, isPartial = false) =>
-  ({ namespace: 'shop', injected: 0, without, isPartial, restart: [], policy: 'working' }) as const;
+  ({ injected: 0, without, isPartial, policy: 'working' }) as const;
 
 const halted = { type: 'RolledOut', status: 'False', reason: 'Halted', message: 'two were reverted' } as const;
 

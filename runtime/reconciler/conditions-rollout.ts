@@ -45,17 +45,13 @@ export const workloads = (number: number, one: string, many: string): string =>
 
 export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
-function sentencesOfPods({ namespace, without, isPartial, restart }: PodsSeen): string[] {
-  if (without === 0) return [];
+const REPLACE =
+  "To replace them, run 'kubectl rollout restart' for their workloads, or delete them. 'lumigo explain' names the pods of a workload";
+
+function podsInWords({ without, isPartial }: PodsSeen): string {
+  if (without === 0) return '';
   const run = without === 1 ? '1 pod runs' : `${without} pods run`;
-  const targets = restart.slice(0, MAX_NAMES_SHOWN).join(' ');
-  const rest =
-    restart.length > MAX_NAMES_SHOWN ? `, then ${restart.length - MAX_NAMES_SHOWN} more workloads in the same way` : '';
-  const command = `kubectl -n ${namespace} rollout restart ${targets}`;
-  return [
-    `${isPartial ? 'At least ' : ''}${run} without the injection, which new pods get`,
-    restart.length === 0 ? 'To replace them, delete them' : `To replace them, run '${command}'${rest}`,
-  ];
+  return `${isPartial ? 'At least ' : ''}${run} without the injection, which new pods get. ${REPLACE}`;
 }
 
 const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, pods, strategy }: RolloutSummary) => [
@@ -67,7 +63,7 @@ const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, p
   abridged(blocked.map(waitsFor), MAX_NAMES_SHOWN, '. '),
   abridged(unready.map(runsOlder), MAX_NAMES_SHOWN, '. '),
   left === 0 ? '' : workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
-  ...(pods === undefined ? [] : sentencesOfPods(pods)),
+  pods === undefined ? '' : podsInWords(pods),
 ];
 
 const waitsFor = (each: RolloutSummary['blocked'][number]) =>

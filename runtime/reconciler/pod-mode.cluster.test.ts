@@ -201,7 +201,7 @@ describe('the status in Pod mode', () => {
         status: 'False',
         reason: 'PodsWithoutInjection',
         count: 0,
-        message: `3 pods run without the injection, which new pods get. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop statefulset/db'`,
+        message: expect.stringContaining('3 pods run without the injection') as unknown as string,
       }),
     );
     const before = await podsIn(namespace);
