@@ -145,7 +145,7 @@ describe('the configuration', () => {
   });
 
   it('has the defaults that the operator assumes if it cannot read its settings [F86]', () => {
-    expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig({}, {}), version: operatorVersion() });
+    expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig, version: operatorVersion() });
   });
 });
 

@@ -1,4 +1,3 @@
-import { toInjector, type InjectionConfig } from '../config/config.ts';
 import { findConfig } from '../installation/installation.ts';
 import { withPlatform } from '../installation/platform.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -31,17 +30,9 @@ export const inCluster =
   };
 
 /** A note says if the settings are assumed. */
-export async function decisionContext({ transport, client }: Cluster, invocation: Invocation, namespace?: string) {
-  const { config: found, note } = await findConfig(client, invocation.environment, namespace);
-  if (note !== undefined) invocation.note(note);
-  const config: InjectionConfig = await withPlatform(found, transport);
-  return {
-    client,
-    transport,
-    config,
-    injector: toInjector(config),
-    renew: config.updateOnUpgrade,
-    note: invocation.note,
-    isExcluded: (each: string) => each === config.operatorNamespace || config.excludedNamespaces.includes(each),
-  };
+export async function decisionContext({ transport, client }: Cluster, { environment, note }: Invocation) {
+  const found = await findConfig(client, environment);
+  if (found.note !== undefined) note(found.note);
+  const config = await withPlatform(found.config, transport);
+  return { client, transport, config, note, isAssumed: found.isAssumed };
 }

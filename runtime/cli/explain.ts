@@ -7,7 +7,7 @@ export const run = inCluster(async (cluster, invocation: Invocation<OutputFlags>
   const { argument: target, flags } = invocation;
   const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
   cluster.step(`reading ${target}`);
-  const context = await decisionContext(cluster, invocation, namespace);
+  const context = await decisionContext(cluster, invocation);
   const explanation = await explain({ ...context, target, namespace });
   invocation.print(await formatted(flags.output, explanation, renderExplanation));
 });

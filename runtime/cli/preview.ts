@@ -11,7 +11,7 @@ interface Flags extends OutputFlags {
 export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { namespace, assumeLumigo, output } = invocation.flags;
   cluster.step('reading the workloads, and asking the API server about each change');
-  const context = await decisionContext(cluster, invocation, namespace);
+  const context = await decisionContext(cluster, invocation);
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
   const previews = await preview({ ...context, namespace, assume });
   if (previews.length === 0)

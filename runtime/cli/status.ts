@@ -17,7 +17,7 @@ export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { flags, isTerminal, write } = invocation;
   const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
   cluster.step(`reading the workloads in ${namespace}`);
-  const context = await decisionContext(cluster, invocation, namespace);
+  const context = await decisionContext(cluster, invocation);
   for (let before = ''; ; await sleep(PAUSE_MS)) {
     const status = await readStatus({ ...context, namespace }).catch((error: unknown) => {
       const mayPass = error instanceof ConnectionError || (error instanceof ApiError && !isRefusal(error));

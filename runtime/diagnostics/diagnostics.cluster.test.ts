@@ -14,7 +14,6 @@ import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { checkPermissions } from '../access/check-permissions.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { toInjector } from '../config/config.ts';
 import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { assumedConfig } from '../installation/assumed.ts';
@@ -281,7 +280,6 @@ describe('the manager', () => {
 });
 
 const namespace = 'default';
-const config = assumedConfig({}, {});
 
 async function create(name: string) {
   await operator.testCluster.create(createWorkload(deployment, namespace, name));
@@ -289,7 +287,7 @@ async function create(name: string) {
 }
 
 const judge = (client: Client, workload: Awaited<ReturnType<typeof create>>) =>
-  verdictOn(deployment, workload, assumedPolicy, { client, injector: toInjector(config), renew: false, config });
+  verdictOn(deployment, workload, assumedPolicy, { client, config: assumedConfig });
 
 describe('a verdict', () => {
   it('is made again on a workload that changed after it was read', async () => {

@@ -1,3 +1,4 @@
+import { toInjector } from '../config/config.ts';
 import { pods, workloads, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision } from '../injection/decision.ts';
@@ -22,6 +23,8 @@ import { verdictOn, type Verdict } from './verdict.ts';
 interface ExplainOptions extends ReadOptions {
   readonly namespace: string;
   readonly target: string;
+  /** The settings are assumed, so the telemetry proxy is not known. */
+  readonly isAssumed: true | undefined;
 }
 
 /** `lumigo explain -o json` prints this. */
@@ -44,14 +47,14 @@ interface Explanation {
 
 /** Throws an Error with a sentence for the user if the target does not exist or cannot be read. */
 export async function explain(options: ExplainOptions): Promise<Explanation> {
-  const { client, namespace } = options;
+  const { client, namespace, config } = options;
   const pod = podName(options.target);
   if (pod !== undefined) return explainPod(pod, options);
   const { kind, name } = parseTarget(options.target);
   const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
   if (workload === undefined) throw noSuch(kind.kind, name, namespace);
   const lumigoes = await listLumigoes(options);
-  const policy = policyIn(namespace, lumigoes, options);
+  const policy = policyIn(namespace, lumigoes, config);
   const verdict = await verdictOn(kind, workload, policy, options);
   if (verdict === undefined) throw noSuch(kind.kind, name, namespace);
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
@@ -65,7 +68,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     policy: describePolicy(policy),
     decision: verdict.decision.message,
     next: describeNext(kind, verdict, findDelay(verdict, lumigoOf(policy, lumigoes))),
-    sendsTo: describeElsewhere(verdict, options.injector.endpoint),
+    sendsTo: options.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
     notes: notesOn(workload, verdict),
   };
@@ -85,11 +88,11 @@ const hiddenPreloadsOf = (workload: Workload): readonly string[] =>
 
 /** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
-  const { client, namespace, injector } = options;
+  const { client, namespace, config } = options;
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
-  const policy = policyIn(namespace, await listLumigoes(options), options);
-  const decision = decidePod(pod, policy, injector);
+  const policy = policyIn(namespace, await listLumigoes(options), config);
+  const decision = decidePod(pod, policy, toInjector(config));
   const { kind: action, code, message } = decision;
   return {
     kind: 'Pod',
@@ -110,7 +113,8 @@ const MAX_NAMES_SHOWN = 10;
 type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
 
 async function decidePods(workload: Workload, policy: NamespacePolicy, options: ExplainOptions) {
-  const { client, namespace, injector } = options;
+  const { client, namespace, config } = options;
+  const injector = toInjector(config);
   const found: DecidedPod[] = [];
   const selected = { ...pages, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
   for await (const { items } of client.pages({ ...pods, namespace }, selected))

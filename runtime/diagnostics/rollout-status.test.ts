@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { injected, injector, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { injected, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { getPolicy } from '../injection/policy.ts';
+import { assumedConfig } from '../installation/assumed.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { renderStatus, statusOfNamespace } from './rollout-status.ts';
 
@@ -21,8 +22,7 @@ const statusWith = (rolloutStrategy: Strategy, lumigo: LumigoResource | undefine
     namespace: 'shop',
     policy: getPolicy(lumigo === undefined ? [] : [lumigo]),
     lumigo,
-    injector,
-    config: { rolloutStrategy },
+    config: { ...assumedConfig, rolloutStrategy },
     workloads: found.map((workload) => ({ kind: workloadKinds.deployment, workload })),
   });
 
@@ -48,13 +48,13 @@ describe('the status of a namespace', () => {
     const lumigo = lumigoWith({ conditions: [inactive, { ...original('Error'), message: 'no key' }] });
     const text = renderStatus(statusOf(lumigo, made()), (_, each) => each);
     expect(text).toContain("Namespace shop: the Lumigo 'lumigo' is not active (no key)");
-    expect(text).toContain("\nActive: see the 'Error' condition\n");
   });
 
   it('shows a condition in one line, whatever name of a key it quotes', () => {
-    const inactive = { ...condition('Active'), status: 'False', message: "no key 'a\nReady: True'" };
-    const text = renderStatus(statusOf(lumigoWith({ conditions: [inactive] })), (_, each) => each);
-    expect(text).toContain("\nActive: r. no key 'a Ready: True'\n");
+    const refused = { ...condition('TokenAccepted'), status: 'False', message: "no key 'a\nReady: True'" };
+    const conditions = [condition('Active'), { ...refused, type: 'Ready' }, refused];
+    const text = renderStatus(statusOf(lumigoWith({ conditions })), (_, each) => each);
+    expect(text).toMatch(/^.*\nTokenAccepted: r\. no key 'a Ready: True'\nThere are no workloads\n/);
   });
 
   it('shows a workload as instrumented whose record another writer has removed', () => {

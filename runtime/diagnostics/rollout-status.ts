@@ -1,5 +1,6 @@
-import { annotations, workloads, type WorkloadKind } from '../contract.ts';
-import { decide, type Decision } from '../injection/decide.ts';
+import type { InjectionConfig } from '../config/config.ts';
+import { annotations, type WorkloadKind } from '../contract.ts';
+import type { Decision } from '../injection/decision.ts';
 import { parseRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import { hasInjection } from '../injection/remove.ts';
@@ -8,20 +9,11 @@ import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { mapAt } from '../json/values.ts';
-import { listAll } from '../kubernetes/http/client.ts';
 import { findCondition, getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
-import {
-  describePolicy,
-  listLumigoes,
-  lumigoOf,
-  noneIfForbidden,
-  policyIn,
-  stepFor,
-  type ReadOptions,
-} from './preview.ts';
+import { describePolicy, listLumigoes, lumigoOf, policyIn, workloadsIn, type ReadOptions } from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
-import { whyLater, type VerdictContext } from './verdict.ts';
+import { decisionOn, whyLater } from './verdict.ts';
 
 type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
 
@@ -38,31 +30,27 @@ interface WorkloadStatus {
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly policy: string;
-  /** The original operator (v69) writes no reasons. */
-  readonly conditions: readonly (Pick<Condition, 'type' | 'status' | 'message'> & Partial<Pick<Condition, 'reason'>>)[];
+  readonly conditions: readonly Condition[];
   readonly workloads: readonly WorkloadStatus[];
   /** True if nothing changes any more without a new cause. */
   readonly isComplete: boolean;
 }
 
-interface StatusInput extends Pick<VerdictContext, 'injector' | 'config'> {
+interface StatusInput {
   readonly namespace: string;
+  readonly config: InjectionConfig;
   readonly policy: NamespacePolicy;
   readonly lumigo: LumigoResource | undefined;
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
 
 export async function readStatus(options: ReadOptions & { readonly namespace: string }): Promise<NamespaceStatus> {
-  const { client, namespace, note } = options;
-  const [lumigoes, ...lists] = await Promise.all([
-    listLumigoes(options),
-    ...workloads.map(async (kind) => {
-      const found = await listAll(client, { ...kind, namespace }).catch(noneIfForbidden(kind, note));
-      return found.map((each) => ({ kind, workload: { ...each, apiVersion: kind.apiVersion, kind: kind.kind } }));
-    }),
-  ]);
-  const policy = policyIn(namespace, lumigoes, options);
-  return statusOfNamespace({ ...options, policy, lumigo: lumigoOf(policy, lumigoes), workloads: lists.flat() });
+  const { namespace, config } = options;
+  const lumigoes = await listLumigoes(options);
+  const policy = policyIn(namespace, lumigoes, config);
+  const found: StatusInput['workloads'][number][] = [];
+  for await (const each of workloadsIn(namespace, options)) found.push(each);
+  return statusOfNamespace({ namespace, config, policy, lumigo: lumigoOf(policy, lumigoes), workloads: found });
 }
 
 export function statusOfNamespace(input: StatusInput): NamespaceStatus {
@@ -71,8 +59,7 @@ export function statusOfNamespace(input: StatusInput): NamespaceStatus {
   const rows = input.workloads
     .map(({ kind, workload }) => findStatus(kind, workload, input, listed.get(workload.metadata.uid ?? '')))
     .filter((row) => row !== undefined);
-  const all = lumigo?.status?.conditions ?? [];
-  const conditions = all.map(({ type, status, reason, message }) => ({ type, status, reason, message }));
+  const conditions = lumigo?.status?.conditions ?? [];
   return {
     namespace,
     policy: describePolicy(policy),
@@ -92,24 +79,22 @@ function isReconciling({ metadata, status }: Partial<LumigoResource> = {}): bool
   );
 }
 
-function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
+function isComplete(rows: readonly WorkloadStatus[], conditions: readonly Condition[]): boolean {
   if (rows.some((row) => row.state === 'rolling out' || row.details === blockedTexts.RollingOut)) return false;
   const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
   // The operator has not reported on these yet.
   if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
-  return !['Progressing', 'Halted'].includes(rolledOut.reason ?? '');
+  return !['Progressing', 'Halted'].includes(rolledOut.reason);
 }
 
 type Listed = 'RollingOut' | 'Verified' | undefined;
 
 /** Returns undefined for a workload that follows its owner. */
-function findStatus(kind: WorkloadKind, workload: Workload, input: StatusInput, listed: Listed) {
+function findStatus(kind: WorkloadKind, workload: Workload, { policy, config }: StatusInput, listed: Listed) {
   const completion = getCompletion(workload);
-  const now = new Date().toISOString();
-  const { policy, injector } = input;
-  const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew: false });
+  const decision = decisionOn(kind, workload, policy, config);
   if (decision.code === 'left-to-owner') return undefined;
-  const found = injectedState(workload, completion, listed) ?? uninjectedState(kind, workload, input, decision);
+  const found = injectedState(workload, completion, listed) ?? uninjectedState(workload, decision, config);
   const { name = '' } = workload.metadata;
   return { kind: kind.kind, name, state: found.state, pods: getPods(completion, workload), details: found.details };
 }
@@ -133,11 +118,9 @@ function injectedState(workload: Workload, completion: Completion, listed: Liste
 const isRolling = (completion: Completion, listed: Listed): boolean =>
   listed === 'RollingOut' || (completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing));
 
-function uninjectedState(kind: WorkloadKind, workload: Workload, input: StatusInput, decision: Decision): Found {
+function uninjectedState(workload: Workload, decision: Decision, config: InjectionConfig): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
-  const step = stepFor(kind, workload, input.policy);
-  if (step.kind === 'nothing') return { state: 'skipped', details: step.reason };
-  const later = whyLater(input.config, workload);
+  const later = whyLater(config, workload);
   const details = later === undefined ? 'is queued' : blockedTexts[later];
   const stuck = findCondition(mapAt(workload, 'status'), { type: 'Progressing', status: 'False' });
   return { state: 'waiting', details: later === 'RollingOut' && stuck ? `${details}, which is stuck` : details };
@@ -157,13 +140,8 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
-/** `Ready` repeats the reason of the others that it depends on. */
-function notTrue(conditions: NamespaceStatus['conditions']): NamespaceStatus['conditions'] {
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  const isRepeated = ({ type, reason = '' }: (typeof conditions)[number]) =>
-    type !== 'Ready' && reason === ready?.reason;
-  return conditions.filter((each) => each.status !== 'True' && each.type !== 'Error' && !isRepeated(each));
-}
+/** They repeat other conditions, or what the policy says. */
+const summaries: readonly string[] = ['Ready', 'Active', 'Error'];
 
 export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   const { namespace, policy, conditions, workloads: rows } = status;
@@ -179,10 +157,9 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   ]);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...notTrue(conditions).map(
-      ({ type, reason, message }) =>
-        `${type}: ${reason === undefined ? '' : `${reason}. `}${message.replaceAll('\n', ' ')}`,
-    ),
+    ...conditions
+      .filter(({ type, status: is }) => is !== 'True' && !summaries.includes(type))
+      .map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
     renderTable([['WORKLOAD', 'STATE', 'PODS', 'DETAILS'], ...table], paint),

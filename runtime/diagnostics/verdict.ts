@@ -2,10 +2,11 @@ import type { WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
-import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { getCompletion } from '../rollout/completion.ts';
-import type { InjectionConfig } from '../config/config.ts';
-import { whyWaits } from '../reconciler/plan-workload.ts';
+import { toInjector, type InjectionConfig } from '../config/config.ts';
+import { planWorkload, whyWaits } from '../reconciler/plan-workload.ts';
+import { observeWorkload } from '../reconciler/workload-store.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import { getRisk, type Risk } from '../rollout/batches.ts';
 import type { BlockedReason } from '../rollout/workload-state.ts';
@@ -33,13 +34,11 @@ export interface Verdict {
 
 export interface VerdictContext {
   readonly client: Client;
-  readonly injector: InjectorSettings;
-  readonly renew: boolean;
-  readonly config: Pick<InjectionConfig, 'rolloutStrategy'>;
+  readonly config: InjectionConfig;
 }
 
 /** Returns why the reconciler does not inject it now. */
-export function whyLater({ rolloutStrategy }: VerdictContext['config'], workload: Workload): BlockedReason | undefined {
+export function whyLater({ rolloutStrategy }: InjectionConfig, workload: Workload): BlockedReason | undefined {
   if (rolloutStrategy === 'immediate') return undefined;
   return whyWaits(rolloutStrategy, workload) ?? blockedBy(getCompletion(workload), 'untried');
 }
@@ -48,16 +47,32 @@ export function whyLater({ rolloutStrategy }: VerdictContext['config'], workload
 const isOwnLack = (error: unknown): boolean =>
   isForbidden(error) && / is forbidden: User "[^"]*" cannot patch resource /.test(error.message);
 
-/** Decides as the reconciler would. The dry run includes admission, quota and validation. Undefined: deleted meanwhile. */
+/** Decides as the reconciler would at first sight. By its plan, it does not even read some workloads. */
+export function decisionOn(kind: WorkloadKind, workload: Workload, policy: NamespacePolicy, config: InjectionConfig) {
+  const decision = decide({
+    workload,
+    operation: 'RECONCILE',
+    policy,
+    injector: toInjector(config),
+    now: new Date().toISOString(),
+    by: 'controller',
+    renew: config.updateOnUpgrade,
+  });
+  const step = planWorkload(observeWorkload(kind, workload.metadata), policy, 0);
+  if (decision.kind === 'none' || step.kind !== 'nothing') return decision;
+  const message = `Not changed: ${step.reason}`;
+  return { kind: 'none', tried: 'nothing', code: 'up-to-date', message } as const;
+}
+
+/** The dry run includes admission, quota and validation. Undefined: deleted meanwhile. */
 export function verdictOn(kind: WorkloadKind, listed: Workload, policy: NamespacePolicy, context: VerdictContext) {
-  const { client, injector, renew, config } = context;
+  const { client, config } = context;
   const { namespace = '', name = '' } = listed.metadata;
   const ref = { ...kind, namespace, name };
   const read = async () => (await client.get(ref)) as Workload;
   return readAndChange(listed, read, async (found): Promise<Verdict> => {
     const workload = { ...found, apiVersion: kind.apiVersion, kind: kind.kind };
-    const now = new Date().toISOString();
-    const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
+    const decision = decisionOn(kind, workload, policy, config);
     const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
     const restarts = getCompletion(workload).kind !== 'no-pods';
     const rollout = { restarts, risk: getRisk(workload), blocked: whyLater(config, workload) };

@@ -5,7 +5,7 @@ import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
-import { assumedConfig, seenIn } from './assumed.ts';
+import { assumedConfig } from './assumed.ts';
 import { actingFirst, findInstallation, getId, type Installed, type KnownInstallation } from './plan-standby.ts';
 
 export type { Installed } from './plan-standby.ts';
@@ -52,37 +52,31 @@ export async function ownMetadata(client: Client, installed: Installed) {
   };
 }
 
-/** `note` says where the configuration is from, if not from the only operator. */
 interface FoundConfig {
   readonly config: InjectionConfig;
+  /** Says if the settings are assumed, or if there are several operators. */
   readonly note?: string | undefined;
+  readonly isAssumed?: true;
 }
 
-/**
- * Finds the configuration in the environment, in the Deployment, or in that of the original operator. An account
- * without rights gets what workloads show, and defaults.
- */
-export async function findConfig(client: Client, environment: NodeJS.ProcessEnv, namespace?: string) {
+/** Finds the configuration in the environment or in the operator's Deployment. Without the right to read it, assumes the defaults. */
+export async function findConfig(client: Client, environment: NodeJS.ProcessEnv): Promise<FoundConfig> {
   if (environment[variables.config] !== undefined) return { config: fromEnvironment(environment) };
-  return (await configInCluster(client).catch(undefinedIf(isForbidden))) ?? withoutRights(client, namespace);
+  try {
+    const acting = await findActing(client);
+    if (acting !== undefined) return { config: toConfig(acting.deployment), note: acting.note };
+    return assumed('No Lumigo operator is installed in this cluster');
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return assumed("Your account cannot read the operator's settings");
+  }
 }
 
-async function configInCluster(client: Client): Promise<FoundConfig> {
-  const acting = await findActing(client);
-  if (acting !== undefined) return { config: toConfig(acting.deployment), note: acting.note };
-  const original = await configOfOriginal(client);
-  const note = 'No Lumigo operator is installed in this cluster. The default settings are assumed.';
-  return original === undefined ? { config: assumedConfig({}, {}), note } : { config: original };
-}
-
-async function withoutRights(client: Client, namespace: string | undefined): Promise<FoundConfig> {
-  const seen = namespace === undefined ? undefined : await seenIn(client, namespace);
-  const what =
-    seen === undefined
-      ? 'The default settings are assumed.'
-      : `The image and the endpoint come from ${seen.from}; the defaults are assumed for the other settings.`;
-  return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
-}
+const assumed = (why: string): FoundConfig => ({
+  config: assumedConfig,
+  note: `${why}. The default settings are assumed.`,
+  isAssumed: true,
+});
 
 /** @throws Error if the Deployment has no configuration that this version can use */
 export function toConfig({ spec }: ManagerDeployment): CommandConfig {
@@ -124,21 +118,4 @@ export async function listManagers(client: Client) {
   if (found.length < 2) return found;
   // An editor of any namespace can create such a Deployment.
   return actingFirst(found, (await listInstallations(client).catch(undefinedIf(isForbidden))) ?? []);
-}
-
-/** The original operator's Deployment does not have our component label. */
-const originalSelector =
-  'app.kubernetes.io/name=lumigo-operator,control-plane=controller-manager,app.kubernetes.io/component!=controller-manager';
-
-async function configOfOriginal(client: Client): Promise<InjectionConfig | undefined> {
-  const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
-  if (found === undefined) return undefined;
-  const { metadata, spec } = found as ManagerDeployment;
-  const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
-  const getVariable = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
-  const operatorName = metadata.name.slice(0, -suffixes.manager.length);
-  return assumedConfig(
-    { operatorName, operatorNamespace: metadata.namespace ?? '' },
-    { image: getVariable('LUMIGO_INJECTOR_IMAGE'), endpoint: getVariable('TELEMETRY_PROXY_OTLP_SERVICE') },
-  );
 }
