@@ -1,65 +1,63 @@
 import { expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
-import type { Shell } from './invocation.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { progressOn } from './progress.ts';
 
-const shellOn = (stderr: PassThrough): Shell => {
-  const write = (text: string) => void stderr.write(text);
-  const paint = (_tone: string, text: string) => text;
-  return { stderr, print: write, note: write, write, paint, isTerminal: true, environment: {} };
-};
-const terminal = () => Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
-const readAll = (stream: PassThrough): string => {
-  const chunk = stream.read() as string | null;
-  return chunk === null ? '' : chunk + readAll(stream);
-};
 const CLEAR = '\r\u001b[K';
 
-/** Returns the progress of a command that is slow enough to show its first step. */
-async function slow(stream: PassThrough) {
-  const progress = progressOn(shellOn(stream), 1);
+function startOn(isTTY: boolean, quietMs: number) {
+  const written: string[] = [];
+  const write = (text: string) => void written.push(text);
+  const paint = (_tone: string, text: string) => text;
+  const shell = {
+    stderr: { isTTY, write },
+    print: write,
+    note: write,
+    write,
+    paint,
+    isTerminal: true,
+    environment: {},
+  };
+  const progress = progressOn(shell, quietMs);
   progress.step('reading pods');
-  const [shown] = (await once(stream, 'data')) as [string];
-  return { ...progress, shown };
+  return { ...progress, written };
 }
 
-it('shows the present step once the command is slow, and each later step', async () => {
-  const stream = new PassThrough({ encoding: 'utf8' });
-  const { step, end, shown } = await slow(stream);
+/** Returns the progress of a command that is slow enough to show its first step. */
+async function slow() {
+  const started = startOn(true, 1);
+  await sleep(5);
+  expect(started.written.splice(0)).toEqual([`${CLEAR}reading pods …`]);
+  return started;
+}
+
+it('shows the present step on one line of a terminal, and clears it', async () => {
+  const { step, end, written } = await slow();
   step('reading events');
   end();
-  expect([shown, stream.read()]).toEqual(['reading pods …\n', 'reading events …\n']);
+  expect(written).toEqual([`${CLEAR}reading events …`, CLEAR]);
 });
 
-it('keeps to one line of a terminal, and clears it', async () => {
-  const stream = terminal();
-  const { end } = await slow(stream);
-  end();
-  expect(stream.read()).toBe(CLEAR);
-});
-
-it.each(['print', 'write'] as const)('clears its line of a terminal before a result (%s)', async (way) => {
-  const stream = terminal();
-  const progress = await slow(stream);
+it.each(['print', 'write'] as const)('clears its line before a result (%s)', async (way) => {
+  const { written, ...progress } = await slow();
   progress[way]('a result\n');
   progress.step('reading events');
   progress.end();
-  expect(readAll(stream)).toBe(`${CLEAR}a result\n`);
+  expect(written).toEqual([CLEAR, 'a result\n']);
 });
 
-it('shows the line of a terminal again below a note', async () => {
-  const stream = terminal();
-  const { note, end } = await slow(stream);
+it('shows its line again below a note', async () => {
+  const { note, end, written } = await slow();
   note('a note\n');
   end();
-  expect(readAll(stream)).toBe(`${CLEAR}a note\n${CLEAR}reading pods …${CLEAR}`);
+  expect(written).toEqual([CLEAR, 'a note\n', `${CLEAR}reading pods …`, CLEAR]);
 });
 
-it('shows nothing if the command is quick', () => {
-  const stream = new PassThrough({ encoding: 'utf8' });
-  const progress = progressOn(shellOn(stream), 60_000);
-  progress.step('reading pods');
-  progress.end();
-  expect(stream.read()).toBeNull();
+it.each([
+  ['the command is quick', true, 60_000],
+  ['standard error is no terminal', false, 1],
+])('shows nothing if %s', async (_case, isTTY, quietMs) => {
+  const { end, written } = startOn(isTTY, quietMs);
+  await sleep(5);
+  end();
+  expect(written).toEqual([]);
 });

@@ -3,20 +3,16 @@ import type { Shell } from './invocation.ts';
 const QUIET_MS = 2_000;
 const CLEAR = '\r\u001b[K';
 
-/** Shows the step of a slow command: on one line of a terminal until the first result, elsewhere each on its own line. */
+/** Shows the step of a slow command on one line of a terminal, until the first result. */
 export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIET_MS) {
-  const isTerminal = stderr.isTTY === true;
   let current = '';
   let isShown = false;
   const show = () => {
     isShown = true;
-    if (current !== '') stderr.write(isTerminal ? `${CLEAR}${current} …` : `${current} …\n`);
+    if (current !== '') stderr.write(`${CLEAR}${current} …`);
   };
-  const clear = () => {
-    if (isShown && isTerminal) stderr.write(CLEAR);
-  };
-  const timer = setTimeout(show, quietMs);
-  timer.unref();
+  const clear = () => isShown && stderr.write(CLEAR);
+  const timer = stderr.isTTY === true ? setTimeout(show, quietMs).unref() : undefined;
   const end = () => {
     clearTimeout(timer);
     clear();
@@ -37,7 +33,7 @@ export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIE
     note: (text: string) => {
       clear();
       note(text);
-      if (isShown && isTerminal) show();
+      if (isShown) show();
     },
   };
 }
