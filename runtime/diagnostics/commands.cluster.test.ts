@@ -19,7 +19,6 @@ import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Finding } from './finding.ts';
-import type { NamespaceStatus } from './rollout-status.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
@@ -224,23 +223,10 @@ describe('lumigo status', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Deployment/cart') });
     expect(stderr.match(/Cannot read the status, retrying: /g)).toHaveLength(1);
   });
-
-  it('prints the same for programs', async () => {
-    const { stdout } = await asEditor('status', '-n', shop, '-o', 'yaml');
-    expect(parse(stdout)).toMatchObject({
-      namespace: shop,
-      isComplete: true,
-      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Active', status: 'True' })]),
-      workloads: [
-        { name: 'cart', state: 'instrumented' },
-        { name: 'out', state: 'skipped' },
-      ],
-    } satisfies Partial<Record<keyof NamespaceStatus, unknown>>);
-  });
 });
 
 describe('an account that may only work with Deployments', () => {
-  it.each([['status'], ['status', '-w'], ['explain', 'deployment/cart'], ['preview']])(
+  it.each([['status', '-w'], ['explain', 'deployment/cart'], ['preview']])(
     'learns which right it needs, instead of a wrong answer: %s %s',
     async (...args) => {
       const { code, stdout, stderr } = await asWorker(...args);

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { made } from '../../sandbox/testing/injection.ts';
+import { injected, made } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
+import type { PodTemplate } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
+import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
-import { explain, describeNext, describePods, describeTelemetry, findDelay } from './explain.ts';
+import { explain, describeNext, describeNow, describePods, describeTelemetry, findDelay } from './explain.ts';
 
 type Pods = Parameters<typeof describePods>[0];
 const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
@@ -63,6 +65,20 @@ describe('an explanation of a workload', () => {
     const decision = { kind: 'none', tried: 'nothing', code: 'reverted', message: 'm' };
     const verdict = { decision, patch: [], kind: workloadKinds.deployment, name: 'cart', blocked } as never;
     expect(describeNext(workloadKinds.deployment, verdict, findDelay(verdict, undefined))).toMatch(expected);
+  });
+
+  it.each([
+    ['Paused', /^nothing for now: it is paused/],
+    ['WaitsForApproval', /^nothing for now: it is injected when its pod template changes or/],
+  ])('says why the operator does not instrument it yet (%s)', (blocked, expected) => {
+    const decision = { kind: 'inject', tried: 'add' };
+    const verdict = { decision, patch: [{}], kind: workloadKinds.deployment, name: 'cart', blocked } as never;
+    expect(describeNext(workloadKinds.deployment, verdict, findDelay(verdict, undefined))).toMatch(expected);
+  });
+
+  it('says that it has an injection without a record', () => {
+    const workload = withTemplate(made(), injected(toTemplate(made()) as PodTemplate) as PodTemplate);
+    expect(describeNow(workload)).toBe('has the injection, without a record of its change');
   });
 
   it('promises no attempt by the reason of a revert, which knows no strategy', () => {

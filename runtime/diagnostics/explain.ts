@@ -180,7 +180,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   return { kind, name };
 }
 
-function describeNow(workload: Workload): string {
+export function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
   if (isOriginals(workload))
     return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;

@@ -70,6 +70,13 @@ const times = <T>(count: number, value: T): T[] => Array.from({ length: count },
 const reused = { status: 200, connection: 'keep-alive', isReused: true };
 
 describe('the TLS server', () => {
+  it('says what to do if its port is taken', async () => {
+    const port = await serve(1, () => undefined);
+    const again = serveTls(() => undefined, { port, host: '127.0.0.1' }, 'the webhook', 1);
+    const problem = `cannot listen for the webhook on port ${port}: another program uses this port; choose another port`;
+    await expect(again).rejects.toThrow(problem);
+  });
+
   it('answers while it stops and closes each connection with its answer, not earlier [D41]', async () => {
     const port = await serve(8, (_request, response) => void response.end('answered'));
     const ask = client(port);
