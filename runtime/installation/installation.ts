@@ -1,7 +1,9 @@
-import { fromEnvironment, readForCommand, type CommandConfig, type InjectionConfig } from '../config/config.ts';
+import { fromEnvironment, readForCommand } from '../config/config.ts';
+import type { CommandConfig, InjectionConfig, RuntimeConfig } from '../config/config.ts';
 import { variables } from '../config/document.ts';
 import { fieldManager, managerContainer, managerSelector, suffixes, webhookSelector } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { eventObject, postEvent, type EventDetails } from '../kubernetes/resources/events.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
@@ -50,6 +52,22 @@ export async function ownMetadata(client: Client, installed: Installed) {
     annotations: Object.fromEntries(release),
     ownerReferences: owner === undefined ? [] : [owner],
   };
+}
+
+type Sender = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'version' | 'podName'>;
+
+/** Posts an event about the operator's Deployment. Replicas that post the same one store it once. */
+export async function reportOnOperator(
+  client: Client,
+  sender: Sender,
+  details: Pick<EventDetails, 'reason' | 'message' | 'key'>,
+): Promise<void> {
+  const ref = getManager(sender);
+  const { uid, resourceVersion } = (await client.get(ref, { metadataOnly: true })).metadata;
+  const { namespace, name } = ref;
+  const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };
+  const { version, podName: instance } = sender;
+  await postEvent(client, eventObject({ ...details, regarding, version, instance, now: new Date() }));
 }
 
 interface FoundConfig {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from '../kubernetes/http/errors.ts';
-import { lastingRefusals } from './platform.ts';
+import { lastingRefusals, whyTooOld } from './platform.ts';
 
 const answered = (status: number) => new ApiError({}, { status, subject: 'GET /version' });
 
@@ -15,5 +15,25 @@ describe('an answer to a manager that starts', () => {
     const counts = lastingRefusals();
     const all = Array.from({ length: 41 }, () => counts(answered(status)));
     expect([all[0], all.at(-1)]).toEqual(expected);
+  });
+});
+
+describe('Pod mode', () => {
+  it.each([
+    ['1', '35', 'v1.35.4'],
+    ['1', '34+', 'v1.34.4-eks-1'],
+  ])('is refused on an older API server: %s.%s', (major, minor, gitVersion) => {
+    expect(whyTooOld({ major, minor, gitVersion })).toBe(
+      `It needs Kubernetes 1.36 or newer, and the API server is ${gitVersion}. Upgrade the cluster`,
+    );
+  });
+
+  it.each([
+    ['1', '36', 'v1.36.3'],
+    ['1', '36+', 'v1.36.1-gke.3'],
+    ['1', '37', 'v1.37.0'],
+    ['2', '0', 'v2.0.0'],
+  ])('is offered on %s.%s', (major, minor, gitVersion) => {
+    expect(whyTooOld({ major, minor, gitVersion })).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
+import { podModeKubernetes } from '../contract.ts';
 import { ApiError, isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
@@ -30,7 +31,7 @@ export function lastingRefusals() {
 }
 
 /** Retries until the API server answers. Until then it calls no webhook either. */
-export function askUntilAnswer(path: string, { transport, logger, signal }: Watching): Promise<unknown> {
+function askUntilAnswer(path: string, { transport, logger, signal }: Watching): Promise<unknown> {
   const counts = lastingRefusals();
   const failure = 'cannot ask the API server, retrying';
   return retrying(() => ask(transport, path, counts), { signal, logger, failure, fields: { path }, maxMs: 1_000 });
@@ -41,4 +42,23 @@ export async function detectPlatform(config: RuntimeConfig, watching: Watching):
   const platform = toPlatform(await askUntilAnswer(OPENSHIFT, watching));
   if (!watching.signal.aborted) watching.logger.info({ platform }, 'platform detected');
   return { ...config, platform };
+}
+
+interface Version {
+  readonly major: string;
+  /** Some distributions append a `+`. */
+  readonly minor: string;
+  readonly gitVersion: string;
+}
+
+export function whyTooOld({ major, minor, gitVersion }: Version): string | undefined {
+  if (Number(major) > 1 || Number.parseInt(minor, 10) >= podModeKubernetes) return undefined;
+  return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
+}
+
+/** Returns why there is no Pod mode, and what to do; undefined if there is one. Retries until the API server answers. */
+export async function detectPodMode({ podMode }: RuntimeConfig, watching: Watching) {
+  if (!podMode) return "Set 'injection.podMode: true' of the operator";
+  const version = await askUntilAnswer('/version', watching);
+  return version === undefined ? undefined : whyTooOld(version as Version);
 }

@@ -3,12 +3,11 @@ import { pause } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { webhookSelector } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
-import { getManager, type ManagerDeployment } from './installation.ts';
+import { getManager, reportOnOperator, type ManagerDeployment } from './installation.ts';
 import { getId, findInstallation, isActive, olderThan, seeManager, seeNothing } from './plan-standby.ts';
 import type { KnownInstallation, SeenManager } from './plan-standby.ts';
 
@@ -104,21 +103,12 @@ export class Standby {
     this.active = new AbortController();
   }
 
-  /** Both replicas post the same event, so it is stored once. */
   private async report({ uid }: KnownInstallation, cause: string): Promise<void> {
     const { config, logger } = this.options;
-    const { namespace, name } = getManager(config);
-    try {
-      const found = await this.client.find(getManager(config), { metadataOnly: true });
-      if (found === undefined) return;
-      const { uid: own, resourceVersion } = found.metadata;
-      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid: own, resourceVersion };
-      const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
-      const what = { regarding, reason: 'LumigoOperatorStandsBy', message, key: uid } as const;
-      const sender = { version: config.version, instance: config.podName, now: new Date() };
-      await postEvent(this.client, eventObject({ ...what, ...sender }));
-    } catch (error) {
-      logger.debug({ problem: describeError(error) }, 'cannot send the event about another installation');
-    }
+    const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
+    await reportOnOperator(this.client, config, { reason: 'LumigoOperatorStandsBy', message, key: uid }).catch(
+      (error: unknown) =>
+        logger.debug({ problem: describeError(error) }, 'cannot send the event about another installation'),
+    );
   }
 }

@@ -2,9 +2,8 @@ import { helmRelease } from '../contract.ts';
 import type { Logger } from 'pino';
 import type { UpdaterConfig } from '../config/config.ts';
 import type { EventReason } from '../api/events.ts';
-import { getManager } from '../installation/installation.ts';
+import { getManager, reportOnOperator } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Helm } from './helm.ts';
 import { planUpdate, findRange, type Outcome, type Result } from './plan-update.ts';
@@ -26,7 +25,9 @@ const reports: Readonly<Record<Outcome, readonly [reason: EventReason, log: stri
 /** Upgrades to the newest permitted version, or only reports it. Returns false if a person must act. */
 export async function update(options: UpdateOptions): Promise<boolean> {
   const { config, client, logger } = options;
-  const { release, regarding } = await findOperator(client, config);
+  const { annotations } = (await client.get(getManager(config), { metadataOnly: true })).metadata;
+  // Helm writes its release on every object.
+  const release = annotations?.[helmRelease];
   const { outcome, message, newest } = await checkOrUpgrade(options, release).catch((error: unknown): Result => ({
     outcome: 'cannotUpdateOperator',
     message: describeError(error),
@@ -35,9 +36,7 @@ export async function update(options: UpdateOptions): Promise<boolean> {
   const isDone = outcome !== 'cannotUpdateOperator';
   if (isDone) logger.info({ release, newest, result: message }, report);
   else logger.error({ release, problem: message }, report);
-  const { podName: instance, version } = config;
-  const details = { regarding, reason, message, key: instance };
-  await postEvent(client, eventObject({ ...details, now: new Date(), version, instance })).catch((error: unknown) =>
+  await reportOnOperator(client, config, { reason, message, key: config.podName }).catch((error: unknown) =>
     logger.warn({ release, problem: describeError(error) }, 'cannot send the event about the update'),
   );
   return isDone;
@@ -70,13 +69,4 @@ function upgradable({ keyring, unsigned }: UpdaterConfig, release: string | unde
       'the charts cannot be verified. Set updater.verify.keyringSecret to the Secret with the keyring, or set updater.verify.unsigned to accept to trust the chart repository',
     );
   return release;
-}
-
-/** Returns the Deployment for events, and its release, which Helm writes on every object. */
-async function findOperator(client: Client, config: UpdaterConfig) {
-  const manager = getManager(config);
-  const { namespace, name } = manager;
-  const { uid, resourceVersion, annotations } = (await client.get(manager, { metadataOnly: true })).metadata;
-  const regarding: Regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };
-  return { release: annotations?.[helmRelease], regarding };
 }
