@@ -32,7 +32,7 @@ export async function collectBundle(options: BundleOptions): Promise<object> {
   };
   const version = async () => (await options.transport.request({ method: 'GET', path: '/version' })).body;
   return {
-    collectedAt: new Date(options.now).toISOString(),
+    collectedAt: new Date().toISOString(),
     versions: {
       lumigo: programVersion,
       node: process.version,

@@ -25,8 +25,6 @@ export function checkContext(options: CheckOptions) {
   const { client, namespace, environment } = options;
   return {
     ...options,
-    /** Milliseconds since 1970. */
-    now: Date.now(),
     /** Undefined: no operator is installed. */
     installed: once(() => findManager(client, environment)),
     lumigoes: once(async () => {

@@ -1,28 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { formatted } from '../cli/output.ts';
 import { workloadKinds } from '../contract.ts';
 import { toPreview, renderPreview, renderRollout } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
 const { deployment } = workloadKinds;
 const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestBatch: 50 } as const;
-const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
-
-it('shows no part of a token, wherever it is in a long value', () => {
-  const verdict = (before: number) =>
-    ({
-      kind: deployment,
-      namespace: 'shop',
-      name: 'cart',
-      refusal: undefined,
-      warnings: [],
-      ...still,
-      decision: { kind: 'none', message: '' } as unknown as Verdict['decision'],
-      patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
-    }) satisfies Verdict;
-  for (let before = 100; before < 160; before += 1)
-    expect(renderPreview([toPreview('shop', 'traced', [verdict(before)], pace)])).not.toContain('7');
-});
-
 const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({
   kind: deployment,
   namespace: 'shop',
@@ -42,6 +25,15 @@ const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdi
   },
   patch: [{ op: 'remove', path: '/' }],
   ...more,
+});
+
+it('shows no part of a token, wherever it is in a long value', async () => {
+  for (let before = 100; before < 160; before += 1) {
+    const value = `${'x'.repeat(before)}t_${'7'.repeat(21)}`;
+    const patch = [{ op: 'add', path: '/x', value }] as const;
+    const previews = [toPreview('shop', '', [verdict('cart', 2, { patch })], pace)];
+    expect(await formatted('table', previews, renderPreview)).not.toContain('7');
+  }
 });
 
 describe('the rollout that `lumigo preview` shows', () => {

@@ -1,6 +1,5 @@
 import { isBlocked } from '../injection/decision.ts';
 import type { PatchOperation } from '../api/objects.ts';
-import { withoutTokens } from '../wording/token.ts';
 import { abridged } from '../wording/abridged.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
@@ -30,8 +29,7 @@ export const toPreview = (namespace: string, policy: string, verdicts: readonly 
     name: verdict.name,
     outlook: outlook(verdict),
     message: verdict.decision.message,
-    /** Long values are cut. */
-    patch: verdict.patch.map(renderOperation),
+    patch: verdict.patch,
     refusal: verdict.refusal,
     untried: verdict.untried,
     warnings: verdict.warnings,
@@ -46,7 +44,7 @@ function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePre
   const width = Math.max(0, ...workloads.map(({ kind, name }) => `${kind}/${name}`.length));
   const lines = workloads.flatMap(({ kind, name, outlook, message, patch, refusal, untried, warnings }) => [
     `  ${`${kind}/${name}`.padEnd(width)}  ${outlook.padEnd(10)}  ${message}`,
-    ...patch.map((line) => `    ${line}`),
+    ...patch.map((operation) => `    ${renderOperation(operation)}`),
     ...(patch.length === 0 ? [] : [`    = ${untried === true ? UNTRIED : describeAnswer(refusal)}`]),
     ...warnings.map((text) => `    ! ${text}`),
   ]);
@@ -61,10 +59,9 @@ const describeAnswer = (refusal: string | undefined): string =>
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
 
 function renderOperation(operation: PatchOperation): string {
-  // Tokens are removed before the cut, because half a token would not be recognized.
-  const value = operation.op === 'remove' ? '' : ` ${withoutTokens(JSON.stringify(operation.value))}`;
+  const value = operation.op === 'remove' ? '' : ` ${JSON.stringify(operation.value)}`;
   const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
-  return `${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
+  return `${signs[operation.op]} ${operation.path}${short}`;
 }
 
 export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' | 'rolloutLargestBatch'>;
