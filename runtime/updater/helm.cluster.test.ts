@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { run } from '../../sandbox/run.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
-import { describeError } from '../wording/errors.ts';
 import { openHelm, type Helm } from './helm.ts';
 
 let repository: Repository;
@@ -56,17 +55,6 @@ describe.each<[string, () => ReturnType<Helm['charts']>]>([
     await charts().versions('*');
     expect(readFileSync(await charts().fetch('1.4.0', keyring))).toEqual(readFileSync(archive));
     await expect(charts().fetch('1.4.0', '/nowhere/keyring.gpg')).rejects.toThrow(/helm pull failed: .*keyring\.gpg/);
-  });
-});
-
-describe('an upgrade', () => {
-  it('fails with its own cause if the state of the release cannot be read either', async () => {
-    const PATH = repository.bin;
-    // No API server listens there.
-    const unreachable = openHelm('default', { PATH, HELM_KUBEAPISERVER: 'https://127.0.0.1:1' });
-    const upgraded = unreachable.upgrade('lumigo', '1.5.0', repository.publish('1.5.0'), 10).catch(describeError);
-    expect(await upgraded).toMatch(/^1\.5\.0 could not be installed: helm upgrade failed: .*127\.0\.0\.1:1/);
-    unreachable.close();
   });
 });
 

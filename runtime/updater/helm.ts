@@ -74,15 +74,13 @@ export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
       };
     },
 
-    /** Keeps the values that were set. The Error of a failure also has the state of the release, if it can be read. */
+    /** Keeps the values that were set. */
     async upgrade(release: string, version: string, file: string, timeoutSeconds: number): Promise<void> {
       const how = ['--namespace', namespace, '--reset-then-reuse-values'];
-      // --atomic waits until everything is ready, and rolls back otherwise.
+      // --atomic waits until everything is ready. Otherwise it rolls back, and says so.
       const upgraded = helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
-      await upgraded.catch(async (cause: unknown) => {
-        const last = (await history(release).catch(() => [])).at(-1);
-        const state = last && `; revision ${last.revision}, with ${last.version}, is ${last.status} now`;
-        throw new Error(`${version} could not be installed${state ?? ''}`, { cause });
+      await upgraded.catch((cause: unknown) => {
+        throw new Error(`${version} could not be installed`, { cause });
       });
     },
 

@@ -130,9 +130,8 @@ describe('the updater', () => {
     });
     const { succeeded, event } = await runUpdater(20);
     expect(succeeded).toBe(false);
-    expect(event).toContain(
-      `LumigoCannotUpdateOperator: ${next(2)} could not be installed; revision 4, with ${next(1)}, is deployed now`,
-    );
+    expect(event).toContain(`LumigoCannotUpdateOperator: ${next(2)} could not be installed: helm upgrade failed: `);
+    expect(event).toContain('has been rolled back due to atomic being set');
     expect(installed()).toContain(`lumigo-operator-${next(1)}`);
     expect(podAnnotations()).toContain('"since":"1"');
     await waitForOperator(node);
