@@ -295,9 +295,4 @@ describe('a namespace with an original operator [F51]', () => {
     await eventually(() => expect(waiting.isOver()).toBe(true));
     await expect(operator.cluster.client.get(leaseOfOriginal(namespace))).rejects.toThrow('not found');
   });
-
-  it('does not delay this operator if no original operator ever led', async () => {
-    const waiting = waitIn(await operator.testCluster.namespace('fresh'));
-    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 5_000 });
-  });
 });

@@ -50,12 +50,6 @@ async function expireLease(): Promise<void> {
 const keep = { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } };
 
 describe('uninstall', () => {
-  it('exits at once if there is nothing to remove', async () => {
-    const { code, stdout, stderr } = await uninstall('60', '-o', 'json');
-    expect([code, JSON.parse(stdout)]).toEqual([0, { stuck: [] }]);
-    expect(stderr).toContain('No Lumigo resource is left, and no injection to remove.');
-  });
-
   it("removes nothing as the chart's hook unless Helm installed the operator", async () => {
     const { testCluster, cluster, installation } = operator;
     const namespace = await testCluster.instrumented('templated');

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkRules } from '../../infra/constructs/updater-rules.ts';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
-import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts';
@@ -13,11 +10,11 @@ import { getAddressVariables, writeServiceAccount } from '../../sandbox/manager/
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { accountFiles, suffixes, workloadKinds } from '../contract.ts';
+import { suffixes, workloadKinds } from '../contract.ts';
 import type { UpdaterConfig } from '../config/config.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { assumedInstallation } from '../installation/assumed.ts';
-import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
+import type { KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The updater needs no manager. */
 let cluster: ControlPlane;
@@ -63,11 +60,6 @@ async function getEvent(pod: string) {
     text: `${String(found?.['reason'])}: ${String(found?.['message'])}`,
   };
 }
-
-const asUpdater = () => {
-  const token = readFileSync(join(account, accountFiles.token), 'utf8');
-  return createClient(connectTo({ ...cluster, token }));
-};
 
 describe('lumigo preview before an installation', () => {
   it('assumes the defaults, and says so [F80]', async () => {
@@ -131,21 +123,5 @@ describe('the updater in the mode `check` [F60]', () => {
       type: 'Warning',
       text: expect.stringMatching(/^LumigoCannotUpdateOperator: helm repo/),
     });
-  });
-
-  it('has no other right', async () => {
-    const { name, namespace } = installation.settings;
-    const ref = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectrulesreviews' };
-    const apiVersion = 'authorization.k8s.io/v1';
-    const body = { apiVersion, kind: 'SelfSubjectRulesReview', metadata: {}, spec: { namespace } };
-    const { object } = await asUpdater().create(ref, body as never);
-    const { resourceRules } = object['status'] as {
-      resourceRules: readonly { readonly apiGroups: readonly string[] }[];
-    };
-    // Every authenticated account may query its own identity and rights.
-    const own = resourceRules.filter(
-      ({ apiGroups }) => !apiGroups.some((group) => /^auth(entication|orization)/.test(group)),
-    );
-    expect(own).toEqual(checkRules(name).map(({ why: _why, ...rule }) => rule));
   });
 });

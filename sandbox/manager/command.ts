@@ -19,9 +19,5 @@ export async function runInContainer(
   return runCommand(['--service-account', account, ...args], environment);
 }
 
-/** Leaves out the lines of progress, which a command shows only if the machine is slow. */
-export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Finished> {
-  const env = { PATH: process.env['PATH'], ...environment };
-  const { stderr, ...finished } = await runToEnd(process.execPath, [bundlePath, ...args], { env });
-  return { ...finished, stderr: stderr.replaceAll(/^.* …\n/gm, '') };
-}
+export const runCommand = (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Finished> =>
+  runToEnd(process.execPath, [bundlePath, ...args], { env: { PATH: process.env['PATH'], ...environment } });
