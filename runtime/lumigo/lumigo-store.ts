@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Topic } from '../async/topic.ts';
 import { lumigo as contract } from '../contract.ts';
 import { effectiveLumigo, getPolicy, whenExcluded } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -8,7 +9,7 @@ import { essentialLumigo } from './essential-lumigo.ts';
 
 export class LumigoStore {
   private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
-  private readonly listeners = new Set<(namespace: string) => void>();
+  readonly policyChanged = new Topic<[namespace: string]>();
   private readonly policies = new Map<string, NamespacePolicy>();
 
   constructor(
@@ -77,12 +78,7 @@ export class LumigoStore {
     if (isDeepStrictEqual(policy, this.policy(namespace))) return;
     if (policy.kind === 'none' || policy.kind === 'excluded') this.policies.delete(namespace);
     else this.policies.set(namespace, policy);
-    for (const listener of this.listeners) listener(namespace);
-  }
-
-  onPolicy(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.listeners.add(listener);
-    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
+    this.policyChanged.emit(namespace);
   }
 
   *known(): Iterable<{ namespace: string; name: string; uid: string }> {

@@ -64,7 +64,7 @@ export class PodCounts {
     const changed = new Set<string>();
     const isInPodMode = (namespace: string): boolean => lumigoes.policy(namespace).kind === 'pods';
     // Other namespaces do not matter: an editor can change their policies at any rate.
-    lumigoes.onPolicy((namespace) => {
+    lumigoes.policyChanged.on((namespace) => {
       if (!isInPodMode(namespace) && !this.verdicts.has(namespace)) return;
       changed.add(namespace);
       changes.touch();
