@@ -16,8 +16,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import type { LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getLease } from './installation.ts';
-import { findLeader, lookAtLease } from './leader.ts';
-import { waitForEndOfOriginal } from './original.ts';
+import { findLeader, lookAtLease, waitForEndOfOriginal } from './leader.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;

@@ -5,7 +5,7 @@ import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import { detectPlatform, detectPodMode } from '../installation/platform.ts';
 import { getLease, ownMetadata } from '../installation/installation.ts';
 import { Standby } from '../installation/standby.ts';
-import { waitForEndOfOriginal } from '../installation/original.ts';
+import { waitForEndOfOriginal } from '../installation/leader.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
 import { createTransport, type TransportOptions } from '../kubernetes/http/transport.ts';
