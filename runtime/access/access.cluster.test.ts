@@ -10,7 +10,7 @@ import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { installedAs, waitForProtected } from '../../sandbox/testing/protection.ts';
+import { waitForProtected } from '../../sandbox/testing/protection.ts';
 import { getDefinitions } from '../../sandbox/programs/definitions.ts';
 import { post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
@@ -60,7 +60,7 @@ const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
   permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
 
 /**
- * The API server checks these itself for a client that writes an owner reference (cleanup-finalizer.cluster.test.ts).
+ * The API server checks these itself for a client that writes an owner reference (cleanup.cluster.test.ts).
  */
 const isAskedOfOwners = (permission: string): boolean =>
   permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
@@ -119,7 +119,7 @@ async function sendFromJob(): Promise<void> {
 
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
-  const account = getAccount(installedAs(installation));
+  const account = getAccount(installation.config);
   await waitForProtected(operator, true);
   const { uid } = (await cluster.client.get(account)).metadata;
   await cluster.client.delete(account);
@@ -190,7 +190,7 @@ function endingIn(token: string, seconds: number): string {
   return `${text}.${signature}`;
 }
 
-const certificates = () => certificateStore(operator.cluster.client, installedAs(operator.installation));
+const certificates = () => certificateStore(operator.cluster.client, operator.installation.config);
 
 /** All requests have the same address, from which two unknown tokens are checked per second. */
 const scrape = (token?: string, path: string = paths.metrics): Promise<Answer> =>

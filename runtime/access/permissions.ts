@@ -108,7 +108,7 @@ export const permissions = {
     ),
     needed(
       'to read the uid of the first, which identifies the cluster, and to see if the second is being deleted',
-      'uninstall/cleanup-finalizer',
+      'uninstall/cleanup',
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
     ),
     needed(
@@ -119,12 +119,12 @@ export const permissions = {
     // No account can extend its own role, so the manager can change only finalizers of these.
     needed(
       'the same for its own rights. `delete` makes them outlive the account.',
-      'uninstall/cleanup-finalizer',
+      'uninstall/cleanup',
       rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
     ),
     needed(
       'to set that owner reference on OpenShift, which requires this right',
-      'uninstall/cleanup-finalizer',
+      'uninstall/cleanup',
       rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],
@@ -233,12 +233,12 @@ export const permissions = {
     ),
     needed(
       'to restore its own account if that was deleted by mistake',
-      'uninstall/no-removal',
+      'uninstall/cleanup',
       rule('', 'serviceaccounts', 'create'),
     ),
     needed(
       'to get a token that is valid while its account is restored',
-      'uninstall/no-removal',
+      'uninstall/cleanup',
       rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.manager}`),
     ),
     needed(

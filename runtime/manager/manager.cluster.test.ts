@@ -11,7 +11,6 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { installedAs } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, lumigo, paths, suffixes, webhooks, workloadKinds, workloads } from '../contract.ts';
 import { getLease } from '../installation/installation.ts';
@@ -38,7 +37,7 @@ afterAll(() => operator?.stop());
 
 const { deployment } = workloadKinds;
 const validity = { now: new Date(), days: 2 };
-const ownLease = () => getLease(installedAs(operator.installation));
+const ownLease = () => getLease(operator.installation.config);
 /** Another holder takes the Lease, and lets it expire. */
 const endTerm = (renewed: object = {}) => {
   const spec = { holderIdentity: 'another', leaseDurationSeconds: 1, ...renewed };

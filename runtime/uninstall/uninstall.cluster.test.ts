@@ -8,7 +8,7 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { installedAs, protection, waitForProtected } from '../../sandbox/testing/protection.ts';
+import { protection, waitForProtected } from '../../sandbox/testing/protection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import type { Workload } from '../api/objects.ts';
 import { annotations, labels, lumigo as contract, workloadKinds } from '../contract.ts';
@@ -58,7 +58,7 @@ describe('uninstall', () => {
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     expect((await testCluster.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
     const ofRelease = { metadata: { annotations: { 'meta.helm.sh/release-name': 'lumigo' } } };
-    await cluster.client.patch(getManager(installedAs(installation)), { kind: 'merge', body: ofRelease });
+    await cluster.client.patch(getManager(installation.config), { kind: 'merge', body: ofRelease });
     expect(await runHook()).toContain('Deleting 1 Lumigo resource.');
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
