@@ -65,7 +65,7 @@ async function nodes({ client, installed }: CheckContext): Promise<Outcome> {
   const { daemonSet: kind } = workloadKinds;
   const daemonSet = await client.find({ ...kind, namespace, name: `${operatorName}${suffixes.nodeCollector}` });
   if (daemonSet === undefined) return ok('No data of nodes is collected (setting clusterCollection)');
-  const { wanted = 0, available = 0 } = findPodCounts({ ...daemonSet, ...kind } as unknown as Workload) ?? {};
+  const { wanted = 0, available = 0 } = findPodCounts(daemonSet as Workload) ?? {};
   const counts = `The collectors of ${available} of ${wanted} nodes are available`;
   if (available !== wanted)
     return failed(counts, `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=node-collector`);

@@ -70,8 +70,7 @@ export function verdictOn(kind: WorkloadKind, listed: Workload, policy: Namespac
   const { namespace = '', name = '' } = listed.metadata;
   const ref = { ...kind, namespace, name };
   const read = async () => (await client.get(ref)) as Workload;
-  return readAndChange(listed, read, async (found): Promise<Verdict> => {
-    const workload = { ...found, apiVersion: kind.apiVersion, kind: kind.kind };
+  return readAndChange(listed, read, async (workload): Promise<Verdict> => {
     const decision = decisionOn(kind, workload, policy, config);
     const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
     const restarts = getCompletion(workload).kind !== 'no-pods';
