@@ -58,6 +58,7 @@ describe('the condition RolledOut', () => {
     ['Unready', { unready: [named('d')], left: 2 }, 'Deployment/d has an older injection, and its pods do not all run'],
     ['PodsWithoutInjection', { pods: podsWithout(2) }, '2 pods run without the injection'],
     ['PodsWithoutInjection', { pods: podsWithout(2, true) }, 'At least 2 pods run without the injection'],
+    ['PodsWithoutInjection', { pods: podsWithout(2) }, "'kubectl rollout restart' for their workloads"],
     ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);

@@ -60,12 +60,13 @@ it('reports a revert after its write, and not before [F81]', () => {
   const removal = { kind: 'remove', tried: 'remove', code: 'removed', cause: 'reverted', message: '' } as const;
   const decision = { ...removal, workload: after };
   const failed = { kind: 'failed', change: 'removed', problem: 'no', isRefused: true } as const;
-  const messages = (result: ChangeResult, now: ObservedWorkload) =>
-    getEvents((recorder) => recorder.result(now, before, policy, result)).map(({ message }) => message);
-  expect(messages({ ...written, decision }, observed(after.metadata))).toEqual([
-    'Removed Lumigo instrumentation because pods failed with it (Crash): it exits',
-  ]);
-  expect(messages(failed, before)).toEqual([expect.stringMatching(/^Cannot remove Lumigo instrumentation/)]);
+  const events = (result: ChangeResult, now: ObservedWorkload) =>
+    getEvents((recorder) => recorder.result(now, before, policy, result));
+  const message = 'Removed Lumigo instrumentation because pods failed with it (Crash): it exits';
+  // The time is the key, so a second revert is another event.
+  expect(events({ ...written, decision }, observed(after.metadata))).toMatchObject([{ message, key: revert.at }]);
+  const cannot = expect.stringMatching(/^Cannot remove Lumigo instrumentation/) as unknown;
+  expect(events(failed, before)).toMatchObject([{ message: cannot }]);
 });
 
 it('reports that another writer removes only the label or annotation', () => {

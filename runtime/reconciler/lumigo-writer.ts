@@ -68,7 +68,10 @@ export class LumigoWriter {
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
     const { api, lumigoes, events, logger } = this.term;
     if (repeats === 1)
-      logger.warn(toFields(lumigo), 'another client changes the status of the Lumigo resource, writing it less often');
+      logger.warn(
+        toFields(lumigo),
+        'another client changes the status of the Lumigo resource, or its definition is older. Writing it less often',
+      );
     const { instrumentedResources: listed = [], ...lastStatus } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};

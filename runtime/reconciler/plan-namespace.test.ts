@@ -197,6 +197,9 @@ describe('a Lumigo', () => {
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
+    const { observedGeneration: _dropped, ...byOlderDefinition } = said;
+    const dropped = known(lumigo({}, byOlderDefinition), { statusAt: 5_000, lastStatus: said, repeats: 20 });
+    expect(plan(observed([dropped]), 5_001).wakeAt).toBe(305_000);
     const news = {
       ...observed([known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats: 20 })]),
       pendingEvents: 0,

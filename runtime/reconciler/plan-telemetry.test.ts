@@ -48,6 +48,7 @@ describe('planTelemetry()', () => {
     ['nothing since its pods run', { state: verified }, active, sinceNow],
     ['no time for a CronJob', { kind: cronJob, state: verified }, active, nothingYet],
     ['no time for a Job', { kind: job, state: verified }, active, nothingYet],
+    ['the time once its pods run', { state: verified, ...nothingYet }, active, sinceNow],
     ['the time also for a ReplicaSet', { kind: replicaSet, state: verified }, active, sinceNow],
     ['the same time while they run', { state: verified, ...since }, active, since],
     ['the same time in a later rollout', { state: rolling, ...since }, active, since],
