@@ -1,11 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createProgram, runMain } from '../sandbox/program.ts';
 import { measureChanges, measureIdle } from './measure-changes.ts';
-import { measureCounting } from './measure-counting.ts';
 import { measureCrowd } from './measure-crowd.ts';
-import { measureGuard } from './measure-guard.ts';
 import { measureMany } from './measure-many.ts';
-import { measurePods } from './measure-pods.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { measureTelemetry } from './measure-telemetry.ts';
 import { soak } from './soak.ts';
@@ -18,9 +15,6 @@ interface Flags {
   readonly soak?: string;
   readonly many?: boolean;
   readonly telemetry?: boolean;
-  readonly counting?: boolean;
-  readonly guard?: boolean;
-  readonly pods?: boolean;
 }
 
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
@@ -30,9 +24,6 @@ function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> 
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
     throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
   if (only.telemetry === true) return measureTelemetry(say);
-  if (only.counting === true) return measureCounting(say);
-  if (only.guard === true) return measureGuard(say);
-  if (only.pods === true) return measurePods(say);
   if (only.many === true) return withSurroundings(say, measureMany);
   if (only.soak !== undefined) return withSurroundings(say, (there) => soak(there, Number(only.soak)));
   return withSurroundings(say, async (there) => [
@@ -59,9 +50,6 @@ const program = createProgram('bench', 'Measures the operator on a real API serv
   .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
   .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
   .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')
-  .option('--counting', 'only measure the telemetry proxy with and without the count of received workloads')
-  .option('--guard', 'only measure updates with and without the guard')
-  .option('--pods', 'only measure creations of pods with and without Pod mode')
   .action(bench);
 
 await runMain(() => program.parseAsync());

@@ -38,7 +38,6 @@ export async function load(options: LoadOptions) {
     requests: latencies.length,
     failures,
     perSecond: latencies.length / seconds,
-    p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
   };
 }

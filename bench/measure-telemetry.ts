@@ -9,7 +9,7 @@ import type { Figure } from './table.ts';
 /** Spans a second. Sender, sink and collector share the cores, so the CPU per span says more than the reached rate. */
 const RATES = [2_000, 10_000, 20_000, 40_000];
 /** The batch is that of SDKs, and the attributes are those of instrumented HTTP servers. */
-export const shape = {
+const shape = {
   perRequest: 500,
   ofSpan: {
     'http.request.method': 'GET',

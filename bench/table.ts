@@ -1,5 +1,3 @@
-import { quantile } from '../sandbox/testing/quantile.ts';
-
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -8,10 +6,6 @@ export interface Figure {
   readonly target?: number;
   readonly count?: number;
 }
-
-/** Returns the median and the 99th percentile of times in milliseconds. */
-export const latencies = (name: string, times: readonly number[]): Figure[] =>
-  [0.5, 0.99].map((share) => ({ name: `${name}, p${share * 100}`, value: quantile(times, share), unit: 'ms' }));
 
 export const countSeconds = async (action: () => Promise<unknown>): Promise<number> => (await timed(action)) / 1_000;
 
