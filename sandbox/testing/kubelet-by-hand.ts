@@ -43,7 +43,7 @@ export class KubeletByHand {
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
       try {
-        await orderEach(await this.pods(), this.ordered, (pod) => this.say(pod));
+        await this.look();
       } catch {
         // The next look is after the API server is back.
       }
@@ -51,33 +51,24 @@ export class KubeletByHand {
     }
   }
 
-  /** Returns the pod with the outcome that it wrote, if it wrote one. */
-  private async say(pod: KubernetesObject): Promise<HandledPod | undefined> {
+  private async look(): Promise<void> {
+    const found = await this.pods();
+    const uids = new Set(found.map(({ metadata }) => metadata.uid));
+    for (const uid of this.ordered.keys()) if (!uids.has(uid)) this.ordered.delete(uid);
+    await Promise.allSettled(found.map((pod) => this.say(pod)));
+  }
+
+  /** Notes the outcome right after its own write, because others may take longer. */
+  private async say(pod: KubernetesObject): Promise<void> {
     const { name, uid = '' } = pod.metadata;
     const before: HandledPod = { ...handled(pod), ordered: this.ordered.get(uid)?.ordered };
     const outcome = this.outcome(before);
     // Without its image, a pod does not start, but a running one continues.
-    if (outcome === before.ordered || (isReady(before) && outcome === 'no-injector-image')) return undefined;
+    if (outcome === before.ordered || (isReady(before) && outcome === 'no-injector-image')) return;
     const ref = { ...pods, namespace: this.namespace, name };
     await this.testCluster.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
-    return { ...before, ordered: outcome };
+    this.ordered.set(uid, { ...before, ordered: outcome });
   }
-}
-
-/** Notes each pod right after its own write. */
-export async function orderEach(
-  found: readonly KubernetesObject[],
-  ordered: Map<string, HandledPod>,
-  say: (pod: KubernetesObject) => Promise<HandledPod | undefined>,
-): Promise<void> {
-  const uids = new Set(found.map(({ metadata }) => metadata.uid));
-  for (const uid of ordered.keys()) if (!uids.has(uid)) ordered.delete(uid);
-  await Promise.allSettled(
-    found.map(async (pod) => {
-      const said = await say(pod);
-      if (said !== undefined) ordered.set(said.uid, said);
-    }),
-  );
 }
 
 export const isReady = ({ ordered }: HandledPod): boolean => ordered === 'ready';

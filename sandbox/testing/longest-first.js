@@ -48,10 +48,4 @@ export default class LongestFirst extends Sequencer {
   sort(tests) {
     return super.sort(tests).toSorted((a, b) => getPlace(a) - getPlace(b));
   }
-
-  /** Each shard gets its share of the files that take longest. The order is the same on every machine. */
-  shard(tests, { shardIndex, shardCount }) {
-    const ordered = tests.toSorted((a, b) => getPlace(a) - getPlace(b) || (a.path < b.path ? -1 : 1));
-    return ordered.filter((_test, index) => index % shardCount === shardIndex - 1);
-  }
 }
