@@ -11,7 +11,6 @@ import { render, type Figure } from './table.ts';
 
 interface Flags {
   readonly workloads: string;
-  readonly idleSeconds: string;
   readonly soak?: string;
   readonly many?: boolean;
   readonly telemetry?: boolean;
@@ -19,7 +18,7 @@ interface Flags {
 
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 
-function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> {
+function measure({ workloads, ...only }: Flags): Promise<Figure[]> {
   const counts = workloads.split(',').map(Number);
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
     throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
@@ -27,7 +26,7 @@ function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> 
   if (only.many === true) return withSurroundings(say, measureMany);
   if (only.soak !== undefined) return withSurroundings(say, (there) => soak(there, Number(only.soak)));
   return withSurroundings(say, async (there) => [
-    ...(await measureIdle(there, Number(idleSeconds))),
+    ...(await measureIdle(there)),
     ...(await measureReviews(there, counts[0] ?? 1_000)),
     ...(await measureChanges(there, counts)),
     ...(await measureCrowd(there)),
@@ -46,7 +45,6 @@ async function bench(flags: Flags): Promise<void> {
 
 const program = createProgram('bench', 'Measures the operator on a real API server on this machine and prints a table')
   .option('--workloads <counts>', 'numbers of Deployments to instrument, one run for each number', '1000')
-  .option('--idle-seconds <seconds>', 'time to watch the idle manager', '60')
   .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
   .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
   .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')

@@ -7,6 +7,7 @@ import type { Figure } from './table.ts';
 
 /** After this pause, garbage of one run is not measured as growth of the next one. */
 const REST_MS = 5_000;
+const IDLE_SECONDS = 60;
 
 export async function measureChanges(there: Surroundings, counts: readonly number[]): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -51,18 +52,18 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
 }
 
 /** Measures the manager while nothing happens, with one `Lumigo` and its Lease. */
-export async function measureIdle({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
+export async function measureIdle({ cluster, manager, say }: Surroundings): Promise<Figure[]> {
   const testCluster = new TestCluster(cluster.client);
   await testCluster.activate(await testCluster.namespace('idle'));
-  say(`idle: watching for ${seconds} s`);
+  say(`idle: watching for ${IDLE_SECONDS} s`);
   await sleep(10_000);
   const before = await countRequests(manager);
-  const { cpuSeconds } = await during(manager.pid, () => sleep(seconds * 1_000));
+  const { cpuSeconds } = await during(manager.pid, () => sleep(IDLE_SECONDS * 1_000));
   const requests = (await countRequests(manager)) - before;
   return [
     { name: 'ready after process start', value: manager.readyAfterMs / 1_000, unit: 's', target: 1 },
     { name: 'idle: resident', value: getUsage(manager.pid).residentBytes / 1e6, unit: 'MB', target: 75 },
-    { name: 'idle: share of a core', value: (cpuSeconds / seconds) * 100, unit: '%', target: 1 },
-    { name: 'idle: requests a minute', value: (requests / seconds) * 60, unit: '', target: 20 },
+    { name: 'idle: share of a core', value: (cpuSeconds / IDLE_SECONDS) * 100, unit: '%', target: 1 },
+    { name: 'idle: requests a minute', value: (requests / IDLE_SECONDS) * 60, unit: '', target: 20 },
   ];
 }

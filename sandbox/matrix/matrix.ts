@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
 import { createProgram, runMain } from '../program.ts';
@@ -36,16 +36,11 @@ async function main(names: readonly string[], { short = false, built = false, ke
   report(results.map((run) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) })));
 }
 
-const tryWith = ({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> =>
+const tryWith = ({ program, version, components, flags: own = [] }: Variant, short: boolean): Promise<Tried> =>
   withFolder(async (folder) => {
-    const assets = join(folder, 'programs');
-    mkdirSync(assets);
-    for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
-    const flags = ['--selectProjects', 'cluster', 'load'];
-    const which = short ? shortTests : tests;
-    if (which !== undefined) flags.push('--testPathPatterns', ...which);
-    if (lacks.length > 0) flags.push('--testPathIgnorePatterns', ...lacks);
-    const outcome = runJest({ flags, stdout: 'ignore', env: { ...process.env, KUBEBUILDER_ASSETS: assets } });
+    for (const component of components) symlinkSync(await buildProgram(component, say), join(folder, component.name));
+    const flags = ['--selectProjects', 'cluster', 'load', ...(short ? ['--testPathPatterns', ...shortTests] : own)];
+    const outcome = runJest({ flags, stdout: 'ignore', env: { ...process.env, KUBEBUILDER_ASSETS: folder } });
     const date = new Date().toISOString().slice(0, 10);
     return { program, version, date, ...(short ? { isShort: true } : {}), ...outcome };
   });

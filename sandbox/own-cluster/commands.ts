@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { ensureBinaries } from '../programs/build.ts';
 import { runToEnd, type Finished } from '../run.ts';
 import type { Command as Program } from 'commander';
@@ -5,14 +6,9 @@ import type { Printer } from '../demo/printer.ts';
 import { createProgram } from '../program.ts';
 import { alive } from '../programs/progress.ts';
 import { engines, type Command, type Engine } from './image.ts';
-import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
+import { getTarget, needsAgreement, type MinifiedKubeconfig, type Target } from './target.ts';
 
 const SHOWN_LINES = 20;
-
-const INSTALL_HINTS: Readonly<Record<string, string>> = {
-  kind: 'see https://kind.sigs.k8s.io',
-  minikube: 'see https://minikube.sigs.k8s.io',
-};
 
 export const createClusterProgram = (name: string, description: string): Program =>
   createProgram(name, description)
@@ -28,10 +24,8 @@ export async function runStep({ title, argv, hint }: Command, printer: Printer):
   const passed = (seconds: number) => `${title}, ${seconds} s`;
   const { code, stdout, stderr } = await alive(printer.aside, passed, () => run(argv));
   if (code === 0) return stdout;
-  const install = INSTALL_HINTS[argv[0] ?? ''] ?? 'install it first';
-  const advice = stderr.endsWith('is not installed') ? install : hint;
   const output = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
-  throw new Error(`\`${argv.join(' ')}\` failed: ${output}${advice === undefined ? '' : ` (${advice})`}`);
+  throw new Error(`\`${argv.join(' ')}\` failed: ${output}${hint === undefined ? '' : ` (${hint})`}`);
 }
 
 /** Returns the first engine that can build here. @throws Error that names the engines */
@@ -62,4 +56,14 @@ export async function readTarget(kubectl: string, context?: string): Promise<Tar
   throw new Error(
     `no cluster to install into: ${stderr.trim()}. Start one (\`kind create cluster\` or \`minikube start\`), or choose a context of your kubeconfig with --context`,
   );
+}
+
+/** Asks before a cluster that may be remote is changed. @throws Error without an agreement, or without a terminal to ask at */
+export async function requireAgreement(target: Target, question: string, yes: boolean): Promise<void> {
+  if (yes || !needsAgreement(target)) return;
+  if (!process.stdin.isTTY) throw new Error('there is no terminal to ask at. Pass --yes to agree beforehand');
+  const questions = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await questions.question(`${question} Continue? [y/N] `);
+  questions.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was changed, because you did not agree');
 }

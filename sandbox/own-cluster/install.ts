@@ -6,8 +6,14 @@ import { chartName } from '../../runtime/contract.ts';
 import { printerTo, type Printer } from '../demo/printer.ts';
 import { runMain } from '../program.ts';
 import { withFolder } from '../with-folder.ts';
-import { requireAgreement } from './agree.ts';
-import { createClusterProgram, findEngine, getClusterTools, readTarget, runStep } from './commands.ts';
+import {
+  createClusterProgram,
+  findEngine,
+  getClusterTools,
+  readTarget,
+  requireAgreement,
+  runStep,
+} from './commands.ts';
 import { adviseOnImage, getImageCommands, getImageValues } from './image.ts';
 import type { Target } from './target.ts';
 

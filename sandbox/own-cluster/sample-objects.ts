@@ -1,4 +1,5 @@
 import { renderTracedNamespace } from '../../infra/constructs/traced-namespace.ts';
+import { getSecret } from '../lumigo.ts';
 
 export const SAMPLE_NAMESPACE = 'lumigo-sample';
 export const SAMPLE_DEPLOYMENT = 'hello';
@@ -14,27 +15,20 @@ export const request = `fetch('http://localhost:${PORT}').then((answer) => answe
 const labels = { app: SAMPLE_DEPLOYMENT };
 const container = { name: 'hello', image: 'node:24-bookworm-slim', command: ['node', '-e', server] };
 
-const object = (apiVersion: string, kind: string, name: string, content: object) => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: SAMPLE_NAMESPACE },
-  ...content,
-});
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: SAMPLE_DEPLOYMENT, namespace: SAMPLE_NAMESPACE },
+  spec: {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [container] } },
+  },
+};
 
 const [namespace, lumigo] = renderTracedNamespace({ namespace: SAMPLE_NAMESPACE });
 
 export const getSample = (token: string) => ({
   apiVersion: 'v1',
   kind: 'List',
-  items: [
-    namespace,
-    object('apps/v1', 'Deployment', SAMPLE_DEPLOYMENT, {
-      spec: {
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [container] } },
-      },
-    }),
-    object('v1', 'Secret', 'lumigo-credentials', { stringData: { token } }),
-    lumigo,
-  ],
+  items: [namespace, deployment, getSecret(SAMPLE_NAMESPACE, token), lumigo],
 });

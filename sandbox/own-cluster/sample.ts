@@ -4,8 +4,7 @@ import { lumigo } from '../../runtime/contract.ts';
 import { printerTo, type Printer } from '../demo/printer.ts';
 import { runMain } from '../program.ts';
 import { withFolder } from '../with-folder.ts';
-import { requireAgreement } from './agree.ts';
-import { createClusterProgram, getClusterTools, readTarget, run, runStep } from './commands.ts';
+import { createClusterProgram, getClusterTools, readTarget, requireAgreement, run, runStep } from './commands.ts';
 import { PLACEHOLDER_TOKEN, request, SAMPLE_DEPLOYMENT, SAMPLE_NAMESPACE, getSample } from './sample-objects.ts';
 
 interface Flags {
