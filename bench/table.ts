@@ -1,3 +1,5 @@
+import { markdownTable } from '../infra/settings/markdown-table.ts';
+
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -16,22 +18,16 @@ export async function timed(action: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Returns the figures as a table for the terminal. No figure fails. */
-export function render(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, value, unit, target, count }) => [
-    count === undefined ? name : `${name}, ${count} Deployments`,
-    `${format(value)} ${unit}`,
-    target === undefined ? '' : `≤ ${format(target)} ${unit}`,
-  ]);
-  const heads = ['figure', 'measured', 'target'];
-  const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [line(heads), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
-}
+/** Returns the figures as a table of Markdown. No figure fails. */
+export const render = (figures: readonly Figure[]): string =>
+  markdownTable(
+    ['figure', 'measured', 'at most'],
+    figures.map(({ name, value, unit, target, count }) => [
+      count === undefined ? name : `${name}, ${count} Deployments`,
+      `${format(value)} ${unit}`,
+      target === undefined ? '' : `${format(target)} ${unit}`,
+    ]),
+  );
 
 function format(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
