@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { forEachConcurrent } from '../runtime/async/for-each-concurrent.ts';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
-import { guarded, listAll, type Client } from '../runtime/kubernetes/http/client.ts';
+import type { TestCluster } from '../sandbox/testing/test-cluster.ts';
+import { guarded, listAll } from '../runtime/kubernetes/http/client.ts';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { sampleDeployment } from './review.ts';
@@ -13,9 +12,8 @@ const IN_FLIGHT = 16;
 const patience = { intervalMs: 50, timeoutMs: 600_000 };
 
 /** Creates a namespace with Deployments of the sample review's size, without pods. */
-export async function makeFleet(client: Client, count: number): Promise<string> {
-  const testCluster = new TestCluster(client);
-  const namespace = await testCluster.namespace(`fleet-${randomBytes(3).toString('hex')}`);
+export async function makeFleet(testCluster: TestCluster, count: number): Promise<string> {
+  const namespace = await testCluster.namespace('fleet');
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
   const sample = sampleDeployment(namespace);
   await forEachConcurrent(IN_FLIGHT, names, async (name) => {
@@ -26,7 +24,7 @@ export async function makeFleet(client: Client, count: number): Promise<string> 
 }
 
 /** Returns the lower bound in seconds: a guarded JSON patch for each Deployment, and nothing else. */
-export async function patchLoop(client: Client, namespace: string): Promise<number> {
+export async function patchLoop({ client }: TestCluster, namespace: string): Promise<number> {
   const fleet = await listAll(client, { ...deployment, namespace }, { metadataOnly: true });
   const value = { note: 'x'.repeat(600) };
   return countSeconds(() =>
@@ -38,8 +36,7 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
 }
 
 /** Returns the seconds from the creation of the `Lumigo` until its status counts all Deployments. */
-export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
-  const testCluster = new TestCluster(client);
+export async function instrumentFleet(testCluster: TestCluster, namespace: string, count: number): Promise<number> {
   await testCluster.secret(namespace);
   return countSeconds(async () => {
     await testCluster.lumigo(namespace);
@@ -53,21 +50,22 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
 }
 
 /** Returns seconds after the deletion of the `Lumigo`: `clean` until no workload has an injection, and `gone` until it no longer exists. */
-export async function uninstrumentFleet(client: Client, namespace: string) {
+export async function uninstrumentFleet(testCluster: TestCluster, namespace: string) {
   const ref = { ...lumigo, namespace, name: 'lumigo' };
   let clean = NaN;
   const gone = await countSeconds(async () => {
-    await client.delete(ref);
-    clean = await countSeconds(() => waitForNone(client, namespace, labels.autoTrace));
+    await testCluster.client.delete(ref);
+    clean = await countSeconds(() => waitForNone(testCluster, namespace, labels.autoTrace));
     await eventually(async () => {
-      if ((await client.find(ref, { metadataOnly: true })) !== undefined) throw new Error('the Lumigo is still there');
+      if ((await testCluster.client.find(ref, { metadataOnly: true })) !== undefined)
+        throw new Error('the Lumigo is still there');
     }, patience);
   });
   return { clean, gone };
 }
 
 /** Waits until no Deployment has such a label. */
-export async function waitForNone(client: Client, namespace: string, labelSelector: string): Promise<void> {
+export async function waitForNone({ client }: TestCluster, namespace: string, labelSelector: string): Promise<void> {
   const one = { labelSelector, limit: 1, metadataOnly: true };
   await eventually(async () => {
     const { value: page } = await client.pages({ ...deployment, namespace }, one).next();

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { instrumentFleet, makeFleet, patchLoop, uninstrumentFleet } from './fleet.ts';
 import { getUsage } from './process-usage.ts';
 import { during, countRequests, type Surroundings } from './surroundings.ts';
@@ -15,20 +14,20 @@ export async function measureChanges(there: Surroundings, counts: readonly numbe
   return figures;
 }
 
-async function measureOne({ cluster: { client }, manager, say }: Surroundings, count: number): Promise<Figure[]> {
+async function measureOne({ testCluster, manager, say }: Surroundings, count: number): Promise<Figure[]> {
   say(`${count} Deployments: the bare loop`);
-  const floor = await patchLoop(client, await makeFleet(client, count));
-  const namespace = await makeFleet(client, count);
+  const floor = await patchLoop(testCluster, await makeFleet(testCluster, count));
+  const namespace = await makeFleet(testCluster, count);
   await sleep(REST_MS);
   const residentBefore = getUsage(manager.pid).residentBytes;
   const requestsBefore = await countRequests(manager);
   say(`${count} Deployments: instrumenting`);
-  const added = await during(manager.pid, () => instrumentFleet(client, namespace, count));
+  const added = await during(manager.pid, () => instrumentFleet(testCluster, namespace, count));
   const requestsBetween = await countRequests(manager);
   await sleep(REST_MS);
   const resident = getUsage(manager.pid).residentBytes;
   say(`${count} Deployments: uninstrumenting`);
-  const removed = await during(manager.pid, () => uninstrumentFleet(client, namespace));
+  const removed = await during(manager.pid, () => uninstrumentFleet(testCluster, namespace));
   const requestsAfter = await countRequests(manager);
   return [
     { name: 'bare loop of patches', value: floor, unit: 's' },
@@ -52,8 +51,7 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
 }
 
 /** Measures the manager while nothing happens, with one `Lumigo` and its Lease. */
-export async function measureIdle({ cluster, manager, say }: Surroundings): Promise<Figure[]> {
-  const testCluster = new TestCluster(cluster.client);
+export async function measureIdle({ testCluster, manager, say }: Surroundings): Promise<Figure[]> {
   await testCluster.activate(await testCluster.namespace('idle'));
   say(`idle: watching for ${IDLE_SECONDS} s`);
   await sleep(10_000);

@@ -19,9 +19,9 @@ const LISTED_MS = 300_000;
 
 /** Measures the peak of the leader's memory for workloads without a `Lumigo`. A proxy streams them: real ones would take half an hour. */
 export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
-  const { client } = there.cluster;
-  const namespace = await makeFleet(client, 1);
-  const sample = await client.get({ ...deployment, namespace, name: 'app-0' }, { metadataOnly: true });
+  const { testCluster } = there;
+  const namespace = await makeFleet(testCluster, 1);
+  const sample = await testCluster.client.get({ ...deployment, namespace, name: 'app-0' }, { metadataOnly: true });
   await there.manager.stop();
   const fewer = await listed(there, FEWER, sample);
   const more = await listed(there, MORE, sample);

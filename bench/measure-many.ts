@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
-import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
+import { listAll } from '../runtime/kubernetes/http/client.ts';
 import type { LumigoResource } from '../runtime/api/lumigo.ts';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
+import type { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { createWorkload } from '../sandbox/testing/workloads.ts';
 import { measureLateness } from './event-loop.ts';
@@ -27,17 +27,19 @@ export async function measureMany(there: Surroundings): Promise<Figure[]> {
 }
 
 /** Measures a hundred namespaces that get their `Lumigo` at once, beside a small one with a tenth of their Deployments. */
-async function measureNamespaces({ cluster: { client }, manager, say }: Surroundings): Promise<Figure[]> {
+async function measureNamespaces({ testCluster, manager, say }: Surroundings): Promise<Figure[]> {
   say('1,000 Deployments in one namespace');
-  const floor = await patchLoop(client, await makeFleet(client, 1_000));
-  const one = await makeFleet(client, 1_000);
-  const alone = await measureLateness(manager.pid, () => instrumentFleet(client, one, 1_000));
+  const floor = await patchLoop(testCluster, await makeFleet(testCluster, 1_000));
+  const one = await makeFleet(testCluster, 1_000);
+  const alone = await measureLateness(manager.pid, () => instrumentFleet(testCluster, one, 1_000));
   say(`${NAMESPACES * EACH} Deployments in ${NAMESPACES} namespaces`);
   const namespaces: string[] = [];
-  for (let index = 0; index < NAMESPACES; index += 1) namespaces.push(await makeFleet(client, EACH));
+  for (let index = 0; index < NAMESPACES; index += 1) namespaces.push(await makeFleet(testCluster, EACH));
   let floorOfAll = 0;
-  for (const namespace of namespaces) floorOfAll += await patchLoop(client, namespace);
-  const all = await during(manager.pid, () => measureLateness(manager.pid, () => instrumentAll(client, namespaces)));
+  for (const namespace of namespaces) floorOfAll += await patchLoop(testCluster, namespace);
+  const all = await during(manager.pid, () =>
+    measureLateness(manager.pid, () => instrumentAll(testCluster, namespaces)),
+  );
   return [
     { name: '1,000 Deployments in one namespace', value: alone.result, unit: 's' },
     { name: '… bare loop of patches', value: floor, unit: 's' },
@@ -54,14 +56,13 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
 }
 
 /** Returns the seconds from the first `Lumigo` until each counts all workloads of its namespace. */
-async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
-  const testCluster = new TestCluster(client);
+async function instrumentAll(testCluster: TestCluster, namespaces: readonly string[]): Promise<number> {
   for (const namespace of namespaces) await testCluster.secret(namespace);
   return countSeconds(async () => {
     await Promise.all(namespaces.map((namespace) => testCluster.lumigo(namespace)));
     await eventually(
       async () => {
-        const all = (await listAll(client, lumigo)) as unknown as LumigoResource[];
+        const all = (await listAll(testCluster.client, lumigo)) as unknown as LumigoResource[];
         const done = all.filter(({ status }) => status?.instrumentedResourcesCount === EACH).length;
         if (done < namespaces.length) throw new Error(`${done} of ${namespaces.length} namespaces are instrumented`);
       },
@@ -71,9 +72,8 @@ async function instrumentAll(client: Client, namespaces: readonly string[]): Pro
 }
 
 /** Measures simultaneous creates, with and without the webhook. */
-async function measureCreates({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
+async function measureCreates({ testCluster, say }: Surroundings): Promise<Figure[]> {
   say(`${MAX_CONCURRENT} Deployments created at once`);
-  const testCluster = new TestCluster(client);
   const namespace = await testCluster.namespace('at-once');
   await testCluster.activate(namespace);
   await testCluster.waitForWebhook(namespace);
@@ -93,18 +93,17 @@ async function measureCreates({ cluster: { client }, say }: Surroundings): Promi
 }
 
 /** Measures the time from a change of a `Lumigo` until the last workload has it. */
-async function measureSwitches({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
+async function measureSwitches({ testCluster, say }: Surroundings): Promise<Figure[]> {
   say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
-  const testCluster = new TestCluster(client);
-  const namespace = await makeFleet(client, FLEET);
-  await instrumentFleet(client, namespace, FLEET);
+  const namespace = await makeFleet(testCluster, FLEET);
+  await instrumentFleet(testCluster, namespace, FLEET);
   await sleep(REST_MS);
   const took: number[] = [];
   for (let change = 0; change < CHANGES; change += 1) {
     const enabled = change % 2 === 1;
     const switched = async () => {
       await testCluster.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
-      await waitForNone(client, namespace, enabled ? `!${labels.autoTrace}` : labels.autoTrace);
+      await waitForNone(testCluster, namespace, enabled ? `!${labels.autoTrace}` : labels.autoTrace);
     };
     took.push(await timed(switched));
   }

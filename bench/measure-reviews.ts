@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { paths } from '../runtime/contract.ts';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { measureLateness } from './event-loop.ts';
 import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
 import { load, type LoadOptions } from './load.ts';
@@ -22,8 +21,7 @@ type Target = Omit<LoadOptions, 'durationMs'>;
 
 /** Measures the webhook beside a bare HTTPS server with the same reviews, and while its leader is busy. */
 export async function measureReviews(there: Surroundings, count: number): Promise<Figure[]> {
-  const { cluster, manager, installation, say } = there;
-  const testCluster = new TestCluster(cluster.client);
+  const { testCluster, manager, installation, say } = there;
   const namespace = await testCluster.namespace('reviews');
   await testCluster.activate(namespace);
   const target = {
@@ -82,13 +80,13 @@ async function measureSizes(pid: number, target: Target, namespace: string): Pro
   return figures;
 }
 
-async function loadWhileInstrumenting({ cluster }: Surroundings, count: number, target: Target) {
-  const fleet = await makeFleet(cluster.client, count);
+async function loadWhileInstrumenting({ testCluster }: Surroundings, count: number, target: Target) {
+  const fleet = await makeFleet(testCluster, count);
   const stop = new AbortController();
   const loading = load({ ...target, durationMs: LONGEST_MS, signal: stop.signal });
-  await instrumentFleet(cluster.client, fleet, count).finally(() => stop.abort());
+  await instrumentFleet(testCluster, fleet, count).finally(() => stop.abort());
   const result = await loading;
-  await uninstrumentFleet(cluster.client, fleet);
+  await uninstrumentFleet(testCluster, fleet);
   return result;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../runtime/contract.ts';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
+import type { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
@@ -14,11 +14,9 @@ const PER_SECOND = 20;
 const EACH_MS = 1_000 / PER_SECOND;
 
 /** Changes Deployments for some seconds, and measures what remains in memory, watches and events. */
-export async function soak({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
-  const { client } = cluster;
-  const testCluster = new TestCluster(client);
-  const namespace = await makeFleet(client, FLEET);
-  await instrumentFleet(client, namespace, FLEET);
+export async function soak({ testCluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
+  const namespace = await makeFleet(testCluster, FLEET);
+  await instrumentFleet(testCluster, namespace, FLEET);
   const restarts = () => manager.metric('lumigo_operator_watch_restarts_total', `resource="${deployment.plural}"`);
   const before = await restarts();
   const resident: number[] = [];

@@ -5,6 +5,7 @@ import { install, type Installation } from '../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
 import type { Progress } from '../sandbox/programs/progress.ts';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { measuredEventLoop } from './event-loop.ts';
 import { forgetPeak, getUsage } from './process-usage.ts';
 
@@ -17,6 +18,7 @@ export const asInThePod = {
 
 export interface Surroundings {
   readonly cluster: ControlPlane;
+  readonly testCluster: TestCluster;
   readonly installation: Installation;
   readonly manager: Manager;
   readonly node: string;
@@ -41,7 +43,7 @@ export async function withSurroundings<T>(say: Progress, measure: (there: Surrou
       },
     });
     try {
-      return await measure({ cluster, installation, manager, node, say });
+      return await measure({ cluster, testCluster: new TestCluster(cluster.client), installation, manager, node, say });
     } finally {
       await manager.stop();
     }
