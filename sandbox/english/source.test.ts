@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { getFindings } from './rules.ts';
 import { passagesOfSource } from './source.ts';
 
 const read = (source: string, file = 'x.ts') =>
@@ -55,23 +54,5 @@ const b = 'The pod is ' + state + ' and waits for ' +
       ['title', 1, 'a pod'],
       ['title', 1, 'waits'],
     ]);
-  });
-});
-
-describe('the check of a program', () => {
-  const headless = `/** What the API server does not answer changes nothing. */\nexport const a = 1;\n`;
-
-  it('reports a comment without a subject', () => {
-    expect(passagesOfSource('x.ts', headless).flatMap(getFindings)).toEqual([
-      { line: 1, rule: 'beginning', found: 'What', instead: "begin with the thing's name" },
-    ]);
-  });
-
-  it('accepts the same comment with its subject', () => {
-    const plain = headless.replace(
-      'What the API server does not answer changes nothing',
-      'If a read fails, the cached value is kept',
-    );
-    expect(passagesOfSource('x.ts', plain).flatMap(getFindings)).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import type { Printer } from '../demo/printer.ts';
 import { createProgram } from '../program.ts';
 import { alive } from '../programs/progress.ts';
 import { engines, type Command, type Engine } from './image.ts';
-import { getTarget, needsAgreement, type MinifiedKubeconfig, type Target } from './target.ts';
+import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
 
 const SHOWN_LINES = 20;
 
@@ -58,9 +58,9 @@ export async function readTarget(kubectl: string, context?: string): Promise<Tar
   );
 }
 
-/** Asks before a cluster that may be remote is changed. @throws Error without an agreement, or without a terminal to ask at */
+/** Asks before a cluster of neither kind nor minikube is changed, which may be remote. @throws Error without an agreement, or without a terminal to ask at */
 export async function requireAgreement(target: Target, question: string, yes: boolean): Promise<void> {
-  if (yes || !needsAgreement(target)) return;
+  if (yes || target.kind !== 'other') return;
   if (!process.stdin.isTTY) throw new Error('there is no terminal to ask at. Pass --yes to agree beforehand');
   const questions = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await questions.question(`${question} Continue? [y/N] `);

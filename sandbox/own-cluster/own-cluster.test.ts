@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getImageCommands, getImageValues, type Engine } from './image.ts';
-import { getTarget, needsAgreement, type MinifiedKubeconfig, type Target } from './target.ts';
+import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
 
 const IMAGE = 'localhost/lumigo-kubernetes-operator:0.1.0';
 
@@ -23,11 +23,6 @@ describe('getTarget', () => {
     ['a context with a misleading name', getConfig('kind-of', 'eks'), { kind: 'other', context: 'kind-of' }],
   ])('recognizes %s', (_case, config, target) => {
     expect(getTarget(config)).toEqual(target);
-  });
-
-  it('requires an agreement only for a cluster that may be remote', () => {
-    const targets = [getConfig('a', 'kind-a'), getConfig('b', 'b', 'minikube.sigs.k8s.io'), getConfig('c', 'c')];
-    expect(targets.map(getTarget).map(needsAgreement)).toEqual([false, false, true]);
   });
 });
 

@@ -28,6 +28,3 @@ export function getTarget({ contexts, 'current-context': current }: MinifiedKube
     return { kind: 'kind', context: current, name: cluster.slice(KIND_PREFIX.length) };
   return { kind: 'other', context: current };
 }
-
-/** A cluster of kind or minikube is on this machine. For others, the command asks first. */
-export const needsAgreement = ({ kind }: Target): boolean => kind === 'other';
