@@ -17,16 +17,21 @@ export interface ImageArchive {
   readonly names: readonly string[];
 }
 
+/** No pod runs a base, which is built only below a missing image. */
+const podImages = recipes.filter(({ name }) => !recipes.some(({ base }) => base === name));
+
+const findMissing = (): readonly Recipe[] => podImages.filter((recipe) => !existsSync(getArchive(recipe)));
+
+export const areImagesBuilt = (): boolean => findMissing().length === 0;
+
 /** Returns the images of a node's pods. Each content is built once, from packages and this repository. */
 export async function ensureImages(progress: Progress): Promise<readonly ImageArchive[]> {
   await ensureBundle();
-  // A base is built only if an image that needs it is missing.
-  const wanted = recipes.filter((recipe) => !isBase(recipe));
-  while (!areImagesBuilt()) await buildMissing(wanted, progress);
-  return wanted.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
+  while (!areImagesBuilt()) await buildMissing(progress);
+  return podImages.map((recipe) => ({ archive: getArchive(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
 }
 
-async function buildMissing(wanted: readonly Recipe[], progress: Progress): Promise<void> {
+async function buildMissing(progress: Progress): Promise<void> {
   const folder = join(cacheFolder(process.env), 'images');
   mkdirSync(folder, { recursive: true });
   const lock = join(folder, 'building');
@@ -35,27 +40,17 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
     return sleep(WAIT_MS);
   }
   try {
-    const bases = new Set<Recipe>();
-    for (const recipe of wanted) if (!existsSync(getArchive(recipe))) await build(recipe, bases, progress);
+    const missing = findMissing();
+    const bases = recipes.filter(({ name }) => missing.some(({ base }) => base === name));
+    for (const recipe of bases) await make(recipe, progress);
+    for (const recipe of missing) await build(recipe, progress);
     await forgetLayers();
   } finally {
     releaseLock(lock);
   }
 }
 
-export const areImagesBuilt = (): boolean =>
-  recipes.every((recipe) => isBase(recipe) || existsSync(getArchive(recipe)));
-
-/** Other images are built on a base, but no pod runs it. */
-const isBase = ({ name }: Recipe): boolean => recipes.some(({ base }) => base === name);
-
-/** @param bases those whose layers exist already */
-async function build(recipe: Recipe, bases: Set<Recipe>, progress: Progress): Promise<void> {
-  const base = recipes.find(({ name }) => name === recipe.base);
-  if (base !== undefined && !bases.has(base)) {
-    await make(base, progress);
-    bases.add(base);
-  }
+async function build(recipe: Recipe, progress: Progress): Promise<void> {
   await make(recipe, progress);
   await alive(
     progress,
