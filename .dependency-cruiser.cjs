@@ -47,11 +47,10 @@ module.exports = {
       name: 'duties-are-independent',
       severity: 'error',
       from: { path: `^runtime/(${DUTIES})/`, pathNot: '\\.test\\.ts$' },
-      // The reconciler's own plan answers `preview`. The status reports tokens in the form that their checks give.
+      // The reconciler's own plan answers `preview`.
       to: {
         path: `^runtime/(${DUTIES})/`,
-        pathNot:
-          '^runtime/$1/|^runtime/reconciler/(plan-workload|workload-store)\\.ts$|^runtime/token-checks/decide-seen\\.ts$',
+        pathNot: '^runtime/$1/|^runtime/reconciler/(plan-workload|workload-store)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

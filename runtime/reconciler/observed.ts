@@ -4,7 +4,7 @@ import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
-import type { TokenSeen } from '../token-checks/decide-seen.ts';
+import type { TokenSeen } from '../token-checks/plan-checks.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
 import type { WebhookSeen } from '../webhook/probe.ts';

@@ -5,7 +5,7 @@ import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/watch-position.ts';
 import { isInjecting } from '../lumigo/lumigo-store.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
-import type { TokenSeen } from '../token-checks/decide-seen.ts';
+import type { TokenSeen } from '../token-checks/plan-checks.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { APART_MS, askAt, heard, keepPresent, newAt, nextToken, type Asked } from './plan-checks.ts';
+import { APART_MS, askAt, heard, keepPresent, newAt, nextToken, tokenSeen, type Asked } from './plan-checks.ts';
 
 const after = (...statuses: number[]): Asked => statuses.reduce((before, status) => heard(status, 0, before), newAt(0));
 
@@ -18,8 +18,18 @@ describe('the verdict about a token [F29]', () => {
     expect(after(...statuses).verdict).toBe(verdict);
   });
 
-  it('keeps the status of the last refusal', () => {
-    expect(after(401, 403, 500).status).toBe(403);
+  const message = expect.stringMatching(/'shop\/lumigo-credentials' \(HTTP 403\)/);
+  it.each([
+    ['nothing before an answer', undefined, {}],
+    ['nothing without a verdict', after(401), {}],
+    ['that the token works', after(200), { accepted: 'working' }],
+    [
+      'which Secret to change, and the last refusal',
+      after(401, 403, 500),
+      { accepted: { reason: 'TokenRefused', message } },
+    ],
+  ])('says %s', (_what, asked, expected) => {
+    expect(tokenSeen({ namespace: 'shop', name: 'lumigo-credentials', key: 'token' }, asked)).toEqual(expected);
   });
 });
 

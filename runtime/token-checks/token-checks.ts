@@ -6,8 +6,7 @@ import { holds } from '../injection/policy.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
-import { tokenSeen, type TokenSeen } from './decide-seen.ts';
-import { APART_MS, heard, keepPresent, nextToken, type Asked } from './plan-checks.ts';
+import { APART_MS, heard, keepPresent, nextToken, tokenSeen, type Asked, type TokenSeen } from './plan-checks.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
