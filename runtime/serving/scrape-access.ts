@@ -55,18 +55,14 @@ export class ScrapeAccess {
   private strangers: Check[] = [];
   private problem = '';
 
-  /** `now` returns milliseconds. */
-  constructor(
-    private readonly options: ScrapeAccessOptions,
-    private readonly now = () => performance.now(),
-  ) {}
+  constructor(private readonly options: ScrapeAccessOptions) {}
 
   /** `client` is its address. */
   async judge(authorization: string | undefined, client: string | undefined): Promise<Verdict> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
     const key = createHash('sha256').update(token).digest('base64');
-    if ((this.allowed.get(key) ?? -Infinity) > this.now()) return undefined;
+    if ((this.allowed.get(key) ?? -Infinity) > performance.now()) return undefined;
     return this.asked.get(key) ?? this.ask(key, token, client);
   }
 
@@ -82,7 +78,7 @@ export class ScrapeAccess {
   }
 
   private hasPlace(key: string, client: string | undefined): boolean {
-    const time = this.now();
+    const time = performance.now();
     this.strangers = this.strangers.filter(({ at, key: own }) => time - at < 1_000 || this.asked.has(own));
     const own = this.strangers.filter((each) => each.client === client);
     if (this.isFull(this.strangers, MAX_DENIED) || this.isFull(own, MAX_DENIED.ofClient)) return false;
@@ -98,7 +94,7 @@ export class ScrapeAccess {
     this.problem = '';
     this.allowed.delete(key);
     if (verdict !== undefined) return verdict;
-    this.allowed.set(key, this.now() + ALLOWED_MS);
+    this.allowed.set(key, performance.now() + ALLOWED_MS);
     const [first = ''] = this.allowed.keys();
     if (this.allowed.size > MAX_ALLOWED) this.allowed.delete(first);
     return undefined;
