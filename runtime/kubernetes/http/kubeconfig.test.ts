@@ -39,19 +39,6 @@ describe('fromKubeconfig', () => {
   const path = join(directory, 'config');
   beforeAll(() => written('config', {}));
 
-  it('says that a file without a current context has none [F83]', async () => {
-    const path = await written('no-context', { 'current-context': undefined });
-    await expect(fromKubeconfig({ path })).rejects.toThrow(/sets no current context\. Its contexts: staging, plugin/);
-  });
-
-  it('names the program that a login needs and that is not installed [F83]', async () => {
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws-nope', interactiveMode: 'Never' };
-    const path = await written('no-plugin', { users: [{ name: 'exec', user: { exec } }] });
-    await expect(fromKubeconfig({ path, context: 'plugin' })).rejects.toThrow(
-      /needs the program 'aws-nope', which is not installed or not in PATH/,
-    );
-  });
-
   it('uses the current context', async () => {
     const connection = await fromKubeconfig({ path });
     expect(connection).toMatchObject({ serverName: 'inner', namespace: 'shop', insecure: false });
@@ -72,29 +59,10 @@ describe('fromKubeconfig', () => {
     expect(await connection.authorization()).toBe('Bearer from-the-plugin');
   });
 
-  it('lists the contexts that exist', () =>
-    expect(fromKubeconfig({ path, context: 'production' })).rejects.toThrow(
-      /has no context 'production' with a cluster\. Its contexts: staging, plugin\./,
-    ));
-
-  it('says that the chosen context has no cluster', async () => {
-    const contexts = [...kubeconfig.contexts, { name: 'dev', context: { namespace: 'shop' } }];
-    const path = await written('no-cluster', { contexts });
-    await expect(fromKubeconfig({ path, context: 'dev' })).rejects.toThrow(/has no context 'dev' with a cluster\./);
-  });
-
-  it('names the file that cannot be read', () =>
-    expect(fromKubeconfig({ path: join(directory, 'none') })).rejects.toThrow(/none cannot be used: .*ENOENT/));
-
   it('reads a token from the file that the user names, which is relative to the kubeconfig', async () => {
     await writeFile(join(directory, 'the-token'), 'from-another-file\n');
     const path = await written('token-file', { users: [{ name: 'static', user: { tokenFile: 'the-token' } }] });
     expect(await (await fromKubeconfig({ path })).authorization()).toBe('Bearer from-another-file');
-  });
-
-  it.each(['as-groups', 'as-uid', 'as-user-extra'])('refuses %s, because it would act as another user', async (key) => {
-    const path = await written(key, { users: [{ name: 'static', user: { token: 'a', as: 'b', [key]: ['c'] } }] });
-    await expect(fromKubeconfig({ path })).rejects.toThrow(`sets ${key}, which this program does not support`);
   });
 
   describe('with several files in KUBECONFIG', () => {
@@ -113,10 +81,31 @@ describe('fromKubeconfig', () => {
       const connection = await fromKubeconfig({ listed: [empty, path].join(delimiter) });
       expect(await connection.authorization()).toBe('Bearer from-the-file');
     });
+  });
 
-    it('says that none of them exists', async () => {
-      const listed = [join(directory, 'none'), join(directory, 'nor-this')].join(delimiter);
-      await expect(fromKubeconfig({ listed })).rejects.toThrow('nor-this does not exist');
-    });
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws-nope', interactiveMode: 'Never' };
+  const withoutCluster = [...kubeconfig.contexts, { name: 'dev', context: { namespace: 'shop' } }];
+  const acting = (key: string) => ({ users: [{ name: 'static', user: { token: 'a', as: 'b', [key]: ['c'] } }] });
+  const unsupported = (key: string) => `sets ${key}, which this program does not support`;
+  const noneExists = [join(directory, 'none'), join(directory, 'nor-this')].join(delimiter);
+
+  it.each<[string, object, Parameters<typeof fromKubeconfig>[0], RegExp | string]>([
+    ['an unknown context', {}, { context: 'production' }, /has no context 'production' .*contexts: staging, plugin\./],
+    ['no context', { 'current-context': undefined }, {}, /sets no current context\. Its contexts: staging, plugin/],
+    ['a context without a cluster', { contexts: withoutCluster }, { context: 'dev' }, "has no context 'dev' with a"],
+    [
+      'no plugin',
+      { users: [{ name: 'exec', user: { exec } }] },
+      { context: 'plugin' },
+      /program 'aws-nope', which is not/,
+    ],
+    ['no file', {}, { path: join(directory, 'none') }, /none cannot be used: .*ENOENT/],
+    ['none of several files', {}, { path: undefined, listed: noneExists }, 'nor-this does not exist'],
+    ['groups to act as', acting('as-groups'), {}, unsupported('as-groups')],
+    ['a uid to act as', acting('as-uid'), {}, unsupported('as-uid')],
+    ['extra fields to act as', acting('as-user-extra'), {}, unsupported('as-user-extra')],
+  ])('says what is wrong: %s [F83]', async (_what, changes, source, message) => {
+    const path = await written('wrong', changes);
+    await expect(fromKubeconfig({ path, ...source })).rejects.toThrow(message);
   });
 });
