@@ -100,16 +100,6 @@ describe('writes', () => {
     expect((await client.get(at('bare'))).data).toMatchObject({ a: 'b' });
   });
 
-  it('apply as one manager among others, and take over a field only by force', async () => {
-    const apply = (fieldManager: string, colour: string, force = false) => {
-      const body = configMap('applied', { colour });
-      return client.patch(at('applied'), { kind: 'apply', body, force }, { fieldManager });
-    };
-    await apply('one', 'red');
-    expect(isConflict(await rejection(apply('two', 'blue')))).toBe(true);
-    expect((await apply('two', 'blue', true)).object.data).toEqual({ colour: 'blue' });
-  });
-
   it("pass on the server's warnings", async () => {
     const misspelt = { ...configMap('warned'), dta: { a: 'b' } };
     const { warnings } = await client.create(configMaps, misspelt, { fieldValidation: 'Warn' });
@@ -117,28 +107,9 @@ describe('writes', () => {
     const strict = client.create(configMaps, misspelt, { fieldValidation: 'Strict' });
     await expect(strict).rejects.toThrow('unknown field "dta"');
   });
-
-  it('keep the fields of a whole object that this program does not know', async () => {
-    const object = await made('whole');
-    const labels = { seen: 'yes' };
-    await client.update(at('whole'), { ...object, metadata: { ...object.metadata, labels } });
-    const { data, metadata } = await client.get(at('whole'));
-    expect([data, metadata.labels]).toEqual([{ colour: 'red' }, labels]);
-    expect(isConflict(await rejection(client.update(at('whole'), object)))).toBe(true);
-  });
 });
 
 describe('lists', () => {
-  it('are complete, in pages of the requested size', async () => {
-    const names = ['a', 'b', 'c', 'd', 'e'].map((each) => `page-${each}`);
-    for (const name of names)
-      await client.create(configMaps, { ...configMap(name), metadata: { name, labels: { test: 'pages' } } });
-    const pages: string[][] = [];
-    for await (const { items } of client.pages(configMaps, { limit: 2, labelSelector: 'test=pages' }))
-      pages.push(items.map(({ metadata }) => metadata.name));
-    expect(pages).toEqual([names.slice(0, 2), names.slice(2, 4), names.slice(4)]);
-  });
-
   // Each `<` of an object has six characters in JSON: \u003c.
   const large = '<'.repeat(900_000);
   const owner = { apiVersion: 'v1', kind: 'Pod', uid: 'x', name: large };
@@ -202,11 +173,6 @@ const toServer = (more: Partial<Connection>) =>
   createTransport({ server: new URL(cluster.server), authorization, ...more }, { userAgent: 'test' });
 
 describe('errors', () => {
-  it('have the server’s words, and no credential', async () => {
-    const error = await rejection(client.get(at('nowhere')));
-    expect(error).toMatchObject({ name: 'ApiError', message: 'configmaps "nowhere" not found' });
-  });
-
   it('lead to new credentials once if the server refuses them', async () => {
     let asked = 0;
     const expiring = () => {
