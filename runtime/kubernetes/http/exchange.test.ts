@@ -29,7 +29,7 @@ async function serve(bytes: string, isEnd = true) {
   const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const asked = { server: address, agent: new Agent(), method: 'GET', path: '/pods', headers: {}, timeoutMs: 5_000 };
   return async (limits: { readonly maxBytes?: number; readonly timeoutMs?: number } = {}) =>
-    (await exchange({ ...asked, ...limits })).whole((text) => text);
+    (await (await exchange({ ...asked, ...limits })).body()).body;
 }
 afterEach(() => void server?.close());
 

@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { ConnectionError } from './errors.ts';
-import { readWhole } from './reading.ts';
+import { readBody, type Body } from './reading.ts';
 
 export interface Exchange {
   readonly server: URL;
@@ -28,8 +28,8 @@ export interface Answer {
   readonly message: IncomingMessage;
   /** A stream calls this, because it has no end to wait for. */
   releaseTimeout(): void;
-  /** A large answer counts in the budget until `use` returns. Rejects with ConnectionError or AnswerTooLargeError. */
-  whole<T>(use: (text: string, bytes: number) => T): Promise<T>;
+  /** Rejects with ConnectionError or AnswerTooLargeError. */
+  body(): Promise<Body>;
   /** Throws a ConnectionError if the answer breaks off. The connection closes when the reader stops. */
   bytes(): AsyncGenerator<Buffer, void, undefined>;
 }
@@ -72,7 +72,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
         }
       },
     };
-    return { ...answer, whole: (use) => readWhole(answer, asked, use) };
+    return { ...answer, body: () => readBody(answer, asked) };
   } catch (error) {
     releaseTimeout();
     throw explained(error, asked, { timedOut, mayBeStale: request.reusedSocket });

@@ -5,12 +5,17 @@ import { AnswerTooLargeError } from './errors.ts';
 /** The process has one heap for all its connections. */
 const inFlight = new ByteBudget(bounds.inFlightBytes);
 
-/** Reads an answer in one piece. A large one waits for its share of the budget, which it keeps until `use` returns. */
-export async function readWhole<T>(
+export interface Body {
+  /** Parsed JSON, or text if the answer is not JSON; undefined if it is empty. */
+  readonly body: unknown;
+  readonly bytes: number;
+}
+
+/** Reads an answer in one piece. A large one waits for its share of the budget, which it keeps until it is parsed. */
+export async function readBody(
   { message, bytes }: { readonly message: IncomingMessage; bytes(): AsyncIterable<Buffer> },
   { path, maxBytes = bounds.answerBytes }: { readonly path: string; readonly maxBytes?: number | undefined },
-  use: (text: string, bytes: number) => T,
-): Promise<T> {
+): Promise<Body> {
   const pieces: Buffer[] = [];
   let length = 0;
   let share: Promise<() => void> | undefined;
@@ -25,7 +30,9 @@ export async function readWhole<T>(
       // A timeout or an abort ends the wait, too.
       await Promise.race([share, new Promise((resolve) => message.once('close', resolve))]);
     }
-    return use(toText(pieces), length);
+    const isJson = message.headers['content-type']?.includes('json') === true;
+    const text = toText(pieces);
+    return { body: text === '' ? undefined : isJson ? JSON.parse(text) : text, bytes: length };
   } finally {
     void share?.then((giveBack) => giveBack());
   }

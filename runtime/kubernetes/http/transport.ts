@@ -7,7 +7,7 @@ import { describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
 import { ApiError, ConnectionError, isFailure, isUnauthorized } from './errors.ts';
 import { type Answer, type Exchange, exchange, keepAliveMsecs, parseRetryAfter, parseWarnings } from './exchange.ts';
-import { toLines } from './reading.ts';
+import { toLines, type Body } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type Pool, retryAfterMs, type Repetition } from './retry-after.ts';
 
@@ -22,10 +22,7 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   readonly authorization?: string | undefined;
 }
 
-interface ApiAnswer {
-  /** Parsed JSON, or text if the answer is not JSON; undefined if it is empty. */
-  readonly body: unknown;
-  readonly bytes: number;
+interface ApiAnswer extends Body {
   readonly warnings: string[];
 }
 
@@ -78,7 +75,7 @@ export function createTransport(connection: Connection, options: TransportOption
     async request(request) {
       const answer = await open(request);
       const { headersDistinct: headers, statusCode = 0 } = answer.message;
-      const { body, bytes } = await getBody(answer);
+      const { body, bytes } = await answer.body();
       if (isFailure(body))
         throw new ApiError(body, { status: statusCode, subject: `${request.method} ${request.path}` });
       return { body, bytes, warnings: parseWarnings(headers.warning ?? []) };
@@ -185,16 +182,7 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   const { statusCode: status = 0, headers } = answer.message;
   if (status < 400) return answer;
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
-  throw new ApiError((await getBody(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
-}
-
-/** Parses inside `whole`, while the answer counts in the budget. */
-function getBody({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
-  const isJson = message.headers['content-type']?.includes('json') === true;
-  return whole((text, bytes) => {
-    if (text === '') return { body: undefined, bytes };
-    return { body: isJson ? (JSON.parse(text) as unknown) : text, bytes };
-  });
+  throw new ApiError((await answer.body()).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
 /** A kubeconfig's server may have a path (Rancher, `kubectl proxy --api-prefix`). */
