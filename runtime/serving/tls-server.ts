@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pair } from '../certificates/serve-certificate.ts';
 import { limitConnections, requestBounds } from './connections.ts';
-import { listen, type Where } from './listen.ts';
+import { listen, type Where } from './http-server.ts';
 
 export interface TlsServer {
   /** Open connections keep their pair. Throws on a pair that does not fit. */
