@@ -7,7 +7,7 @@ import { findInjector } from '../injection/init-container.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { createClient } from '../kubernetes/http/client.ts';
-import { apply as applyAs, getCollection } from '../../sandbox/manager/apply.ts';
+import { apply as applyAs } from '../../sandbox/manager/apply.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -89,21 +89,6 @@ describe('in a namespace with a Lumigo', () => {
       await waitForReasons(name, ...added, 'LumigoRemovedInstrumentation');
     },
   );
-
-  it('a workload that is too large for a decision is stored as it is, and an event says so [F20, F22]', async () => {
-    const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
-    const manifest = createWorkload(deployment, inside, 'large', { env });
-    const { warnings } = await testCluster.client.create(getCollection(manifest), manifest);
-    expect(warnings.join('\n')).toContain('size limit');
-    expect(await testCluster.isInstrumented(deployment, inside, 'large')).toBe(false);
-    await eventually(async () => {
-      const events = await testCluster.events(inside, 'large');
-      expect(events.map(({ reason }) => reason)).toEqual([cannotAdd]);
-      expect(events[0]?.message).toContain('size limit');
-      const active = await testCluster.condition(inside, 'Active');
-      expect(active?.message).toContain('. 1 workload exceeds the size limit');
-    });
-  });
 
   // The leader judges the first Job of a namespace before it injects others.
   it('a new Job is stored instrumented, and its manifest can be applied again [D1]', async () => {

@@ -21,6 +21,13 @@ describe('the review of a workload', () => {
     expect(answer.patch).toBeUndefined();
   });
 
+  it('warns that a workload is too large for a decision, and does not change it [F20, F22]', () => {
+    const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
+    const answer = review('CREATE', { object: made({ env }) });
+    expect(answer.warnings).toEqual([expect.stringMatching(/^Lumigo: .* exceeds the size limit/)]);
+    expect(answer.patch).toBeUndefined();
+  });
+
   it('is notable if the workload is opted out, and the request is no dry run [F53]', () => {
     const own = { [labels.autoTrace]: 'false' };
     const optedOut = made({ labels: own });
