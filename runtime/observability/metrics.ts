@@ -114,7 +114,6 @@ const ofTelemetry = ({ counter, gauge }: Make) => ({
     'lumigo_operator_telemetry_proxy_reload_pending',
     "1 while this replica's telemetry proxy has a configuration to load, 0 when it is up to date",
   ),
-  telemetryTokens: gauge('lumigo_operator_telemetry_tokens', "Tokens that this replica's telemetry proxy accepts"),
   refusedTokens: gauge(
     'lumigo_operator_refused_tokens',
     '1 for a namespace whose token the endpoint rejects; only the leader reports it',

@@ -165,7 +165,7 @@ export class TelemetryProxy {
   }
 
   private writeTokens(sources: ReadonlyMap<TokenSource, string>): void {
-    const { credentials, metrics } = this.options;
+    const { credentials } = this.options;
     const present = [...sources].map(([source, entry]) => [entry, credentials.get(source)] as const);
     const read = this.tokens.acceptsSenders(new Map(present), performance.now());
     const tokens = this.unreadAtStart?.size === 0 ? read : [...new Set([...this.formerTokens, ...read])].toSorted();
@@ -173,7 +173,6 @@ export class TelemetryProxy {
     if (isDeepStrictEqual(tokens, this.acceptedTokens)) return;
     writeTokens(this.settings, tokens);
     this.acceptedTokens = tokens;
-    metrics.telemetryTokens.set(tokens.length);
   }
 
   /** Each source has its entry in the token cache. A `Lumigo` may name another Secret while pods run with the former token. */
