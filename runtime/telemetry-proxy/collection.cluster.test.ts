@@ -7,8 +7,7 @@ import { countSpans, post, spanId } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, getPod, createWorkload } from '../../sandbox/testing/workloads.ts';
-import { configurationFile } from './files.ts';
-import { tokensFile } from './render.ts';
+import { toFile } from './types.ts';
 
 let telemetry: TelemetryBench;
 let namespace = '';
@@ -169,8 +168,8 @@ describe('the stored data', () => {
       post(`${url}/v1/traces`, countSpans({ 'service.name': 'looked-at' }, [id]), { token: getToken(1) });
     await eventually(async () => expect((await send(spanId(0x8000))).status).toBe(200));
     await eventually(() => expect(readFileSync(logFile, 'utf8')).toContain('looked-at'));
-    for (const file of [tokensFile(telemetryProxyDirectory), configurationFile({ telemetryProxyDirectory })])
-      expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    for (const file of ['tokens', 'configuration'] as const)
+      expect((statSync(toFile({ telemetryProxyDirectory }, file)).mode & 0o777).toString(8)).toBe('600');
     // At debug level the collector writes what its processors see.
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
   });
@@ -178,7 +177,7 @@ describe('the stored data', () => {
   it('has no token for a new collector, which starts without delay [D34]', async () => {
     // The process changes during a reload.
     await eventually(() => {
-      const text = readFileSync(configurationFile(telemetry.collector()), 'utf8');
+      const text = readFileSync(toFile(telemetry.collector(), 'configuration'), 'utf8');
       expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
     });
   });

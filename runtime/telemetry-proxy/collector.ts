@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getLocal } from '../serving/get-local.ts';
-import { configurationFile } from './files.ts';
-import type { ProxySettings } from './types.ts';
+import { toFile, type Folder, type ProxySettings } from './types.ts';
 
 /** The start time tells a process from a later one with the same number. */
 export interface CollectorProcess {
@@ -12,10 +11,11 @@ export interface CollectorProcess {
 }
 
 /** Finds a collector by its arguments, but not the former one. The containers of the pod share a process list. */
-export function findCollector(configurationFile: string, former?: string): CollectorProcess | undefined {
+export function findCollector(settings: Folder, former?: string): CollectorProcess | undefined {
+  const argument = `--config=${toFile(settings, 'configuration')}`;
   for (const entry of orElse([], () => readdirSync('/proc'))) {
     const words = read(`/proc/${entry}/cmdline`).split('\0');
-    if (!words.includes(`--config=${configurationFile}`)) continue;
+    if (!words.includes(argument)) continue;
     const pid = Number(entry);
     const began = beganAt(pid);
     if (began !== undefined && began !== former) return { pid, began };
@@ -53,7 +53,7 @@ const POLL_MS = 100;
 
 /** A collector that was stopped during a reload may hang: this kills it, and returns true. Unsent data is on disk. */
 export async function waitForEnd(settings: ProxySettings, patienceMs: number): Promise<boolean> {
-  const collector = findCollector(configurationFile(settings));
+  const collector = findCollector(settings);
   if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(POLL_MS))
     if (!runs(collector) || (await upSince(settings)) !== undefined) return false;

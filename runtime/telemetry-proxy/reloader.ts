@@ -5,7 +5,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
-import { changeLoopKey, configurationFile, readLoopKeys, writeConfiguration } from './files.ts';
+import { changeLoopKey, readLoopKeys, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
@@ -96,7 +96,7 @@ export class Reloader {
   private find(settings: ProxySettings): CollectorProcess | undefined {
     const known = this.process;
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
-    const found = findCollector(configurationFile(settings));
+    const found = findCollector(settings);
     if (found === undefined) return undefined;
     this.state = { ...this.state, running: known === undefined ? undefined : [] };
     this.process = found;
@@ -179,7 +179,7 @@ export class Reloader {
     this.options.logger.warn(killed);
     end(process);
     // Data on disk survives, and the next process finds the same configuration.
-    const findNext = () => findCollector(configurationFile(settings), process.began);
+    const findNext = () => findCollector(settings, process.began);
     const next = await this.findUp(settings, findNext);
     if (next === undefined) {
       writeConfiguration(settings);

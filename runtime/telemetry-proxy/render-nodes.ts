@@ -1,11 +1,10 @@
-import { telemetryProxyFiles } from '../contract.ts';
 import { podAttributes, transform } from './render-attributes.ts';
 import { onNode, removeLong } from './render-claims.ts';
 import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
 import { getShardRouter } from './render-shards.ts';
 import { eachTenant, join, loopExporter, routeTo, toTenants, type Rendered, type Tenant } from './render-tenants.ts';
-import type { CollectedNamespace, Collection, Components, ProxySettings } from './types.ts';
+import { toFile, type CollectedNamespace, type Collection, type Components, type ProxySettings } from './types.ts';
 
 const receiver = 'otlp/nodes';
 const authenticator = 'bearertokenauth/nodes';
@@ -15,8 +14,6 @@ const consent = 'filter/log-files';
 const exporter = 'otlphttp/nodes';
 const logFilePods = 'k8sattributes/log-files';
 const shortNames = 'transform/log-files';
-
-export const nodeKeysFile = (folder: string): string => `${folder}/${telemetryProxyFiles.nodeKeys}`;
 
 /** With it, the port takes lines of nodes, and drops those of namespaces without `logFiles`. Otherwise the nodes keep their lines. */
 export const port: CollectedNamespace = { name: '', token: '', lumigo: 'port', sends: ['port'] };
@@ -29,7 +26,7 @@ export function renderNodes(settings: ProxySettings, { namespaces, nodeKey: key 
   if (!takesLogs && metrics.length === 0) return {};
   const toLoop = (tenant: Tenant) => promptly(loopExporter(settings, tenant, { key }));
   const shared = {
-    extensions: { [authenticator]: { filename: nodeKeysFile(settings.telemetryProxyDirectory) } },
+    extensions: { [authenticator]: { filename: toFile(settings, 'nodeKeys') } },
     receivers: { [receiver]: nodeReceiver(settings) },
     exporters: eachTenant([...logs, ...metrics], exporter, toLoop),
   };

@@ -1,5 +1,12 @@
-import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
-import type { CollectedNamespace, Collection, Parts, ProxySettings, Sent } from './types.ts';
+import { tokenScheme } from '../contract.ts';
+import {
+  toFile,
+  type CollectedNamespace,
+  type Collection,
+  type Parts,
+  type ProxySettings,
+  type Sent,
+} from './types.ts';
 
 export type Rendered = Partial<Parts>;
 
@@ -45,13 +52,11 @@ const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespac
 const loopAuthenticator = 'bearertokenauth/loop';
 const keyHeader = 'Lumigo-Loop-Key';
 
-export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
-
 const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
 
 export const renderLoop = (settings: ProxySettings): Rendered => ({
   extensions: {
-    [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(settings.telemetryProxyDirectory) },
+    [loopAuthenticator]: { header: keyHeader, filename: toFile(settings, 'loopKey') },
   },
   receivers: {
     'otlp/loop': {

@@ -1,11 +1,11 @@
-import { signals, telemetryProxyFiles, tokenScheme, type Signal } from '../contract.ts';
+import { signals, tokenScheme, type Signal } from '../contract.ts';
 import { at, memoryLimiter, toHost, toTelemetry } from '../node-collector/common-parts.ts';
 import { renderAttributes } from './render-attributes.ts';
 import { renderCollection } from './render-collection.ts';
 import { renderCounts } from './render-counts.ts';
 import { getShardRouter, renderShards } from './render-shards.ts';
 import { join, type Rendered } from './render-tenants.ts';
-import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
+import { toFile, type Collection, type CollectorConfiguration, type ProxySettings } from './types.ts';
 
 /** A batch is small, because it is only in memory, and has the data of one token. */
 const batch = {
@@ -50,12 +50,10 @@ function renderForwarding(settings: ProxySettings, collects: boolean): Rendered 
   };
 }
 
-export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
-
 const ownExtensions = ({ telemetryProxyQueueDirectory: directory, ...settings }: ProxySettings) => ({
   health_check: { endpoint: at(settings.listenAddress, settings.telemetryHealthPort) },
   file_storage: { directory, create_directory: true, timeout: '10s', recreate: true },
-  bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },
+  bearertokenauth: { scheme: tokenScheme, filename: toFile(settings, 'tokens') },
   headers_setter: { headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }] },
 });
 

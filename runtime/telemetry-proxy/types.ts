@@ -1,31 +1,18 @@
+import { join } from 'node:path';
 import type { RuntimeConfig } from '../config/config.ts';
+import { telemetryProxyFiles } from '../contract.ts';
 
-export interface ProxySettings extends Pick<RuntimeConfig, ConfigKeys> {
+export interface ProxySettings extends RuntimeConfig {
   /** The uid of the namespace `kube-system`, which identifies the cluster; undefined until it was read. */
   readonly clusterUid?: string | undefined;
   /** The result of `toTokenNamespaces`; undefined until the tokens were read. */
   readonly tokenNamespaces?: string | undefined;
 }
 
-type ConfigKeys =
-  | 'version'
-  | 'deploymentMethod'
-  | 'clusterName'
-  | 'logLevel'
-  | 'listenAddress'
-  | 'metricsSecure'
-  | 'endpoint'
-  | 'logsEndpoint'
-  | 'metricsEndpoint'
-  | `node${'Metrics' | 'DataPort'}`
-  | 'essentialOnly'
-  | 'essentialMetrics'
-  | 'metricsFrequency'
-  | 'kubeStateMetrics'
-  | `otlp${'Http' | 'Grpc'}Port`
-  | `telemetry${'Health' | 'Metrics' | 'Loop' | 'Counts'}Port`
-  | `telemetry${'FindPodsBehindNat' | 'NamespaceLabels'}`
-  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueShardSize' | 'Credentials'}`;
+export type Folder = Pick<ProxySettings, 'telemetryProxyDirectory'>;
+
+export const toFile = ({ telemetryProxyDirectory: folder }: Folder, file: keyof typeof telemetryProxyFiles): string =>
+  join(folder, telemetryProxyFiles[file]);
 
 export interface Collection {
   readonly namespaces: readonly CollectedNamespace[];

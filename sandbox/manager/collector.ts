@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFiles } from '../../runtime/contract.ts';
-import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
+import { toFile } from '../../runtime/telemetry-proxy/types.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
 import { toKubeconfig } from '../control-plane/files.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
@@ -59,7 +59,7 @@ export async function startCollector(options: CollectorOptions) {
     const running = launch({
       name: `${name}-collector`,
       path: otelcol,
-      args: [`--config=${configurationFile(telemetry)}`, ...options.args],
+      args: [`--config=${toFile(telemetry, 'configuration')}`, ...options.args],
       folder: cluster.dir,
       reaper: cluster.reaper,
       environment: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig },

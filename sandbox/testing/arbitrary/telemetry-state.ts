@@ -1,15 +1,23 @@
 import fc from 'fast-check';
+import { runtimeConfig } from '../../../infra/constructs/runtime-environment.ts';
+import { parseSettings } from '../../../infra/settings/settings.ts';
 import { collectedKinds } from '../../../runtime/telemetry-proxy/render-collection.ts';
 import type { Collection, ProxySettings, Sent } from '../../../runtime/telemetry-proxy/types.ts';
 
 /** Any state of a manager. Some names are ones that YAML would read as other types. */
 
-const port = fc.integer({ min: 1, max: 65_535 });
+const always = {
+  ...runtimeConfig(parseSettings({}), 'Manifests'),
+  podName: 'pod',
+  nodeMetrics: true,
+  kubeStateMetrics: 'kube-state-metrics:8080',
+  telemetryProxyDirectory: '/etc',
+  telemetryProxyQueueDirectory: '/tmp',
+};
 
-export const settings: fc.Arbitrary<ProxySettings> = fc.record({
+const changing: fc.Arbitrary<Partial<ProxySettings>> = fc.record({
   version: fc.constantFrom('1.2.3', '0.1.0-rc.1'),
   tokenNamespaces: fc.constantFrom('', ';0f/shop;0f=shop;'),
-  deploymentMethod: fc.constantFrom('Helm', 'Manifests'),
   clusterName: fc.oneof(fc.constantFrom('', 'production', 'true', '1e3', '$HOME', 'a: b'), fc.string()),
   clusterUid: fc.option(fc.uuid(), { nil: undefined }),
   endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
@@ -17,26 +25,16 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   metricsEndpoint: fc.constantFrom('', 'https://metrics.example'),
   logLevel: fc.constantFrom('info', 'debug'),
   listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
-  otlpHttpPort: port,
-  otlpGrpcPort: port,
-  telemetryHealthPort: port,
   metricsSecure: fc.boolean(),
-  telemetryMetricsPort: port,
-  telemetryLoopPort: port,
-  telemetryCountsPort: port,
-  nodeDataPort: port,
-  nodeMetrics: fc.constant(true),
   essentialOnly: fc.boolean(),
-  essentialMetrics: fc.constant(['kube_.+_labels']),
   metricsFrequency: fc.constantFrom('15s', '1m'),
-  kubeStateMetrics: fc.constant('kube-state-metrics:8080'),
   telemetryFindPodsBehindNat: fc.boolean(),
   telemetryNamespaceLabels: fc.constantFrom([], ['team', 'example.com/cost-center']),
-  telemetryProxyDirectory: fc.constant('/etc'),
-  telemetryProxyQueueDirectory: fc.constant('/tmp'),
   telemetryProxyQueueShardSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
   telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
 });
+
+export const settings: fc.Arbitrary<ProxySettings> = changing.map((changed) => ({ ...always, ...changed }));
 
 const name = fc.oneof(
   fc.constantFrom('1e3', 'null', 'true', 'false', 'yes', 'no', '0', '0x10', '1-1', 'on', 'nan', 'default'),
