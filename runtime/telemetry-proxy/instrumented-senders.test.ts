@@ -7,8 +7,10 @@ const { deployment, rollout } = workloadKinds;
 
 let senders: InstrumentedSenders;
 let handlers: Map<WorkloadKind, ReturnType<InstrumentedSenders['handler']>>;
+let changes: number;
 beforeEach(() => {
-  senders = new InstrumentedSenders(() => undefined);
+  changes = 0;
+  senders = new InstrumentedSenders(() => (changes += 1));
   handlers = new Map([deployment, rollout].map((kind) => [kind, senders.handler(kind)]));
 });
 
@@ -44,6 +46,18 @@ describe('InstrumentedSenders', () => {
     see(deployment, 'shop', 'cart', 'a', 'true');
     senders.hear(['shop/Deployment/cart']);
     expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], false]);
+  });
+
+  it('reports each change of an opt-in once, and forgets it without the label or the workload', () => {
+    const count = () => [changes, senders.sources(() => true).length];
+    for (const label of ['true', 'true']) see(deployment, 'shop', 'cart', 'a', label);
+    expect(count()).toEqual([1, 1]);
+    expect(senders.sources(() => false)).toEqual([]);
+    handlers.get(deployment)?.delete({ uid: 'a' });
+    expect(count()).toEqual([2, 0]);
+    for (const label of ['true', 'false']) see(deployment, 'shop', 'cart', 'a', label);
+    expect(count()).toEqual([4, 0]);
+    expect([...(handlers.get(deployment)?.known() ?? [])]).toEqual([]);
   });
 
   it('finds the Rollout of a ReplicaSet', () => {

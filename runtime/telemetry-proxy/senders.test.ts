@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { InstrumentedSenders } from './instrumented-senders.ts';
-import { getTelemetry, limitOptIns, MAX_OPT_INS } from './senders.ts';
+import { getTelemetry, limitOptIns, MAX_OPT_INS, toLabelled } from './senders.ts';
 
 const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>
   ({
@@ -29,24 +28,9 @@ describe('the telemetry of a namespace', () => {
   );
 });
 
-const { deployment, replicaSet } = workloadKinds;
-const everywhere = () => true;
-const shown = <T extends object>(metadata: T) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { resourceVersion: '1', ...metadata },
-});
-
-function seeing() {
-  const changes = { count: 0 };
-  const senders = new InstrumentedSenders(() => (changes.count += 1));
-  const handler = senders.handler(deployment);
-  const show = (own: Record<string, string>, stamps: Record<string, string> = {}) =>
-    handler.upsert(shown({ namespace: 'a', name: 'app', uid: 'u', generation: 1, labels: own, annotations: stamps }));
-  return { senders, handler, show, changes };
-}
-
 describe('workloads that are traced by their own labels', () => {
+  const { deployment, replicaSet } = workloadKinds;
+  const app = { namespace: 'a', name: 'app', uid: 'u', generation: 1, resourceVersion: '1' };
   const byDefault = { namespace: 'a', name: 'lumigo-credentials', key: 'token', revision: 'u/1' };
   const optIn = (tokenSecret: string, tokenKey: string) => ({
     [labels.autoTrace]: 'True',
@@ -56,52 +40,31 @@ describe('workloads that are traced by their own labels', () => {
   const injected = { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' };
   const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
 
-  it.each<[string, Record<string, string>, Record<string, string>, object[]]>([
-    ['use the default Secret', { [labels.autoTrace]: 'true' }, {}, [byDefault]],
-    ['name their Secret', optIn('own', 'key'), {}, [{ ...byDefault, name: 'own', key: 'key' }]],
-    ['use the default if a label is empty [F14]', optIn('', ''), {}, [byDefault]],
+  it.each<[string, Record<string, string>, Record<string, string>, object | undefined]>([
+    ['use the default Secret', { [labels.autoTrace]: 'true' }, {}, byDefault],
+    ['name their Secret', optIn('own', 'key'), {}, { ...byDefault, name: 'own', key: 'key' }],
+    ['use the default if a label is empty [F14]', optIn('', ''), {}, byDefault],
     [
       'are known also once they are instrumented, when the label is ours',
       injected,
       { [annotations.instrumentation]: stamp },
-      [{ ...byDefault, name: 'own' }],
+      { ...byDefault, name: 'own' },
     ],
-    ['are not those that a Lumigo has instrumented', { [labels.autoTrace]: 'lumigo-operator.v1' }, {}, []],
-    ['are not those that opted out', { [labels.autoTrace]: 'false' }, {}, []],
-  ])('%s', (_case, own, stamps, expected) => {
-    const { senders, show } = seeing();
-    show(own, stamps);
-    expect(senders.sources(everywhere)).toEqual(expected);
-  });
+    ['are not those that a Lumigo has instrumented', { [labels.autoTrace]: 'lumigo-operator.v1' }, {}, undefined],
+    ['are not those that opted out', { [labels.autoTrace]: 'false' }, {}, undefined],
+  ])('%s', (_case, own, stamps, expected) =>
+    expect(toLabelled(deployment, { ...app, labels: own, annotations: stamps })?.optIn).toEqual(expected),
+  );
 
-  it('are not the ReplicaSets of a Deployment, which inherit its annotations', () => {
-    const senders = new InstrumentedSenders(() => undefined);
-    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
-    const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
-    const handler = senders.handler(replicaSet);
-    handler.upsert(shown({ ...metadata, ownerReferences }));
-    handler.upsert(
-      shown({ ...metadata, uid: 'v', labels: { [labels.autoTrace]: 'lumigo-operator.v1' }, ownerReferences }),
-    );
-    expect(senders.sources(everywhere)).toEqual([]);
-    expect([...handler.known()]).toEqual([]);
-    handler.upsert(shown(metadata));
-    expect(senders.sources(everywhere)).toHaveLength(1);
-  });
-
-  it('are forgotten without the label or the workload, and if they do not count', () => {
-    const { senders, show, handler, changes } = seeing();
-    show({ [labels.autoTrace]: 'true' });
-    show({ [labels.autoTrace]: 'true' });
-    expect(changes.count).toBe(1);
-    expect(senders.sources(() => false)).toEqual([]);
-    handler.delete({ uid: 'u' });
-    expect(senders.sources(everywhere)).toEqual([]);
-    expect(changes.count).toBe(2);
-    show({ [labels.autoTrace]: 'true' });
-    show({ [labels.autoTrace]: 'false' });
-    expect([...handler.known()]).toEqual([]);
-  });
+  it.each(['true', 'lumigo-operator.v1'])(
+    'are not the ReplicaSets of a Deployment, which inherit its label: %s',
+    (label) => {
+      const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
+      const metadata = { ...app, labels: { [labels.autoTrace]: label } };
+      expect(toLabelled(replicaSet, { ...metadata, ownerReferences })).toBeUndefined();
+      expect(toLabelled(replicaSet, metadata)).toBeDefined();
+    },
+  );
 });
 
 describe('the Secrets of opt-ins', () => {
