@@ -48,20 +48,20 @@ const collectorOf = (settings: Settings, image: Image): JsonObject => ({
 
 const fromNode = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
-function initContainer(settings: Settings): JsonObject {
-  const { name, namespace, kubernetesClusterDomain } = settings;
-  const proxyUrl = `http://${name}${suffixes.nodeData}.${namespace}.svc.${kubernetesClusterDomain}:${settings.ports.nodeData}`;
-  const document = configured(nodeCollectorKinds, settings, {
+export const nodeCollectorConfig = (settings: Settings) =>
+  configured(nodeCollectorKinds, settings, {
     version: operatorVersion(),
-    proxyUrl,
+    proxyUrl: `http://${settings.name}${suffixes.nodeData}.${settings.namespace}.svc.${settings.kubernetesClusterDomain}:${settings.ports.nodeData}`,
     logLevel: settings.debug.enabled ? 'debug' : 'info',
   });
+
+function initContainer(settings: Settings): JsonObject {
   return {
     name: 'configuration',
     ...collectorOf(settings, settings.controllerManager.manager.image),
     args: ['prepare-node-collector'],
     env: [
-      ...environmentWith(document),
+      ...environmentWith(nodeCollectorConfig(settings)),
       fromNode(nodeVariables.name, 'spec.nodeName'),
       fromNode(nodeVariables.address, 'status.hostIP'),
     ],

