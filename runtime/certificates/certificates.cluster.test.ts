@@ -262,9 +262,9 @@ describe('a replica', () => {
   it('waits for the first certificate without requests', async () => {
     const { read, untilNextCheck } = source();
     await expect(read()).rejects.toThrow('does not exist yet');
-    const next = untilNextCheck(false, stop.signal).then(() => 'reads again');
+    const next = untilNextCheck(2_000, stop.signal).then(() => 'reads again');
     // A replica that has not read yet checks again after two seconds.
-    const retry = source().untilNextCheck(false, stop.signal);
+    const retry = source().untilNextCheck(2_000, stop.signal);
     expect(await Promise.race([next, retry.then(() => 'waits')])).toBe('waits');
     await given();
     expect(await next).toBe('reads again');
@@ -277,7 +277,7 @@ describe('a replica', () => {
     const { read, untilNextCheck } = source();
     await read();
     await createWebhook();
-    await untilNextCheck(true, stop.signal);
+    await untilNextCheck(HOUR, stop.signal);
     await eventually(async () => {
       await read();
       expect(await isTrusted(authority)).toBe(true);

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { pause, retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, suffixes } from '../contract.ts';
 import { watchChanges, type Watching } from '../kubernetes/watch/watches.ts';
-import { describeError } from '../wording/errors.ts';
 import { getLifetime, findSigner, SKEW_MS } from './plan-certificates.ts';
 import type { CertificateStore, StoredPair } from './store.ts';
 
@@ -18,8 +18,8 @@ export interface CertificateSource {
   /** Rejects if there is none. */
   readonly read: () => Promise<Pair>;
   readonly place: string;
-  /** Resolves when the pair must be read again. `isServed`: the last pair is served. */
-  readonly untilNextCheck: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
+  /** Resolves when the pair must be read again: after this time, or earlier. While a pair is awaited, it waits for one. */
+  readonly untilNextCheck: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 interface FollowOptions extends CertificateSource {
@@ -65,7 +65,7 @@ export function certificateSource(
   return {
     place,
     // No pair is issued while the installation stands by, and the watch reports a new one.
-    untilNextCheck: (isServed, signal) => changes.wait(isServed || isAwaited ? IDLE_MS : RETRY_MS, signal),
+    untilNextCheck: (ms, signal) => changes.wait(isAwaited ? IDLE_MS : ms, signal),
     read: async () => {
       isAwaited = false;
       const pair = await store.readPair();
@@ -88,36 +88,25 @@ const fromFolder = (directory: string): CertificateSource => ({
     cert: await readFile(join(directory, certificateFiles.certificate)),
     key: await readFile(join(directory, certificateFiles.key)),
   }),
-  untilNextCheck: (_isServed, signal) => sleep(RETRY_MS, undefined, { signal, ref: false }),
+  untilNextCheck: (_ms, signal) => pause(RETRY_MS, signal),
 });
 
 /** A pair that does not fit is reported once, and the previous one stays. The result tells if any pair is served. */
 export function followCertificate(options: FollowOptions): () => boolean {
-  const { read, place, untilNextCheck, use, logger, signal } = options;
+  const { read, place, untilNextCheck: wait, use, logger, signal } = options;
   let served: Pair | undefined;
-  let lastProblem = '';
-
-  const check = async (): Promise<boolean> => {
-    try {
-      const pair = await read();
-      if (served?.cert.equals(pair.cert) === true && served.key.equals(pair.key)) return true;
-      const life = getLifetime(pair.cert);
-      use(pair, life);
-      served = pair;
-      lastProblem = '';
-      logger.info({ place, expires: new Date(life.notAfter).toISOString() }, 'webhook certificate loaded');
-      return true;
-    } catch (error) {
-      const problem = describeError(error);
-      const state = served === undefined ? 'serving none' : 'still serving the previous one';
-      if (problem !== lastProblem) logger.warn({ place, problem }, `cannot use the webhook certificate, ${state}`);
-      lastProblem = problem;
-      return false;
-    }
+  const check = async (): Promise<void> => {
+    const pair = await read();
+    if (served?.cert.equals(pair.cert) === true && served.key.equals(pair.key)) return;
+    const life = getLifetime(pair.cert);
+    use(pair, life);
+    served = pair;
+    logger.info({ place, expires: new Date(life.notAfter).toISOString() }, 'webhook certificate loaded');
   };
-
+  const failure = 'cannot use the webhook certificate, retrying';
+  const retries = { signal, logger, failure, fields: { place }, firstMs: RETRY_MS, maxMs: RETRY_MS, wait };
   const follow = async (): Promise<void> => {
-    while (!signal.aborted) await untilNextCheck(await check(), signal).catch(() => undefined);
+    for (; !signal.aborted; await wait(IDLE_MS, signal)) await retrying(check, retries);
   };
   void follow();
   return () => served !== undefined;
