@@ -149,19 +149,19 @@ function notOnDisk(spans: readonly string[]): readonly string[] {
   return spans.filter((span) => !queues.some((queue) => queue.includes(Buffer.from(span, 'hex'))));
 }
 
-const countReloads = () => telemetry.metric('lumigo_operator_telemetry_proxy_reloads_total');
-
 describe('no data is lost', () => {
   it('while Lumigo is down for 30 s, the collector reloads and restarts, and a token is refused', async () => {
     const { sink, collector, activate, testCluster } = telemetry;
     const { port } = sink;
     await sink.close();
     const back = performance.now() + 30_000;
-    const reloads = await countReloads();
+    const reloads = await telemetry.countReloads();
     const early = ids(100);
     expect((await send(getToken(1), early)).status).toBe(200);
     const namespace = await activate('meanwhile', getToken(8));
-    await eventually(async () => expect(await countReloads()).toBeGreaterThan(reloads), { timeoutMs: 60_000 });
+    await eventually(async () => expect(await telemetry.countReloads()).toBeGreaterThan(reloads), {
+      timeoutMs: 60_000,
+    });
     const later = ids(100);
     await eventually(async () => expect((await send(getToken(2), later)).status).toBe(200));
     // Acknowledged data is on disk a fifth of a second later.
@@ -198,7 +198,7 @@ describe('no data is lost', () => {
     const reloads = await waitForSettled();
     const restarts = collector().restarts();
     const namespace = await activate('outage', getToken(0x91_00), injection);
-    await eventually(async () => expect(await countReloads()).toBe(reloads + 1), { timeoutMs: 60_000 });
+    await eventually(async () => expect(await telemetry.countReloads()).toBe(reloads + 1), { timeoutMs: 60_000 });
     await testCluster.waitForCondition(namespace, 'TelemetryProxyReady', { status: 'True' });
     expect(await waitForSettled()).toBe(reloads + 1);
     expect(collector().restarts()).toBe(restarts + 1);

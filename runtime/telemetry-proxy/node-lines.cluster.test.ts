@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { countSpans, post, spanId, toLog } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, getToken, startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { telemetryProxyFiles } from '../contract.ts';
+import { toFile } from './types.ts';
 
 let telemetry: TelemetryBench;
 let proxy: ApiProxy;
@@ -35,10 +34,10 @@ afterAll(async () => {
 
 /** Sends a line as the collector of a node does. Returns 0 without a connection. */
 async function sendLine(text: string): Promise<number> {
-  const { telemetryProxyDirectory: folder, nodeDataPort } = telemetry.collector();
+  const { nodeDataPort } = telemetry.collector();
   const headers = {
     'content-type': 'application/json',
-    authorization: `Bearer ${readFileSync(join(folder, telemetryProxyFiles.nodeKeys), 'utf8').split('\n').at(-1)}`,
+    authorization: `Bearer ${readFileSync(toFile(telemetry.collector(), 'nodeKeys'), 'utf8').split('\n').at(-1)}`,
   };
   const body = JSON.stringify(toLog({ 'k8s.namespace.name': shop }, text));
   const sent = fetch(`http://127.0.0.1:${nodeDataPort}/v1/logs`, { method: 'POST', headers, body });
@@ -55,9 +54,9 @@ const listen = (port: number): Promise<Server> =>
   });
 
 it('a refused configuration is reported until it works, and the last good one continues [D34]', async () => {
-  const { testCluster, collector, manager, sink } = telemetry;
+  const { testCluster, collector, sink } = telemetry;
   const status = async () => (await testCluster.condition(shop, 'TelemetryProxyReady'))?.status;
-  const taken = () => manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="taken"');
+  const taken = () => telemetry.countReloads('outcome="taken"');
   const before = await taken();
   const restarts = collector().restarts();
   squatter = await listen(collector().nodeDataPort);

@@ -80,9 +80,9 @@ describe('200 namespaces', () => {
   });
 
   it('lose no span of 1,000 a second while 100 of them switch on and off [D33]', async () => {
-    const { sink, collector, testCluster, metric } = telemetry;
+    const { sink, collector, testCluster } = telemetry;
     await telemetry.waitForSettled();
-    const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const reloads = await telemetry.countReloads();
     const already = sink.spans.length;
     const flow = startFlow(collector().url, [getToken(150), getToken(151), getToken(152)], 1_000);
     const names = Array.from({ length: 100 }, (_, index) => `tenant-${index}`);
@@ -99,7 +99,7 @@ describe('200 namespaces', () => {
     const ids = () => new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size;
     await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 15_000, intervalMs: 500 });
     const at = (share: number) => quantile(flow.latencies, share);
-    const count = (await metric('lumigo_operator_telemetry_proxy_reloads_total')) - reloads;
+    const count = (await telemetry.countReloads()) - reloads;
     report(
       `${flow.sent()} spans over ${count} reloads: none lost, ${flow.repeated()} requests repeated; acknowledged after ` +
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,

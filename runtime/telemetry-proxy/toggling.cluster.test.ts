@@ -44,12 +44,10 @@ const getEvents = (namespace: string): string[] =>
     .filter((object) => object.namespace === namespace && object.resource === 'events')
     .map(({ object }) => String(object.metadata.name));
 
-const countReloads = () => telemetry.metric('lumigo_operator_telemetry_proxy_reloads_total');
-const countFailures = () =>
-  telemetry.manager().metric('lumigo_operator_telemetry_proxy_reloads_total', 'outcome="failed"');
+const countFailures = () => telemetry.countReloads('outcome="failed"');
 
 const waitForReloads = (count: number) =>
-  eventually(async () => expect(await countReloads()).toBe(count), { timeoutMs: 60_000, intervalMs: 20 });
+  eventually(async () => expect(await telemetry.countReloads()).toBe(count), { timeoutMs: 60_000, intervalMs: 20 });
 
 const countCuts = (): number =>
   readFileSync(telemetry.manager().logFile, 'utf8').split('stopped collecting a namespace').length - 1;
@@ -72,7 +70,7 @@ async function expectEventsOfKeptAlone(ended: string, prefix: string): Promise<v
 
 it('a renewal whose first request fails ends no collection, and sends no object twice', async () => {
   const { testCluster } = telemetry;
-  const before = await countReloads();
+  const before = await telemetry.countReloads();
   telemetry.sink.received.length = 0;
   let requests = 0;
   proxy.interfere = ({ path }) =>
@@ -101,7 +99,7 @@ describe('a namespace that is collected while another one toggles', () => {
     const creating = create();
     for (let index = 1; index <= 4; index += 1) {
       await toggle(another, index % 2 === 1);
-      await eventually(async () => expect(await countReloads()).toBeGreaterThanOrEqual(before + index), {
+      await eventually(async () => expect(await telemetry.countReloads()).toBeGreaterThanOrEqual(before + index), {
         timeoutMs: 60_000,
       });
     }
@@ -156,7 +154,7 @@ describe('a namespace whose collection ends sends nothing from then on, and othe
     await waitForReloads(before + 1).finally(() => clearInterval(hanging));
     for (const head of heads) head.destroy();
     await cutOff(endsFirst);
-    expect(await countReloads()).toBe(before + 1);
+    expect(await telemetry.countReloads()).toBe(before + 1);
     await expectEventsOfKeptAlone(endsFirst, 'after');
   });
 

@@ -31,9 +31,12 @@ export async function startTelemetry(options: OperatorOptions = {}) {
   const start = () => startOperator({ ...options, collector: true, config });
   const operator = await stopOnError({ stop: () => sink.close() }, start);
   const { testCluster } = operator;
+  const countReloads = (outcome = '') =>
+    operator.manager().metric('lumigo_operator_telemetry_proxy_reloads_total', outcome);
   return {
     ...operator,
     sink,
+    countReloads,
     collector(): Collector {
       const { collector } = operator.manager();
       if (collector === undefined) throw new Error('the manager has no collector beside it');
@@ -57,10 +60,9 @@ export async function startTelemetry(options: OperatorOptions = {}) {
       return Date.now() - started;
     },
     async waitForSettled(): Promise<number> {
-      const reloads = () => operator.metric('lumigo_operator_telemetry_proxy_reloads_total');
-      for (let before = await reloads(); ;) {
+      for (let before = await countReloads(); ;) {
         await sleep(2_000);
-        const now = await reloads();
+        const now = await countReloads();
         if (now === before && (await operator.metric('lumigo_operator_telemetry_proxy_reload_pending')) === 0)
           return now;
         before = now;
