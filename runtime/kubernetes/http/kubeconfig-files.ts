@@ -25,6 +25,7 @@ export function mergeFiles(files: readonly string[]): KubeConfig {
 const firstOfName = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
   all.filter(({ name }, index) => all.findIndex((each) => each.name === name) === index);
 
+/** With one of them, the program would act as another user than kubectl. */
 const unsupported = ['as-groups', 'as-uid', 'as-user-extra'];
 
 interface Entry {

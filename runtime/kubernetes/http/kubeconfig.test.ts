@@ -90,20 +90,30 @@ describe('fromKubeconfig', () => {
   const noneExists = [join(directory, 'none'), join(directory, 'nor-this')].join(delimiter);
 
   it.each<[string, object, Parameters<typeof fromKubeconfig>[0], RegExp | string]>([
-    ['an unknown context', {}, { context: 'production' }, /has no context 'production' .*contexts: staging, plugin\./],
+    [
+      'an unknown context',
+      {},
+      { context: 'production' },
+      /has no context 'production' with a cluster\. Its contexts: staging, plugin\./,
+    ],
     ['no context', { 'current-context': undefined }, {}, /sets no current context\. Its contexts: staging, plugin/],
-    ['a context without a cluster', { contexts: withoutCluster }, { context: 'dev' }, "has no context 'dev' with a"],
+    [
+      'a context without a cluster',
+      { contexts: withoutCluster },
+      { context: 'dev' },
+      "has no context 'dev' with a cluster.",
+    ],
     [
       'no plugin',
       { users: [{ name: 'exec', user: { exec } }] },
       { context: 'plugin' },
-      /program 'aws-nope', which is not/,
+      /needs the program 'aws-nope', which is not installed or not in PATH/,
     ],
     ['no file', {}, { path: join(directory, 'none') }, /none cannot be used: .*ENOENT/],
     ['none of several files', {}, { path: undefined, listed: noneExists }, 'nor-this does not exist'],
-    ['groups to act as', acting('as-groups'), {}, unsupported('as-groups')],
-    ['a uid to act as', acting('as-uid'), {}, unsupported('as-uid')],
-    ['extra fields to act as', acting('as-user-extra'), {}, unsupported('as-user-extra')],
+    ['groups of another user', acting('as-groups'), {}, unsupported('as-groups')],
+    ['the uid of another user', acting('as-uid'), {}, unsupported('as-uid')],
+    ['fields of another user', acting('as-user-extra'), {}, unsupported('as-user-extra')],
   ])('says what is wrong: %s [F83]', async (_what, changes, source, message) => {
     const path = await written('wrong', changes);
     await expect(fromKubeconfig({ path, ...source })).rejects.toThrow(message);

@@ -23,13 +23,18 @@ describe('planLease', () => {
   it("takes another holder's Lease only after its duration since its last seen change, whatever the holder's clock", () => {
     const clocks = fc.constantFrom('1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z');
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(120_000), fc.nat(120_000), clocks, (...given) => {
-        const [seconds, since, now, renewTime] = given;
-        const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds, renewTime }), since };
-        const plan = planLease(seen, now, 'b', times);
-        if (now - since >= seconds * 1000) expect(plan).toBe(0);
-        else expect(plan).toBe(Math.min(since + seconds * 1000 - now, 5_000));
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.nat(120_000),
+        fc.nat(120_000),
+        clocks,
+        (seconds, since, now, renewTime) => {
+          const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds, renewTime }), since };
+          const plan = planLease(seen, now, 'b', times);
+          if (now - since >= seconds * 1000) expect(plan).toBe(0);
+          else expect(plan).toBe(Math.min(since + seconds * 1000 - now, 5_000));
+        },
+      ),
     );
   });
 });

@@ -89,14 +89,14 @@ describe('the queue of events', () => {
   });
 
   it.each([
-    ['namespace although forged ones fill the queue', 'forged', 20_000],
-    ['object although eight objects of its namespace have many', 'shop', 80],
-  ])('posts an event of another %s soon', async (_title, namespace, count) => {
+    ['namespace although forged ones fill the queue', 'forged', 20_000, [19_920]],
+    ['object although eight objects of its namespace have many', 'shop', 80, []],
+  ])('posts an event of another %s soon', async (_title, namespace, count, expected) => {
     const { queue, add, run, posted, dropped } = toQueue();
     for (let key = 0; key < count; key += 1) add(namespace, `x${key % 8}`, `${key}`);
     add('shop', 'a', '1');
     expect(queue.isPending('shop', 'a')).toBe(true);
-    expect((await dropped.get()).values.map(({ value }) => value)).toEqual(count > 80 ? [count - 80] : []);
+    expect((await dropped.get()).values.map(({ value }) => value)).toEqual(expected);
     const end = run();
     await until(() => posted.length === 81);
     expect(posted.indexOf('a/1')).toBeLessThan(17);
