@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { parse } from 'yaml';
 import { serveFolder } from '../../sandbox/chart-repository/serve-folder.ts';
@@ -11,7 +11,7 @@ import { installWithHelm } from '../helm/installation-texts.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { program } from './program.ts';
 import type { Release } from './release.ts';
-import { attest, sign, verify, verifyAttestation, type Signer } from './signing.ts';
+import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
 import { provenance } from './steps.ts';
 import { makeChartKey } from '../../sandbox/testing/charts.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -212,6 +212,16 @@ describe('a published chart [F52]', () => {
     expect(await verifyAttestation(reference, 'slsaprovenance1', signer)).toContain('"payload"');
     await expect(verify(reference, stranger)).rejects.toThrow(/^cosign verify failed: .*no matching signatures/);
     await expect(verifyAttestation(reference, 'cyclonedx', signer)).rejects.toThrow('cosign verify-attestation failed');
+  });
+
+  it('has a list of checksums whose signature covers every byte', async () => {
+    const file = join(folder, 'SHA256SUMS');
+    writeFileSync(file, 'as it was\n');
+    await signFile(file, `${file}.bundle`, signer);
+    await verifyFile(file, `${file}.bundle`, signer);
+    await expect(verifyFile(file, `${file}.bundle`, stranger)).rejects.toThrow('cosign verify-blob');
+    appendFileSync(file, 'and more\n');
+    await expect(verifyFile(file, `${file}.bundle`, signer)).rejects.toThrow('cosign verify-blob');
   });
 });
 
