@@ -83,7 +83,12 @@ const promises: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     'limits the telemetry proxy, with a garbage collector that keeps to the limit [D38]': inProxy({
       resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } },
       env: [
-        { name: 'MEMORY_LIMIT_MIB', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
+        {
+          name: 'MEMORY_LIMIT_MIB',
+          valueFrom: {
+            resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
+          },
+        },
         { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
       ],
       securityContext: { readOnlyRootFilesystem: true },
