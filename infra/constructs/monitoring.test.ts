@@ -77,6 +77,11 @@ describe('an alert', () => {
 });
 
 describe('the dashboard', () => {
+  it('explains each panel and names each of its series', () => {
+    expect(panels.filter(({ description }) => !description.endsWith('.'))).toEqual([]);
+    expect(panels.flatMap(({ queries: own }) => own).filter(([, legend]) => legend === '')).toEqual([]);
+  });
+
   it('has a picture with each of its panels', () => {
     const picture = readFileSync('docs/operate/dashboard.svg', 'utf8');
     expect([...picture.matchAll(/font-weight="600">([^<]*)</g)].map(([, title]) => title)).toEqual(
