@@ -96,14 +96,13 @@ describe('the ports', () => {
   });
 });
 
-it("the probes ask a port of their own container, the manager's at the paths of the contract", () => {
+it("the probes ask a port of their own container, the manager's its health port at the paths of the contract", () => {
   for (const { startupProbe, livenessProbe, readinessProbe, ports: own } of containers)
     for (const probe of [startupProbe, livenessProbe, readinessProbe])
       expect(own.map(({ name }) => name)).toContain(probe.httpGet.port);
-  const asked = [manager.startupProbe, manager.livenessProbe, manager.readinessProbe].map(
-    ({ httpGet }) => httpGet.path,
-  );
-  expect(asked).toEqual([paths.live, paths.live, paths.ready]);
+  const live = { path: paths.live, port: 'health' };
+  expect([manager.startupProbe.httpGet, manager.livenessProbe.httpGet]).toEqual([live, live]);
+  expect(manager.readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
 });
 
 describe('the webhooks', () => {
@@ -147,6 +146,12 @@ describe('the configuration', () => {
   it('has the defaults that the operator assumes if it cannot read its settings [F86]', () => {
     expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig, version: operatorVersion() });
   });
+
+  it("takes the pod's name from Kubernetes", () => {
+    const [fromElsewhere, ...more] = manager.env.filter(({ value }) => value === undefined);
+    expect(fromElsewhere).toEqual({ name: 'LUMIGO_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
+    expect(more).toEqual([]);
+  });
 });
 
 describe('the references', () => {
@@ -164,6 +169,19 @@ describe('the references', () => {
 
   it('never select by the version, which a Deployment could not change', () => {
     expect(Object.keys(deployment.selector.matchLabels)).not.toContain('app.kubernetes.io/version');
+  });
+
+  it('mount volumes at the paths of the contract', () => {
+    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      mounts.telemetryProxyConfiguration,
+      mounts.telemetryProxyAccount,
+      mounts.serviceAccount,
+    ]);
+    expect(telemetryProxy.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      mounts.telemetryProxyConfiguration,
+      mounts.serviceAccount,
+      mounts.telemetryProxyQueue,
+    ]);
   });
 
   it('name objects that are installed too', () => {
