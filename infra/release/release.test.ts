@@ -1,9 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
 import { parsePublisher } from '../settings/publisher.ts';
 import { program } from './program.ts';
 import { planRelease } from './release.ts';
 import { workflowSigner } from './signing.ts';
-import { changelogSection } from './steps.ts';
+import { changelogSection, verifyChecksums } from './steps.ts';
 
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
@@ -53,6 +56,33 @@ describe('the text of a release', () => {
 
   it.each(['1.2.4', '1', '1.1.0', ''])('is missing for %p, and a sentence says so', (version) => {
     expect(() => changelogSection(changelog, version)).toThrow(`CHANGELOG.md has no text under '## ${version}'`);
+  });
+});
+
+describe('the checksums of a release', () => {
+  const folder = createTemporaryFolder();
+  const list = join(folder, 'SHA256SUMS');
+  const files = ['a.tgz', 'b.yaml', 'c.txt'];
+  beforeEach(async () => {
+    for (const name of files) writeFileSync(join(folder, name), name);
+    writeFileSync(list, await program('sha256sum', files, { cwd: folder }));
+  });
+
+  it('are those of sha256sum', () => {
+    expect(() => verifyChecksums(folder)).not.toThrow();
+  });
+
+  it('report each file that is missing or changed', () => {
+    writeFileSync(join(folder, 'a.tgz'), 'another');
+    rmSync(join(folder, 'b.yaml'));
+    expect(() => verifyChecksums(folder)).toThrow('SHA256SUMS: a.tgz, b.yaml. Do not use any file of this folder');
+  });
+
+  it('are refused if a line names a file elsewhere, or if there is no line', () => {
+    writeFileSync(list, readFileSync(list, 'utf8').replace('a.tgz', './a.tgz'));
+    expect(() => verifyChecksums(folder)).toThrow('SHA256SUMS: ./a.tgz. Do not use');
+    writeFileSync(list, '');
+    expect(() => verifyChecksums(folder)).toThrow('Do not use');
   });
 });
 
