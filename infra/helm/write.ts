@@ -120,9 +120,10 @@ export class TemplateWriter {
   }
 
   private toText(marker: string): string {
-    const { type, code = '' } = this.expressions.get(marker) ?? {};
-    if (type === 'strings') return `(join "," ${code})`;
-    return type === 'integer' ? `(${code} | int64)` : code;
+    const expression = this.expressions.get(marker);
+    if (expression === undefined) throw new Error(`${marker} is no marker`);
+    if (expression.type === 'strings') return `(join "," ${expression.code})`;
+    return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;
   }
 }
 
