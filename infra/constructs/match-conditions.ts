@@ -2,11 +2,6 @@ import { labels, probeLabel, workloads } from '../../runtime/contract.ts';
 import type { Expressions } from './admission.ts';
 import { texts } from './cel.ts';
 
-/**
- * CEL conditions that the API server checks before it calls a webhook. A failing expression would skip the webhook (`failurePolicy:
- * Ignore`), so each optional field is tested before it is read. The built-in kinds always have a pod template, but a Rollout may lack one.
- */
-
 const podTemplate = (object: string): string =>
   `(has(${object}.spec.jobTemplate) ? ${object}.spec.jobTemplate.spec.template : ` +
   `has(${object}.spec.template) ? ${object}.spec.template : {})`;
@@ -34,6 +29,10 @@ const isProbe =
   `has(request.dryRun) && request.dryRun && ` +
   `has(object.metadata.labels) && '${probeLabel}' in object.metadata.labels`;
 
+/**
+ * CEL conditions that the API server checks before it calls a webhook. A failing expression would skip the webhook (`failurePolicy:
+ * Ignore`), so each optional field is tested before it is read. The built-in kinds always have a pod template, but a Rollout may lack one.
+ */
 export const injectorConditions = (operator: string): Expressions => ({
   'not-by-the-operator': `request.userInfo.username != '${operator}' || (${isProbe})`,
   'injection-concerned': injectionConcerned,
