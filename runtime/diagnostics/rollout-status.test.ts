@@ -57,6 +57,34 @@ describe('the status of a namespace', () => {
     expect(text).toMatch(/^.*\nTokenAccepted: r\. no key 'a Ready: True'\nThere are no workloads\n/);
   });
 
+  const missing = { status: 'False', reason: 'SecretNotFound', message: 'no Secret' };
+  const broken = ['Ready', 'Active'].map((type) => ({ ...condition(type), ...missing }));
+  const withoutSecret = [...broken, { ...condition('Error'), ...missing, status: 'True' }];
+  const checking = { reason: 'Checking', message: 'Waiting' };
+  const unknown = { ...condition('Ready'), ...checking, status: 'Unknown' };
+  const unchecked = [unknown, { ...condition('Reconciling'), ...checking }, condition('Active')];
+  it.each([
+    [
+      'a Secret is missing',
+      true,
+      withoutSecret,
+      /is not active \(SecretNotFound\).*\nReady: SecretNotFound\. no Secret\n/,
+    ],
+    [
+      'the injection is off, too',
+      false,
+      withoutSecret,
+      /has injection switched off\nReady: SecretNotFound\. no Secret\n/,
+    ],
+    ['a check is not complete', true, unchecked, /is active\nReady: Checking\. Waiting\n/],
+  ])('shows once why a Lumigo is not ready if %s', (_case, enabled, conditions, expected) => {
+    const lumigo = lumigoWith({ conditions });
+    const status = statusOf({ ...lumigo, spec: { ...lumigo.spec, tracing: { injection: { enabled } } } });
+    const text = renderStatus(status, (_, each) => each);
+    expect(text).toMatch(expected);
+    expect(text).toMatch(/^.*\n.*\nThere are no workloads\n/);
+  });
+
   it('shows a workload as instrumented whose record another writer has removed', () => {
     const template = injected(toTemplate(made()) as PodTemplate) as PodTemplate;
     const found = statusOf(lumigoWith({ conditions: [condition('Active')] }), withTemplate(made(), template));

@@ -140,8 +140,13 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
-/** They repeat other conditions, or what the policy says. */
-const summaries: readonly string[] = ['Ready', 'Active', 'Error'];
+/** `Active` and `Error` repeat what the policy says, and `Ready` can repeat another condition. */
+function notTrue(conditions: readonly Condition[]): readonly Condition[] {
+  const failed = conditions.filter(({ type, status }) => status !== 'True' && !['Active', 'Error'].includes(type));
+  const isShown = ({ type, reason }: Condition) =>
+    type !== 'Ready' || !failed.some((other) => other.type !== 'Ready' && other.reason === reason);
+  return failed.filter(isShown);
+}
 
 export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   const { namespace, policy, conditions, workloads: rows } = status;
@@ -157,9 +162,7 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   ]);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...conditions
-      .filter(({ type, status: is }) => is !== 'True' && !summaries.includes(type))
-      .map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
+    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
     renderTable([['WORKLOAD', 'STATE', 'PODS', 'DETAILS'], ...table], paint),
