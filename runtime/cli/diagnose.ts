@@ -1,4 +1,5 @@
-import { openSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideSecrets } from '../diagnostics/redact.ts';
@@ -14,12 +15,20 @@ interface Flags {
 
 export const run = inCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
   const { namespace, output } = invocation.flags;
-  // It fails before the cluster is read, which can take minutes.
-  const file = output === '-' ? undefined : openSync(output, 'w', 0o600);
+  if (output !== '-') expectWritable(output);
   const context = checkContext({ client, transport, namespace, environment: invocation.environment });
   const bundle = await collectBundle({ ...context, step });
   const text = await formatted('yaml', hideSecrets(bundle), String);
-  if (file === undefined) return invocation.print(text);
-  writeFileSync(file, `${text}\n`);
+  if (output === '-') return invocation.print(text);
+  writeFileSync(output, `${text}\n`, { mode: 0o600 });
   invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
 });
+
+/** Fails before the cluster is read, which can take minutes. @throws Error */
+function expectWritable(file: string): void {
+  try {
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new Error(`cannot write ${file}. Name another file, or print with --output -`, { cause });
+  }
+}

@@ -269,7 +269,7 @@ describe('lumigo diagnose', () => {
     const { code, stderr } = await asAdministrator('diagnose', '--output', '/nonexistent/report.yaml');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^lumigo: ENOENT: .*\/nonexistent\/report\.yaml'\n$/),
+      stderr: expect.stringMatching(/^lumigo: cannot write \/nonexistent\/report\.yaml\. .*--output -: ENOENT: .*\n$/),
     });
   });
 
