@@ -192,10 +192,14 @@ describe('lumigo explain', () => {
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
   });
 
-  it('says that a workload is not there, and exits with 1', async () => {
-    const { code, stdout, stderr } = await asUser('explain', 'deployment/none', '-n', shop);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`there is no Deployment 'none' in the '${shop}' namespace`);
+  it.each([
+    [['explain', 'deployment/none'], 1, /there is no Deployment 'none' in the 'shop-.*' namespace/],
+    [['explian', 'deployment/none'], 1, /unknown command 'explian'\n\(Did you mean explain\?\)/],
+    [['preview', '--kubeconfig', '/nonexistent/config'], 2, /\/nonexistent\/config/],
+  ])('says what is wrong with %j, and exits with %d', async (args, expected, sentence) => {
+    const { code, stdout, stderr } = await asUser(...args, '-n', shop);
+    expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
+    expect(stderr).toMatch(sentence);
   });
 });
 
