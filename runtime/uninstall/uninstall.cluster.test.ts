@@ -190,7 +190,10 @@ describe('uninstall without a manager', () => {
       [false, 'true'],
     ]);
     // The chart's hook and the end of the operator do the same again, and find no `Lumigo`.
-    expect(await succeeding(uninstall())).not.toContain('Removed the injection');
+    const { code, stdout, stderr } = await uninstall('60', '-o', 'json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { stuck: [] }]);
+    expect(stderr).toContain('No Lumigo resource is left, and no injection to remove.');
+    expect(stderr).not.toContain('Removed the injection');
     expect(await testCluster.isInstrumented(deployment, staying, 'app')).toBe(true);
     for (const namespace of each) await cluster.client.delete({ ...deployment, namespace, name: 'app' });
   });
