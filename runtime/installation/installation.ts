@@ -83,7 +83,7 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
   try {
     const acting = await findActing(client);
     if (acting !== undefined) return { config: toConfig(acting.deployment), note: acting.note };
-    return assumed('No Lumigo operator is installed in this cluster');
+    return assumed('This Lumigo operator is not installed in this cluster');
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return assumed("Your account cannot read the operator's settings");

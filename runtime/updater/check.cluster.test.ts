@@ -67,7 +67,9 @@ describe('lumigo preview before an installation', () => {
     const asked = ['--kubeconfig', cluster.kubeconfig, 'preview', '-n', 'default', '--assume-lumigo'];
     const { code, stdout, stderr } = await runCommand(asked, {});
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^No Lumigo operator is installed in this cluster\. The default settings are assumed\./);
+    expect(stderr).toMatch(
+      /^This Lumigo operator is not installed in this cluster\. The default settings are assumed\./,
+    );
     expect(stdout).toMatch(/Deployment\/cart +instrument /);
     expect(stdout).toContain('= the API server accepts it');
     expect(stdout).toContain(assumedInstallation.injectorImage);
