@@ -86,13 +86,14 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
     return assumed('This Lumigo operator is not installed in this cluster');
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    return assumed("Your account cannot read the operator's settings");
+    const image = "The API server's answer about the image may differ, because the default image is assumed.";
+    return assumed("Your account cannot read the operator's settings", ` ${image}`);
   }
 }
 
-const assumed = (why: string): FoundConfig => ({
+const assumed = (why: string, more = ''): FoundConfig => ({
   config: assumedConfig,
-  note: `${why}. The default settings are assumed.`,
+  note: `${why}. The default settings are assumed.${more}`,
   isAssumed: true,
 });
 
