@@ -17,7 +17,7 @@ interface RetryingOptions extends Pick<BackoffOptions, 'firstMs' | 'maxMs'> {
   readonly logger?: Pick<Logger, 'warn' | 'debug'> | undefined;
   readonly failure: string;
   readonly fields?: object;
-  /** May resolve earlier. Default: `pause`. */
+  /** May resolve earlier, or later than the log says. Default: `pause`. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { ApiError } from '../kubernetes/http/errors.ts';
+import { ApiError, ConnectionError } from '../kubernetes/http/errors.ts';
 import { CredentialCache } from './cache.ts';
 
-/** Tokens by the names of their Secrets, or the status of an answer without one. Others do not exist. */
+/** Tokens by the names of their Secrets, or the status of an answer without one. 0: no answer. Others do not exist. */
 let answers: Record<string, string | number>;
 /** The names of the Secrets that were requested. */
 let reads: string[];
@@ -17,6 +17,7 @@ let running: Promise<void>;
 function readSecret(_namespace: string, name: string) {
   reads.push(name);
   const answer = answers[name] ?? 404;
+  if (answer === 0) return Promise.reject(new ConnectionError('refused', 'ECONNREFUSED'));
   if (typeof answer === 'number') return Promise.reject(new ApiError({}, { status: answer, subject: 'GET' }));
   return Promise.resolve({ data: { token: Buffer.from(answer).toString('base64') }, version: `of ${answer}` });
 }
@@ -164,7 +165,7 @@ it('keeps its values while the API server is down, and says after three tries wh
   await knowing(first);
   const unknown = ['0', '1', '2'].map((index) => source({ name: `unknown-${index}` }));
   const reasons = () => unknown.map((each) => cache.get(each)?.problem?.reason);
-  answers = Object.fromEntries([source(), ...unknown].map(({ name }) => [name, 500]));
+  answers = Object.fromEntries([source(), ...unknown].map(({ name }) => [name, 0]));
   cache.want('b', unknown.slice(0, 1));
   for (const tries of [1, 2]) {
     await pass(1_000);

@@ -376,6 +376,7 @@ describe('a sender behind NAT', () => {
   });
 
   it.each([
+    ['uid', () => ({ 'k8s.pod.uid': vault })],
     ['uid and namespace', () => ({ 'k8s.pod.uid': vault, 'k8s.namespace.name': others })],
     ['namespace', () => ({ 'k8s.namespace.name': others })],
   ])("learns nothing of another namespace's pod or labels by their %s [F28]", async (_claim, claimed) => {

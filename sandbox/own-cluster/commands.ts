@@ -10,6 +10,11 @@ import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
 
 const SHOWN_LINES = 20;
 
+const INSTALL_HINTS: Readonly<Record<string, string>> = {
+  kind: 'see https://kind.sigs.k8s.io',
+  minikube: 'see https://minikube.sigs.k8s.io',
+};
+
 export const createClusterProgram = (name: string, description: string): Program =>
   createProgram(name, description)
     .option('--context <name>', 'a context of the kubeconfig; default: the current one')
@@ -24,8 +29,10 @@ export async function runStep({ title, argv, hint }: Command, printer: Printer):
   const passed = (seconds: number) => `${title}, ${seconds} s`;
   const { code, stdout, stderr } = await alive(printer.aside, passed, () => run(argv));
   if (code === 0) return stdout;
+  const install = INSTALL_HINTS[argv[0] ?? ''] ?? 'install it first';
+  const advice = stderr.endsWith('is not installed') ? install : hint;
   const output = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
-  throw new Error(`\`${argv.join(' ')}\` failed: ${output}${hint === undefined ? '' : ` (${hint})`}`);
+  throw new Error(`\`${argv.join(' ')}\` failed: ${output}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
 /** Returns the first engine that can build here. @throws Error that names the engines */
