@@ -77,7 +77,7 @@ export class Reconciling implements LeaderRunnable {
     lumigoWatch.changed.on((namespace) => reconciler.enqueue(namespace), signal);
     credentials.changed.on((namespace) => reconciler.enqueue(namespace), signal);
     reports.webhook.on((...seen) => reconciler.onWebhook(...seen), signal);
-    reports.telemetry.on((seen) => reconciler.onTelemetry(seen), signal);
+    reports.telemetry.on((...seen) => reconciler.onTelemetry(...seen), signal);
     reports.token.on((...seen) => reconciler.onToken(...seen), signal);
     reports.received.on((...seen) => reconciler.onReceived(...seen), signal);
     reports.pods.on((...seen) => reconciler.onPods(...seen), signal);

@@ -47,9 +47,11 @@ export function reverted(workload: ObservedWorkload, { at, cause, evidence }: Re
   return eventOn(workload, 'LumigoRevertedInstrumentation', message, at);
 }
 
+export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
+  eventOn({ kind: contract, ...metadata }, 'LumigoCannotCollectTelemetry', message, key);
+
 /** Event reasons for conditions that are `False`, by `type` or by `type/reason`. */
 const reported: Readonly<Record<string, EventReason>> = {
-  TelemetryProxyReady: 'LumigoCannotCollectTelemetry',
   TokenAccepted: 'LumigoTokenRefused',
   [`${ROLLED_OUT}/${HALTED}`]: 'LumigoRolloutHalted',
 };

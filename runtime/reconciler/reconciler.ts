@@ -7,6 +7,7 @@ import { isInjecting } from '../lumigo/lumigo-store.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/plan-checks.ts';
 import { WorkloadChanger } from './change-workload.ts';
+import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
@@ -26,6 +27,9 @@ interface ReconcilerOptions extends Omit<ReconcilerContext, 'store' | 'enqueue'>
   /** Called when the first workload is instrumented, and when the last one no longer is. */
   readonly onInstrumented: () => void;
 }
+
+/** A common failure is an event on this number of `Lumigo` resources, and a condition of each. */
+const MAX_REPORTED = 20;
 
 /** Observes, plans (plan-namespace.ts) and executes for one term of leadership. */
 export class Reconciler {
@@ -115,10 +119,14 @@ export class Reconciler {
     return withWorkload.length > 0 ? withWorkload : all;
   }
 
-  onTelemetry(telemetry: Problem | 'working'): void {
+  onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {
     if (isDeepStrictEqual(telemetry, this.telemetry)) return;
     this.telemetry = telemetry;
     this.enqueueLumigoes();
+    if (telemetry === 'working') return;
+    const key = new Date().toISOString();
+    for (const lumigo of affected.slice(0, MAX_REPORTED))
+      this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
   onToken = (namespace: string, seen: TokenSeen | undefined): void => this.keep(this.tokens, namespace, seen);

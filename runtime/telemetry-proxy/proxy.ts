@@ -20,7 +20,7 @@ import { prepare, writeTokens } from './files.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
 import { NodeKey } from './node-key.ts';
 import { followReceived, reportReceived } from './received.ts';
-import { Reloader } from './reloader.ts';
+import { Reloader, type Outcome } from './reloader.ts';
 import { port } from './render-nodes.ts';
 import { getPlace, getTelemetry, limitOptIns, MAX_OPT_INS } from './senders.ts';
 import { stillUnread, TokenCache, toTokenNamespaces } from './tokens.ts';
@@ -66,7 +66,7 @@ export class TelemetryProxy {
     this.nodeKey = new NodeKey({ config, credentials, client: this.client, logger, signal });
     this.installationSource = getInstallationSource(config);
     const client = createClient(collectorTransport);
-    this.reloader = new Reloader({ client, logger, signal, onReload: this.onReload });
+    this.reloader = new Reloader({ client, logger, signal, onReload: (outcome) => this.onReload(outcome) });
   }
 
   private readonly changed = (): void => this.debounce.touch();
@@ -147,7 +147,7 @@ export class TelemetryProxy {
     this.reconcileNodes();
     const isDone = this.reloader.reconcile(this.settings, this.collected());
     // A reload alone is no success, because it may be that of a fallback.
-    if (isDone && this.leads) reports.telemetry.emit('working');
+    if (isDone && this.leads) reports.telemetry.emit('working', []);
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
@@ -221,12 +221,13 @@ export class TelemetryProxy {
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
   }
 
-  private readonly onReload = (problem?: string): void => {
-    const { metrics, reports } = this.options;
+  private onReload({ problem, namespaces }: Outcome): void {
+    const { metrics, lumigoes, reports } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
-    if (this.leads && problem !== undefined) reports.telemetry.emit(getFailure(problem));
+    const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
+    if (this.leads && problem !== undefined) reports.telemetry.emit(getFailure(problem), affected);
     this.changed();
-  };
+  }
 }
 
 const getFailure = (problem: string): Problem => ({

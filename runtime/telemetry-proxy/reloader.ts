@@ -10,11 +10,15 @@ import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
+export interface Outcome {
+  readonly problem?: string;
+  readonly namespaces: plan.Namespaces;
+}
+
 interface ReloaderOptions {
   /** The client has the rights of the collector's own account. */
   readonly client: Client;
-  /** `problem`: why the reload failed. */
-  readonly onReload: (problem?: string) => void;
+  readonly onReload: (outcome: Outcome) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -121,7 +125,7 @@ export class Reloader {
     // A reload that takes longer delays no cut.
     this.state = { ...this.state, cutFrom: started + CATCH_UP_MS, restsUntil: Infinity };
     // The versions are read before the watches end, so that nothing between two watches is missed.
-    const present = await presentVersions(client, planned).catch(this.notRead);
+    const present = await presentVersions(client, planned).catch((error: unknown) => this.notRead(planned, error));
     if (present === undefined) return;
     let namespaces = planned;
     try {
@@ -134,13 +138,13 @@ export class Reloader {
       this.took(namespaces, present, listed);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
-      onReload();
+      onReload({ namespaces });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
       this.state = plan.afterFailure(this.state, namespaces, performance.now());
       logger.error({ namespaces: namespaces.length, problem }, 'cannot reload the telemetry proxy, retrying');
-      onReload(problem);
+      onReload({ namespaces, problem });
     } finally {
       const now = performance.now();
       this.state = { ...this.state, restsUntil: now + plan.restMs(now - started) };
@@ -149,12 +153,12 @@ export class Reloader {
   }
 
   /** The collector continues as it is. An outage is reported by others. */
-  private readonly notRead = (error: unknown): undefined => {
+  private notRead(namespaces: plan.Namespaces, error: unknown): undefined {
     const problem = describeError(error);
     this.state = { ...this.state, restsUntil: performance.now() + UNREAD_MS };
     this.options.logger.debug({ problem }, 'cannot read the versions of objects, retrying');
-    if (isRefusal(error)) this.options.onReload(problem);
-  };
+    if (isRefusal(error)) this.options.onReload({ namespaces, problem });
+  }
 
   /** Returns the namespaces whose existing objects it lists. */
   private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
