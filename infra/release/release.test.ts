@@ -78,11 +78,13 @@ describe('the checksums of a release', () => {
     expect(() => verifyChecksums(folder)).toThrow('SHA256SUMS: a.tgz, b.yaml. Do not use any file of this folder');
   });
 
-  it('are refused if a line names a file elsewhere, or if there is no line', () => {
+  it('are refused if a line names a file elsewhere, or if there is no line or list', () => {
     writeFileSync(list, readFileSync(list, 'utf8').replace('a.tgz', './a.tgz'));
     expect(() => verifyChecksums(folder)).toThrow('SHA256SUMS: ./a.tgz. Do not use');
     writeFileSync(list, '');
     expect(() => verifyChecksums(folder)).toThrow('Do not use');
+    rmSync(list);
+    expect(() => verifyChecksums(folder)).toThrow('cannot be verified');
   });
 });
 

@@ -142,9 +142,11 @@ async function signAll({ release, folder, signer, builder }: Releasing): Promise
 
 const getBundle = (folder: string): string => join(folder, `${checksumsFile}.bundle`);
 
-/** @throws Error with each file of the list that is missing, changed or not in the folder itself */
+/** @throws Error with each file of the list that is missing, changed or not in the folder itself, or without a list */
 export function verifyChecksums(folder: string): void {
-  const lines = readFileSync(join(folder, checksumsFile), 'utf8').trimEnd().split('\n');
+  const list = join(folder, checksumsFile);
+  if (!existsSync(list)) throw new Error(`${folder} has no ${checksumsFile}, so its files cannot be verified`);
+  const lines = readFileSync(list, 'utf8').trimEnd().split('\n');
   const wrong = lines.filter((line) => !isRight(folder, line)).map((line) => line.replace(/^[0-9a-f]{64} {2}/, ''));
   if (wrong.length === 0) return;
   throw new Error(`these files do not match ${checksumsFile}: ${wrong.join(', ')}. Do not use any file of this folder`);

@@ -44,7 +44,7 @@ async function definition({ transport }: CheckContext): Promise<Outcome> {
 
 async function manager({ installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
-  if (found === undefined) return failed('No Lumigo operator is installed in this cluster', INSTALL);
+  if (found === undefined) return failed('This Lumigo operator is not installed in this cluster', INSTALL);
   const { operatorNamespace: namespace, deployment, note } = found;
   const { name } = deployment.metadata;
   const more = note === undefined ? '' : `. ${note}`;

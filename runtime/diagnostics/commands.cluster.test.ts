@@ -92,7 +92,7 @@ describe('an editor of one namespace', () => {
     const { code, stdout, stderr } = await asEditor('explain', 'deployment/cart', '-n', shop);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^Your account cannot read the operator's settings\. The default .*answer about the image may differ, .*\n$/,
+      /^Your account cannot read the operator's settings\. The default settings are assumed, also in dry runs\.\n$/,
     );
     expect(stdout).toMatch(/Next: +nothing changes/);
     expect(stdout).not.toContain('Sends to');
@@ -225,10 +225,16 @@ describe('lumigo status', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Deployment/cart') });
     expect(stderr.match(/Cannot read the status, retrying: /g)).toHaveLength(1);
   });
+
+  it('prints the same for programs', async () => {
+    const { stdout } = await asEditor('status', '-n', shop, '-o', 'json');
+    const workloads = [{ name: 'cart', state: 'instrumented' }, { name: 'out' }];
+    expect(JSON.parse(stdout)).toMatchObject({ namespace: shop, isComplete: true, workloads });
+  });
 });
 
 describe('an account that may only work with Deployments', () => {
-  it.each([['status', '-w'], ['explain', 'deployment/cart'], ['preview']])(
+  it.each([['status'], ['status', '-w'], ['explain', 'deployment/cart'], ['preview']])(
     'learns which right it needs, instead of a wrong answer: %s %s',
     async (...args) => {
       const { code, stdout, stderr } = await asWorker(...args);

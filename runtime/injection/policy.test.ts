@@ -42,6 +42,14 @@ describe('the effective Lumigo [D16]', () => {
     expect(getPolicy([found])).toEqual({ kind: 'inactive', lumigo: 'l', reason: 'no key' });
   });
 
+  it('has the selector of the spec, and leaves existing workloads if it says so', () => {
+    const selector = { matchLabels: { tier: 'web' } };
+    const injection = { selector, injectLumigoIntoExistingResourcesOnCreation: false };
+    expect(getPolicy([lumigo('l', '', {}, injection)])).toMatchObject({ selector, injectExisting: false });
+    expect(getPolicy([lumigo('l', '')])).toMatchObject({ injectExisting: true });
+    expect(getPolicy([lumigo('l', '')])).not.toHaveProperty('selector');
+  });
+
   it.each([
     [{}, true],
     [{ removeLumigoFromResourcesOnDeletion: true }, true],

@@ -86,14 +86,13 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
     return assumed('This Lumigo operator is not installed in this cluster');
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const image = "The API server's answer about the image may differ, because the default image is assumed.";
-    return assumed("Your account cannot read the operator's settings", ` ${image}`);
+    return assumed("Your account cannot read the operator's settings");
   }
 }
 
-const assumed = (why: string, more = ''): FoundConfig => ({
+const assumed = (why: string): FoundConfig => ({
   config: assumedConfig,
-  note: `${why}. The default settings are assumed.${more}`,
+  note: `${why}. The default settings are assumed, also in dry runs.`,
   isAssumed: true,
 });
 

@@ -27,12 +27,6 @@ describe("a Lumigo's condition [F29]", () => {
     ).toMatchObject([{ reason: 'LumigoTokenRefused', regarding: { kind: 'Lumigo', uid: 'l' } }]);
   });
 
-  it('is an event of each Lumigo if the telemetry proxy cannot collect', () => {
-    const failed = { conditions: [condition('TelemetryProxyReady', 'False')] };
-    expect(turnedFalse(lumigo(), failed)).toMatchObject([{ reason: 'LumigoCannotCollectTelemetry' }]);
-    expect(turnedFalse(lumigo(condition('TelemetryProxyReady', 'False')), failed)).toEqual([]);
-  });
-
   it('is no event if it was false before, or is true', () => {
     const before = lumigo(condition('TokenAccepted', 'False'));
     expect(turnedFalse(before, { conditions: [condition('TokenAccepted', 'False')] })).toEqual([]);

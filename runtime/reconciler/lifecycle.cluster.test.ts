@@ -5,6 +5,7 @@ import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts'
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
+import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { changed, decided, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
@@ -33,6 +34,7 @@ afterAll(async () => {
 });
 
 const { deployment } = workloadKinds;
+const injection = (settings: object) => ({ tracing: { injection: settings } });
 
 function toTracing(workload: Workload) {
   const env = toTemplate(workload)?.spec.containers[0]?.env ?? [];
@@ -86,6 +88,16 @@ describe('workloads that exist before the Lumigo', () => {
         ]),
       );
   });
+
+  it('are not changed if the Lumigo says so, and newer ones are', async () => {
+    const namespace = await testCluster.namespace('existing');
+    await testCluster.create(createWorkload(deployment, namespace, 'old'));
+    await testCluster.activate(namespace, injection({ injectLumigoIntoExistingResourcesOnCreation: false }));
+    await testCluster.waitForWebhook(namespace);
+    await testCluster.create(createWorkload(deployment, namespace, 'new'));
+    await testCluster.waitForInstrumented(deployment, namespace, 'new');
+    expect(await testCluster.isInstrumented(deployment, namespace, 'old')).toBe(false);
+  });
 });
 
 describe('the Secret of a Lumigo', () => {
@@ -113,6 +125,36 @@ describe('the Secret of a Lumigo', () => {
     const status = JSON.stringify((await testCluster.readLumigo(namespace)).status);
     expect(status).not.toContain(validToken);
   });
+});
+
+it('no workload counts as missed by the webhook that the Lumigo did not ask for when it was created', async () => {
+  const missed = () => operator.metric('lumigo_operator_missed_injections_total');
+  const before = await missed();
+  const namespace = await testCluster.namespace('left');
+  const selector = { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['back'] }] };
+  await testCluster.lumigo(namespace, injection({ selector }));
+  await testCluster.waitForCondition(namespace, 'Error', { reason: 'SecretNotFound' });
+  await nextSecond();
+  const create = (name: string, tier = 'web') =>
+    testCluster.create(createWorkload(deployment, namespace, name, { labels: { tier } }));
+  await create('while-inactive');
+  await testCluster.secret(namespace);
+  await testCluster.waitForInstrumented(deployment, namespace, 'while-inactive');
+  await testCluster.waitForWebhook(namespace);
+  await nextSecond();
+  await create('unselected', 'back');
+  await create('selected');
+  await eventually(async () =>
+    expect((await testCluster.readLumigo(namespace)).status?.instrumentedResources).toHaveLength(2),
+  );
+  await testCluster.merge(deployment, namespace, 'unselected', { metadata: { labels: { tier: 'web' } } });
+  await testCluster.waitForInstrumented(deployment, namespace, 'unselected');
+  await testCluster.changeLumigo(namespace, { spec: injection({ enabled: false }) });
+  await testCluster.waitForInstrumented(deployment, namespace, 'selected', false);
+  await create('while-disabled');
+  await testCluster.changeLumigo(namespace, { spec: injection({ enabled: true }) });
+  await testCluster.waitForInstrumented(deployment, namespace, 'while-disabled');
+  expect(await missed()).toBe(before);
 });
 
 it('the oldest Lumigo is in effect, then the next, and the others say why not [D15, D16]', async () => {
@@ -181,6 +223,25 @@ describe('a workload that the API server refuses to change', () => {
     await testCluster.merge(deployment, namespace, 'stubborn', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });
+  });
+});
+
+describe('a workload whose change a webhook denies', () => {
+  it('as not found has an event, and delays the deletion until the deadline', async () => {
+    const namespace = await testCluster.instrumented('denied');
+    const endWebhook = await startMutatingWebhook({
+      client: testCluster.client,
+      name: 'denies',
+      rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
+      mutate: ({ metadata }) => (metadata.name === 'app' ? 404 : []),
+      probe: createWorkload(deployment, namespace, 'probe'),
+    });
+    await testCluster.deleteLumigo(namespace).finally(endWebhook);
+    expect(await testCluster.reasons(namespace, 'app')).toEqual([
+      'LumigoAddedInstrumentation',
+      'LumigoCannotRemoveInstrumentation',
+    ]);
+    await testCluster.waitForInstrumented(deployment, namespace, 'app', false);
   });
 });
 

@@ -68,7 +68,7 @@ describe('lumigo preview before an installation', () => {
     const { code, stdout, stderr } = await runCommand(asked, {});
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^This Lumigo operator is not installed in this cluster\. The default settings are assumed\./,
+      /^This Lumigo operator is not installed in this cluster\. The default settings are assumed, also in dry runs\./,
     );
     expect(stdout).toMatch(/Deployment\/cart +instrument /);
     expect(stdout).toContain('= the API server accepts it');

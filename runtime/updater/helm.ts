@@ -105,9 +105,11 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
     child[stream].on('data', (chunk: Buffer) => (output[stream] += chunk.toString()));
   return new Promise<string>((resolve, reject) => {
     child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
-    child.on('close', (code) =>
-      code === 0 ? resolve(output.stdout) : reject(new Error(`helm ${args[0]} failed: ${problemIn(output.stderr)}`)),
-    );
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(output.stdout);
+      const problem = signal === null ? problemIn(output.stderr) : `it was ended by ${signal}`;
+      reject(new Error(`helm ${args[0]} failed: ${problem}`));
+    });
   }).finally(() => {
     for (const signal of signals) process.off(signal, pass);
   });

@@ -65,7 +65,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
       config: { ...getShortWaits(settings), ...options.config, ...config },
       environment: { ...options.environment, ...environment },
     });
-  let manager = await start();
+  let manager = await stopOnError({ stop: async () => proxy?.close() }, () => start());
   const others: Manager[] = [];
   return {
     testCluster: new TestCluster(cluster.client),
