@@ -76,11 +76,11 @@ const rows: Readonly<Record<string, Row>> = {
   'its user changes the template': edits(() => ({ spec: { template: metadataWith('version') } }), releases),
   'it is paused': edits(
     () => ({ spec: { paused: true } }),
-    () => ({ blockedSince: Date.now() }),
+    () => ({ pausedSince: Date.now() }),
   ),
   'it goes on': edits(
     () => ({ spec: { paused: false } }),
-    () => ({ blockedSince: undefined }),
+    () => ({ pausedSince: undefined }),
   ),
   'it is scaled to zero': edits(
     () => ({ spec: { replicas: 0 } }),

@@ -10,7 +10,8 @@ const known: Known = {
   templates: ['clean'],
   written: new Set<string>(),
   releasedAt: 0,
-  blockedSince: undefined,
+  pausedSince: undefined,
+  failsSince: undefined,
   hasReplicas: true,
 };
 const getRevert = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
@@ -103,7 +104,13 @@ it.each<[string, readonly Look[], string, Readonly<Record<string, Partial<Known>
     'an injection of a paused workload',
     ['a=clean', 'a=injected'],
     'a is injected, and is paused or fails',
-    { a: { blockedSince: -10_000 } },
+    { a: { pausedSince: -10_000 } },
+  ],
+  [
+    'an injection of a workload that fails by itself',
+    ['a=clean', 'a=injected'],
+    'a is injected, and is paused or fails',
+    { a: { failsSince: -10_000 } },
   ],
   ['a pod template that its user never wrote', ['a=clean'], 'a: clean was other', { a: { templates: ['other'] } }],
 ])('reports %s', (_title, ...[looks, sentence, more]) => {

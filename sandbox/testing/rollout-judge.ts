@@ -15,8 +15,9 @@ export interface Known {
   readonly written: ReadonlySet<string>;
   /** The last time of a request for another try, a new template, or an overwritten annotation. */
   readonly releasedAt: number;
-  /** The time since when it is paused or fails by itself. */
-  readonly blockedSince: number | undefined;
+  readonly pausedSince: number | undefined;
+  /** The time since when it fails by itself. */
+  readonly failsSince: number | undefined;
   readonly hasReplicas: boolean;
 }
 
@@ -185,8 +186,7 @@ export class RolloutJudge {
     const halts = this.frozen(now - OVERDUE_MS, 'from').filter((each) => each.name !== name);
     if (isHalted(halts) && !this.isRequested(name, triedAt))
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
-    if (known.blockedSince !== undefined && now - known.blockedSince > OVERDUE_MS)
-      this.violated(`${name} is injected, and is paused or fails`);
+    if (now - blockedSince(known) > OVERDUE_MS) this.violated(`${name} is injected, and is paused or fails`);
     this.batches(all);
   }
 
@@ -200,6 +200,9 @@ export class RolloutJudge {
       this.violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
   }
 }
+
+const blockedSince = ({ pausedSince = Infinity, failsSince = Infinity }: Known): number =>
+  Math.min(pausedSince, failsSince);
 
 /** Returns when some, none and all of the newest pods are ready. */
 function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, times: Times) {

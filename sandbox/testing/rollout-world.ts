@@ -72,8 +72,8 @@ export class RolloutWorld {
     await createRunning(this.operator.testCluster, this.places.twin, name);
     this.programs.set(name, well);
     const templates = [await this.createTwin(name)];
-    const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
-    this.known.set(name, { ...known, hasReplicas: true });
+    const runs = { hasReplicas: true, pausedSince: undefined, failsSince: undefined };
+    this.known.set(name, { templates, written: new Set(), releasedAt: Date.now(), ...runs });
     await this.write(name, () => createRunning(this.operator.testCluster, this.places.model, name));
   }
 
@@ -105,8 +105,9 @@ export class RolloutWorld {
   program(name: string, program: Partial<Program>): void {
     this.programs.set(name, { ...well, ...program });
     const known = this.known.get(name);
+    if (known === undefined) return;
     const fails = program.clean !== undefined && program.clean !== 'ready';
-    if (known !== undefined && fails) this.known.set(name, { ...known, blockedSince: Date.now() });
+    this.known.set(name, { ...known, failsSince: fails ? Date.now() : undefined });
   }
 
   allPrograms(program: Partial<Program>): void {
@@ -157,8 +158,8 @@ export class RolloutWorld {
     if (!this.isNeighbourTraced) await this.traceNeighbour();
     this.image(true);
     this.allPrograms({});
-    for (const [name, { blockedSince }] of this.known)
-      if (blockedSince !== undefined) await this.edit(name, { spec: { paused: false } }, { blockedSince: undefined });
+    for (const [name, { pausedSince }] of this.known)
+      if (pausedSince !== undefined) await this.edit(name, { spec: { paused: false } }, { pausedSince: undefined });
     await eventually(() => this.expectRest(), { timeoutMs: 90_000, intervalMs: 300 });
   }
 
