@@ -1,8 +1,10 @@
-import { expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { progressOn } from './progress.ts';
 
 const CLEAR = '\r\u001b[K';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 function startOn(isTTY: boolean, quietMs: number) {
   const written: string[] = [];
@@ -23,30 +25,30 @@ function startOn(isTTY: boolean, quietMs: number) {
 }
 
 /** Returns the progress of a command that is slow enough to show its first step. */
-async function slow() {
+function slow() {
   const started = startOn(true, 1);
-  await sleep(5);
+  jest.advanceTimersByTime(1);
   expect(started.written.splice(0)).toEqual([`${CLEAR}reading pods …`]);
   return started;
 }
 
-it('shows the present step on one line of a terminal, and clears it', async () => {
-  const { step, end, written } = await slow();
+it('shows the present step on one line of a terminal, and clears it', () => {
+  const { step, end, written } = slow();
   step('reading events');
   end();
   expect(written).toEqual([`${CLEAR}reading events …`, CLEAR]);
 });
 
-it.each(['print', 'write'] as const)('clears its line before a result (%s)', async (way) => {
-  const { written, ...progress } = await slow();
+it.each(['print', 'write'] as const)('clears its line before a result (%s)', (way) => {
+  const { written, ...progress } = slow();
   progress[way]('a result\n');
   progress.step('reading events');
   progress.end();
   expect(written).toEqual([CLEAR, 'a result\n']);
 });
 
-it('shows its line again below a note', async () => {
-  const { note, end, written } = await slow();
+it('shows its line again below a note', () => {
+  const { note, end, written } = slow();
   note('a note\n');
   end();
   expect(written).toEqual([CLEAR, 'a note\n', `${CLEAR}reading pods …`, CLEAR]);
@@ -55,9 +57,9 @@ it('shows its line again below a note', async () => {
 it.each([
   ['the command is quick', true, 60_000],
   ['standard error is no terminal', false, 1],
-])('shows nothing if %s', async (_case, isTTY, quietMs) => {
+])('shows nothing if %s', (_case, isTTY, quietMs) => {
   const { end, written } = startOn(isTTY, quietMs);
-  await sleep(5);
+  jest.advanceTimersByTime(5);
   end();
   expect(written).toEqual([]);
 });

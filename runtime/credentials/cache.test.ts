@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pino from 'pino';
 import { ApiError, ConnectionError } from '../kubernetes/http/errors.ts';
 import { CredentialCache } from './cache.ts';
@@ -9,7 +8,6 @@ let answers: Record<string, string | number>;
 /** The names of the Secrets that were requested. */
 let reads: string[];
 let changes: string[];
-let now: number;
 let cache: CredentialCache;
 let stop: AbortController;
 let running: Promise<void>;
@@ -23,14 +21,16 @@ function readSecret(_namespace: string, name: string) {
 }
 
 beforeEach(() => {
-  [answers, reads, changes, now, stop] = [{}, [], [], 1_000_000, new AbortController()];
-  cache = new CredentialCache({ readSecret, logger: pino({ enabled: false }), now: () => now });
+  jest.useFakeTimers();
+  [answers, reads, changes, stop] = [{}, [], [], new AbortController()];
+  cache = new CredentialCache({ readSecret, logger: pino({ enabled: false }) });
   cache.changed.on((namespace) => changes.push(namespace), stop.signal);
   running = cache.run(stop.signal);
 });
 afterEach(async () => {
   stop.abort();
   await running;
+  jest.useRealTimers();
 });
 
 const source = (more: object = {}) => ({ namespace: 'shop', name: 'credentials', key: 'token', ...more });
@@ -39,15 +39,17 @@ const lacks = (reason: string) => ({ problem: { reason } });
 
 /** The cache reads what is due by then. */
 async function pass(ms: number, leads = true): Promise<void> {
-  now += ms;
   cache.lead(leads);
-  await sleep(5);
+  await jest.advanceTimersByTimeAsync(ms);
 }
 
-/** The cache reads each second what is due, for a minute at most. */
+/** Lets time pass until a condition is met, for some seconds at most. */
+async function passUntil(isMet: () => boolean, seconds = 60): Promise<void> {
+  for (let steps = seconds * 10; steps > 0 && !isMet(); steps -= 1) await pass(100);
+}
+
 async function expectSoon(expected: object, of = source()): Promise<void> {
-  const isMet = () => expect.objectContaining(expected).asymmetricMatch(cache.get(of));
-  for (let second = 0; second < 60 && !isMet(); second += 1) await pass(1_000);
+  await passUntil(() => expect.objectContaining(expected).asymmetricMatch(cache.get(of)));
   expect(cache.get(of)).toMatchObject(expected);
 }
 
@@ -107,7 +109,7 @@ describe('the cache of credentials [F9]', () => {
   ])('%s', async (_title, expected) => {
     await knowing(first);
     answers = {};
-    await pass(16_000);
+    await passUntil(() => reads.length === 2, 16);
     expect([reads.length, cache.get(source())]).toMatchObject([2, { token: first }]);
     if ('token' in expected) answers['credentials'] = second;
     await expectSoon(expected);
@@ -118,8 +120,10 @@ describe('a Secret that the operator may not read [F9]', () => {
   it('keeps its token for ten minutes, because a right may return', async () => {
     await knowing(first);
     answers = { credentials: 403, unknown: 403 };
-    for (const start = now; now < start + 9 * 60_000; await pass(10_000))
+    for (let seconds = 0; seconds < 9 * 60; seconds += 10) {
       expect(cache.get(source())).toMatchObject({ token: first });
+      await pass(10_000);
+    }
     expect(reads.length).toBeGreaterThan(20);
     const other = source({ key: 'other' });
     cache.want('a', [source(), other]);
@@ -167,9 +171,10 @@ it('keeps its values while the API server is down, and says after three tries wh
   const reasons = () => unknown.map((each) => cache.get(each)?.problem?.reason);
   answers = Object.fromEntries([source(), ...unknown].map(({ name }) => [name, 0]));
   cache.want('b', unknown.slice(0, 1));
+  const triesOf = () => reads.filter((name) => name === 'unknown-0');
   for (const tries of [1, 2]) {
-    await pass(1_000);
-    expect(reads.filter((name) => name === 'unknown-0')).toHaveLength(tries);
+    await passUntil(() => triesOf().length === tries);
+    expect(triesOf()).toHaveLength(tries);
     expect(reasons()[0]).toBeUndefined();
   }
   cache.want('b', unknown);
@@ -177,7 +182,7 @@ it('keeps its values while the API server is down, and says after three tries wh
   expect(reasons()).toEqual(unknown.map(() => 'SecretUnreadable'));
   expect(cache.get(source())).toMatchObject({ token: first });
   answers = { credentials: first };
-  now += 30_000;
+  await jest.advanceTimersByTimeAsync(30_000);
   // A replica that does not lead reads them at the pace of news, too.
   for (let reading = 0; reading < unknown.length; reading += 1) await pass(500, false);
   expect(reasons()).toEqual(unknown.map(() => 'SecretNotFound'));

@@ -12,8 +12,6 @@ import { WantedSecret } from './wanted-secret.ts';
 interface CredentialCacheOptions {
   readonly readSecret: ReadSecret;
   readonly logger: Pick<Logger, 'warn' | 'debug'>;
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number;
 }
 
 const MAX_CONCURRENT_READS = 8;
@@ -31,16 +29,13 @@ const JITTER_MS = 1_000;
 export class CredentialCache {
   readonly name = 'credentials';
   readonly changed = new Topic<[namespace: string]>();
-  private readonly now: () => number;
   private readonly secrets = new Map<string, WantedSecret>();
   private last: ReadonlyMap<string, number> = new Map();
   private readonly reading = new Set<WantedSecret>();
   private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
   private leads = false;
 
-  constructor(private readonly options: CredentialCacheOptions) {
-    this.now = options.now ?? (() => performance.now());
-  }
+  constructor(private readonly options: CredentialCacheOptions) {}
 
   /** Forgets a Secret that no user wants any more. Ignores sources without a possible name or key. */
   want(user: string, sources: Iterable<TokenSource>): void {
@@ -54,7 +49,7 @@ export class CredentialCache {
       asked.push(source);
     }
     for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
-    for (const [secret, asked] of wanted) if (secret.want(user, asked, this.now())) this.changes.touch();
+    for (const [secret, asked] of wanted) if (secret.want(user, asked, performance.now())) this.changes.touch();
   }
 
   get(source: TokenSource): Credential | undefined {
@@ -69,7 +64,7 @@ export class CredentialCache {
 
   readonly run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      const now = this.now();
+      const now = performance.now();
       const isBusy = this.reading.size >= MAX_CONCURRENT_READS;
       const idle = [...this.secrets.values()].filter((secret) => !this.reading.has(secret));
       const plan = isBusy ? { at: Infinity } : planReading(idle, { leads: this.leads, last: this.last, now });
@@ -100,7 +95,7 @@ export class CredentialCache {
     const readAt = startedAt + Math.random() * JITTER_MS;
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing });
     // Many tools delete a Secret and create it again. It is read once more before senders are refused.
-    if (mayComeBack) secret.reportedAt = this.now() + REPLACEMENT_MS;
+    if (mayComeBack) secret.reportedAt = performance.now() + REPLACEMENT_MS;
     else if (secret.learn(of)) this.changed.emit(namespace);
   }
 
@@ -108,7 +103,7 @@ export class CredentialCache {
   private failed(secret: WantedSecret, error: unknown, startedAt: number, reportedAt: number | undefined): void {
     secret.failures += 1;
     const retryInMs = Math.round(backoffMs(secret.failures, { atLeastMs: askedWaitMs(error) }));
-    secret.retryAt = this.now() + retryInMs;
+    secret.retryAt = performance.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     const level = secret.failures === 1 ? 'warn' : 'debug';
     this.options.logger[level](fields, 'Secret not read');
