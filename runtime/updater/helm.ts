@@ -107,7 +107,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
     child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output.stdout);
-      const problem = signal === null ? problemIn(output.stderr) : `it was ended by ${signal}`;
+      const problem = problemIn(output.stderr) || `it ended with ${signal ?? code}`;
       reject(new Error(`helm ${args[0]} failed: ${problem}`));
     });
   }).finally(() => {
