@@ -1,3 +1,4 @@
+import type { Expressions } from '../constructs/admission.ts';
 import type { Cel } from '../constructs/cel.ts';
 
 export interface Rule {
@@ -19,7 +20,6 @@ export interface Policy {
   readonly rules: readonly Rule[];
   /** The namespace of the objects. Default: all. */
   readonly namespace?: string;
-  /** An expression may use those before it as `variables.NAME`. */
-  readonly variables: Readonly<Record<string, Cel>>;
+  readonly variables: Expressions;
   readonly validations: readonly Validation[];
 }

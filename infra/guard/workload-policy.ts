@@ -1,5 +1,5 @@
 import { annotations, injector, suffixes, workloads } from '../../runtime/contract.ts';
-import { workloadRules } from '../constructs/admission.ts';
+import { workloadRules, type Expressions } from '../constructs/admission.ts';
 import { all, entryOr, fieldOr, listOf, text, type Cel } from '../constructs/cel.ts';
 import { injectionVariables } from '../constructs/injected.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
@@ -22,9 +22,9 @@ function toTemplate(object: Cel): Cel {
     );
 }
 
-const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
+const parts = (object: Cel, suffix: string): Expressions => {
   const at = (name: string): Cel => `variables.${name}${suffix}`;
-  const variables: Readonly<Record<string, Cel>> = {
+  const variables: Expressions = {
     object: `dyn(${object})`,
     labels: fieldOr(at('object'), 'metadata.labels', '{}'),
     annotations: fieldOr(at('object'), 'metadata.annotations', '{}'),
@@ -48,7 +48,7 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
   return Object.fromEntries(Object.entries(variables).map(([name, expression]) => [`${name}${suffix}`, expression]));
 };
 
-const workloadVariables: Readonly<Record<string, Cel>> = {
+const workloadVariables: Expressions = {
   ...parts('object', ''),
   ...parts('oldObject', 'Before'),
 };

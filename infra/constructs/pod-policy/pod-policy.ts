@@ -1,7 +1,7 @@
 import { Construct } from 'constructs';
 import { annotations, labels as contract, lumigo, pods, suffixes } from '../../../runtime/contract.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { addPolicy, includedNamespaces, namespacedRule } from '../admission.ts';
+import { addPolicy, includedNamespaces, namespacedRule, type Expressions } from '../admission.ts';
 import { all, entryOr, fieldOr, text, type Cel } from '../cel.ts';
 import { labels } from '../labels.ts';
 import { containerVariables } from './containers.ts';
@@ -16,7 +16,7 @@ const secret = (field: 'name' | 'key'): Cel => `params.spec.lumigoToken.secretRe
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 
 /** The conditions of an injection. Only one of several `Lumigo` resources in a namespace is active. */
-const conditions: Readonly<Record<string, Cel>> = {
+const conditions: Expressions = {
   'lumigo-injects-pods': all(
     `${fieldOr('params', 'spec.tracing.injection.mode', "''")} == 'Pod'`,
     fieldOr('params', 'spec.tracing.injection.enabled', 'true'),
