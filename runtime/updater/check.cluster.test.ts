@@ -7,13 +7,15 @@ import { runCommand } from '../../sandbox/manager/command.ts';
 import { toConfig, getEnvironment } from '../../sandbox/manager/configuration.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { getAddressVariables, writeServiceAccount } from '../../sandbox/manager/service-account.ts';
+import { run } from '../../sandbox/run.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
-import { suffixes, workloadKinds } from '../contract.ts';
+import { helmRelease, suffixes, workloadKinds } from '../contract.ts';
 import type { UpdaterConfig } from '../config/config.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { assumedInstallation } from '../installation/assumed.ts';
+import { getManager } from '../installation/installation.ts';
 import type { KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The updater needs no manager. */
@@ -36,12 +38,13 @@ afterAll(async () => {
 
 let runs = 0;
 
-async function check(settings: Partial<UpdaterConfig> = {}) {
+async function update(settings: Partial<UpdaterConfig> = {}, environment: NodeJS.ProcessEnv = {}) {
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob');
   const [container = { name: '' }] = (cronJob && toTemplate(cronJob))?.spec.containers ?? [];
-  const pod = `check-${(runs += 1)}`;
+  const pod = `update-${(runs += 1)}`;
   const { code, stdout, stderr } = await runCommand(['--service-account', account, ...(container.args ?? [])], {
     PATH: charts.bin,
+    ...environment,
     ...getAddressVariables(cluster),
     // The settings allow only https://, and this repository has no certificate.
     ...getEnvironment({ ...toConfig(container), repository: charts.url, ...settings }, pod),
@@ -88,7 +91,7 @@ describe('the updater in the mode `check` [F60]', () => {
   it('reports a newer version by an event and in its log', async () => {
     charts.publish(newer);
     charts.publish(`${major + 1}.0.0`);
-    const { code, log, event } = await check();
+    const { code, log, event } = await update();
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('newer operator available') });
     expect(event).toEqual({
       about: `Deployment/${installation.settings.name}-controller-manager`,
@@ -99,7 +102,7 @@ describe('the updater in the mode `check` [F60]', () => {
 
   it('reports that there is nothing newer, also with the settings of a newer release', async () => {
     // The image of the updater may be pinned.
-    const { code, log, event } = await check({ version: newer });
+    const { code, log, event } = await update({ version: newer });
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
     expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
   });
@@ -112,18 +115,57 @@ describe('the updater in the mode `check` [F60]', () => {
     const setRules = (given: unknown) => cluster.client.patch(ref, { kind: 'merge', body: { rules: given } });
     const isOfEvents = ({ resources }: { readonly resources?: readonly string[] }) => resources?.includes('events');
     await setRules((rules as readonly object[]).filter((rule) => isOfEvents(rule) !== true));
-    const { code, log } = await check();
+    const { code, log } = await update();
     await setRules(rules);
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('cannot send the event about the update') });
   });
 
   it('fails if the repository does not answer, and says so', async () => {
     charts.stop();
-    const { code, event } = await check();
+    const { code, event } = await update();
     expect(code).toBe(1);
     expect(event).toMatchObject({
       type: 'Warning',
       text: expect.stringMatching(/^LumigoCannotUpdateOperator: helm repo/),
     });
+  });
+});
+
+describe('the updater in the mode `upgrade`', () => {
+  it('upgrades the release of Helm only to a chart that a key of its keyring signed', async () => {
+    charts.remove();
+    charts = await startCharts();
+    const { namespace } = installation.settings;
+    const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.dir };
+    const helm = (...args: readonly string[]) =>
+      run(join(charts.bin, 'helm'), [...args, '--namespace', namespace], { env });
+    helm('install', 'lumigo', charts.publish(operatorVersion()));
+    const settings: Partial<UpdaterConfig> = { mode: 'upgrade', keyring: charts.makeKey('release') };
+    const refusals: string[] = [];
+    const refuse = async (more: Partial<UpdaterConfig>, environment: NodeJS.ProcessEnv = env) => {
+      const { code, event } = await update({ ...settings, ...more }, environment);
+      expect([code, event.type]).toEqual([1, 'Warning']);
+      refusals.push(event.text);
+    };
+    await refuse({});
+    const body = { metadata: { annotations: { [helmRelease]: 'lumigo' } } };
+    await cluster.client.patch(getManager(installation.config), { kind: 'merge', body });
+    await refuse({ keyring: '' });
+    // Without a repository, the updater has no right to read the release.
+    await refuse({ repository: '' }, { HOME: cluster.dir });
+    charts.publish(newer);
+    await refuse({});
+    expect(refusals).toEqual(
+      [
+        'the operator was not installed by Helm',
+        'the charts cannot be verified',
+        'no chart repository is set',
+        'helm pull failed: ',
+      ].map((why) => expect.stringContaining(`LumigoCannotUpdateOperator: ${why}`)),
+    );
+    charts.publish(newer, 'release');
+    const { code, event } = await update(settings, env);
+    expect([code, event.text]).toEqual([0, `LumigoOperatorUpdated: ${operatorVersion()} was upgraded to ${newer}`]);
+    expect(helm('list', '--output', 'json')).toContain(`"chart":"lumigo-operator-${newer}"`);
   });
 });

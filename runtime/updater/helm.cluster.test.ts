@@ -5,6 +5,7 @@ import { run } from '../../sandbox/run.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
 import { openHelm, type Helm } from './helm.ts';
+import { toConstraints } from './plan-update.ts';
 
 let repository: Repository;
 let registry: Registry;
@@ -46,30 +47,32 @@ describe.each<[string, () => ReturnType<Helm['charts']>]>([
     ],
   ])('and refused if it %s', async (_case, prepare) => {
     const version = /[\d.]+(?=\.tgz)/.exec(prepare())?.[0] ?? '';
-    expect(await charts().versions(`<=${version}`)).toContain(version);
+    expect(await charts().versions([`<=${version}`])).toContain(version);
     await expect(charts().fetch(version, keyring)).rejects.toThrow('helm pull failed');
   });
 
   it('and fetched unchanged if the right key signed it', async () => {
     const archive = publish('1.4.0', 'release');
-    await charts().versions('*');
+    await charts().versions([]);
     expect(readFileSync(await charts().fetch('1.4.0', keyring))).toEqual(readFileSync(archive));
     await expect(charts().fetch('1.4.0', '/nowhere/keyring.gpg')).rejects.toThrow(/helm pull failed: .*keyring\.gpg/);
   });
 });
 
 describe('a registry [F60]', () => {
-  it('has the newest version in the range, and the newest of all', async () => {
-    for (const version of ['1.9.0', '1.10.0', '2.0.0']) publish(version);
+  it('has the newest stable version that was not left, the newest in the range, and the newest of all', async () => {
+    for (const version of ['1.9.0', '1.10.0', '1.11.0', '1.12.0-rc.1', '2.0.0']) publish(version);
     const { versions, chart } = helm.charts(address());
-    expect(await versions('>=1.0.0 <2.0.0-0')).toEqual(['1.10.0', '2.0.0']);
-    expect(await versions('>=3.0.0')).toEqual(['2.0.0']);
+    const history = ['1.11.0', '1.5.0'].map((version, index) => ({ revision: index, status: 'superseded', version }));
+    const constraints = toConstraints('1.5.0', '', history);
+    expect(await versions(constraints)).toEqual(['1.10.0', '1.12.0-rc.1', '2.0.0']);
+    expect(await versions(['>=3.0.0'])).toEqual(['2.0.0']);
     expect(chart).toBe(`${address()}/lumigo-operator`);
   });
 
   it('fails if it has no such chart, or does not answer', async () => {
-    await expect(helm.charts(`oci://${registry.host}/nothing`).versions('*')).rejects.toThrow(/helm show failed/);
+    await expect(helm.charts(`oci://${registry.host}/nothing`).versions([])).rejects.toThrow(/helm show failed/);
     await registry.stop();
-    await expect(helm.charts(address()).versions('*')).rejects.toThrow(/helm show failed/);
+    await expect(helm.charts(address()).versions([])).rejects.toThrow(/helm show failed/);
   });
 });

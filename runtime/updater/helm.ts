@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { chartName } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Revision } from './plan-update.ts';
@@ -9,12 +10,8 @@ import type { Revision } from './plan-update.ts';
 /** Each method throws an Error with Helm's message. */
 export type Helm = ReturnType<typeof openHelm>;
 
-interface HistoryEntry {
-  readonly revision: number;
-  readonly status: string;
-  /** e.g. `lumigo-operator-1.2.3`. */
-  readonly chart: string;
-}
+/** `chart`: for example `lumigo-operator-1.2.3`. */
+type HistoryEntry = Omit<Revision, 'version'> & { readonly chart: string };
 
 const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
@@ -35,19 +32,17 @@ export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
     const charts = JSON.parse(found) as readonly { readonly name: string; readonly version: string }[];
     return charts.filter(({ name }) => name === chart).map(({ version }) => version);
   };
-  const newestIn = async (chart: string, range: string): Promise<readonly string[]> => {
-    const metadata = await helm('show', 'chart', chart, '--version', range).catch(noneIfNoMatch);
-    const [, version] = /^version: (\S+)$/m.exec(metadata) ?? [];
-    return version === undefined ? [] : [version];
+  const newestIn = async (chart: string, constraints: readonly string[]): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const constraint of constraints)
+      found.push(await helm('show', 'chart', chart, '--version', constraint).catch(noneIfNoMatch));
+    return found.flatMap((metadata) => /^version: (\S+)$/m.exec(metadata)?.[1] ?? []);
   };
 
   const history = async (release: string): Promise<readonly Revision[]> => {
     const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
-    return (JSON.parse(entries) as readonly HistoryEntry[]).map(({ revision, status, chart }) => ({
-      revision,
-      status,
-      version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
-    }));
+    const revisions = JSON.parse(entries) as readonly HistoryEntry[];
+    return revisions.map(({ chart, ...revision }) => ({ ...revision, version: chart.replace(`${chartName}-`, '') }));
   };
 
   return {
@@ -60,11 +55,9 @@ export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
       const chart = `${isRegistry ? repository : ALIAS}/${chartName}`;
       return {
         chart: isRegistry ? chart : `${chartName} --repo ${repository}`,
-        /** A registry has no index, so it returns only the newest in the range and the newest of all. */
-        versions: async (range: string): Promise<readonly string[]> =>
-          isRegistry
-            ? [...(await newestIn(chart, range)), ...(await newestIn(chart, ANY_VERSION))]
-            : indexed(repository, chart),
+        /** A registry has no index, so it returns only the newest that meets each constraint, and the newest of all. */
+        versions: (constraints: readonly string[]): Promise<readonly string[]> =>
+          isRegistry ? newestIn(chart, [...constraints, ANY_VERSION]) : indexed(repository, chart),
         /** Returns the file. Throws unless a key of the keyring signed it. Without a keyring, any chart is accepted. */
         async fetch(version: string, keyring: string): Promise<string> {
           const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
@@ -96,23 +89,18 @@ function noneIfNoMatch(error: unknown): string {
 
 /** Passes signals on, because Helm reverts its changes when it is stopped. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn('helm', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const pass = () => void child.kill('SIGTERM');
+  const running = promisify(execFile)('helm', args, { env, maxBuffer: Infinity });
+  const pass = () => void running.child.kill('SIGTERM');
   const signals = ['SIGTERM', 'SIGINT'] as const;
   for (const signal of signals) process.on(signal, pass);
-  const output = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].on('data', (chunk: Buffer) => (output[stream] += chunk.toString()));
-  return new Promise<string>((resolve, reject) => {
-    child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
-    child.on('close', (code, signal) => {
-      if (code === 0) return resolve(output.stdout);
-      const problem = problemIn(output.stderr) || `it ended with ${signal ?? code}`;
-      reject(new Error(`helm ${args[0]} failed: ${problem}`));
+  const fail = ({ stderr = '', signal, code }: ExecFileException) => {
+    throw new Error(`helm ${args[0]} failed: ${problemIn(stderr) || `it ended with ${signal ?? code}`}`);
+  };
+  return running
+    .then(({ stdout }) => stdout, fail)
+    .finally(() => {
+      for (const signal of signals) process.off(signal, pass);
     });
-  }).finally(() => {
-    for (const signal of signals) process.off(signal, pass);
-  });
 }
 
 /** A value that Helm quotes may have a token. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { gt, satisfies } from 'semver';
-import { planUpdate, type Revision } from './plan-update.ts';
+import { planUpdate, toConstraints, type Revision } from './plan-update.ts';
 
 type UpdateInput = Parameters<typeof planUpdate>[0];
 
@@ -75,6 +75,18 @@ describe('an update', () => {
     expect(plan(zero).newest).toBe('0.1.1');
     expect(plan({ ...zero, versions: '0.x' }).newest).toBe('0.2.0');
   });
+
+  it.each([
+    ['', '>=1.2.0 <2.0.0 !=1.3.0 !=1.4.0', '>=1.2.0 <2.0.0-0'],
+    ['*', '* !=1.3.0 !=1.4.0', '*'],
+    ['<1.4 || ^1.5.0-rc.0', '<1.4.0 !=1.3.0||>=1.5.0 <2.0.0 !=1.3.0', '<1.4.0-0||>=1.5.0-rc.0 <2.0.0-0'],
+  ])(
+    'within %j asks Helm for the newest stable version that was not left, and for the newest',
+    (versions, ...asked) => {
+      const history = ['69', '1.1.0', '1.3.0', '1.4.0', '1.5.0-rc.1', '1.2.0'].map((version) => deployed(version));
+      expect(toConstraints('1.2.0', versions, history)).toEqual(asked);
+    },
+  );
 
   it.each([
     ['pending-upgrade', /another operation on release 'lumigo' is under way \(revision 2 is pending-upgrade\)/],

@@ -1,4 +1,4 @@
-import { compare, gt, rsort, satisfies, valid, validRange } from 'semver';
+import { gt, rsort, satisfies, valid, validRange } from 'semver';
 
 export interface Revision {
   readonly revision: number;
@@ -53,19 +53,30 @@ export function planUpdate(input: UpdateInput): Result {
   return { outcome: 'operatorUpToDate', newest, message: `${why}. To install it yourself: ${command}` };
 }
 
-/** Returns the range in the form of npm and Helm; undefined if it is invalid. */
-export const findRange = (installed: string, versions: string): string | undefined =>
-  (valid(installed) === null ? null : validRange(versions === '' ? `^${installed}` : versions)) ?? undefined;
+/** Undefined if it is invalid. */
+const findRange = (installed: string, versions: string): string | undefined =>
+  (valid(installed) && validRange(versions || `^${installed}`)) ?? undefined;
 
-const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
+/**
+ * Returns the range for Helm, which finds only the newest version in each. The first one omits pre-releases and versions
+ * that were left. Helm admits every pre-release if a bound has one, and npm ends ranges by bounds such as `<2.0.0-0`.
+ */
+export function toConstraints(installed: string, versions: string, history: readonly Revision[] = []): string[] {
+  const range = findRange(installed, versions);
+  if (range === undefined) return [];
+  const stable = range.replaceAll(/-[^\s|]+/g, '');
+  const left = history.filter(({ version }) => satisfies(version, stable) && gt(version, installed));
+  const excluded = left.map(({ version }) => ` !=${version}`).join('');
+  return [stable.replaceAll('||', `${excluded}||`) + excluded, range];
+}
+
+export const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
 
 /** `left`: the revision with the newest version, if each version within the range failed or was rolled back before. */
 function getNewest({ installed, available, history = [] }: UpdateInput, range: string) {
   const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, installed)));
   const within = newer.filter((version) => satisfies(version, range));
-  // The original operator's versions are not semantic.
-  const findLeft = (newest: string) =>
-    history.find(({ version }) => valid(version) !== null && compare(version, newest) === 0);
+  const findLeft = (newest: string) => history.find(({ version }) => satisfies(version, newest));
   const newest = within.find((version) => findLeft(version) === undefined) ?? within[0];
   if (newest !== undefined)
     return { newest, left: findLeft(newest), message: `${newest} is newer than ${installed} and within ${range}` };

@@ -6,7 +6,7 @@ import { getManager, reportOnOperator } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Helm } from './helm.ts';
-import { planUpdate, findRange, type Outcome, type Result } from './plan-update.ts';
+import { planUpdate, refuse, toConstraints, type Outcome, type Result } from './plan-update.ts';
 
 interface UpdateOptions {
   readonly config: UpdaterConfig;
@@ -28,10 +28,9 @@ export async function update(options: UpdateOptions): Promise<boolean> {
   const { annotations } = (await client.get(getManager(config), { metadataOnly: true })).metadata;
   // Helm writes its release on every object.
   const release = annotations?.[helmRelease];
-  const { outcome, message, newest } = await checkOrUpgrade(options, release).catch((error: unknown): Result => ({
-    outcome: 'cannotUpdateOperator',
-    message: describeError(error),
-  }));
+  const { outcome, message, newest } = await checkOrUpgrade(options, release).catch((error: unknown) =>
+    refuse(describeError(error)),
+  );
   const [reason, report] = reports[outcome];
   const isDone = outcome !== 'cannotUpdateOperator';
   if (isDone) logger.info({ release, newest, result: message }, report);
@@ -45,17 +44,18 @@ export async function update(options: UpdateOptions): Promise<boolean> {
 async function checkOrUpgrade(options: UpdateOptions, release: string | undefined): Promise<Result> {
   const { config, helm, logger } = options;
   const { operatorNamespace: namespace, repository, versions } = config;
-  const history = config.mode === 'check' ? undefined : await helm.history(upgradable(config, release));
+  const upgraded = config.mode === 'check' ? undefined : upgradable(config, release);
   if (repository === '') throw new Error('no chart repository is set. Set updater.repository');
+  const history = upgraded === undefined ? undefined : await helm.history(upgraded);
   const charts = helm.charts(repository);
   const installed = history === undefined ? config.version : (history.at(-1)?.version ?? '');
-  const available = await charts.versions(findRange(installed, versions) ?? '*');
+  const available = await charts.versions(toConstraints(installed, versions, history));
   const plan = planUpdate({ installed, release, namespace, history, available, versions, chart: charts.chart });
   const { outcome, newest = '', message: reason } = plan;
-  if (outcome !== 'operatorUpdated') return plan;
+  if (upgraded === undefined || outcome !== 'operatorUpdated') return plan;
   logger.info({ release, from: installed, to: newest, reason }, 'updating the operator');
   const file = await charts.fetch(newest, config.keyring);
-  await helm.upgrade(upgradable(config, release), newest, file, config.timeoutSeconds);
+  await helm.upgrade(upgraded, newest, file, config.timeoutSeconds);
   return { outcome, message: `${installed} was upgraded to ${newest}`, newest };
 }
 
