@@ -190,10 +190,12 @@ describe('the pods of the operator', () => {
     }
   });
 
-  it("tell the uninstall Job that it is Helm's hook, because other tools run it at once", () => {
+  it("tell the uninstall Job that it is Helm's hook, and to end a minute before its pod is deleted", () => {
     const made = synthesize(parseSettings({}), 'Helm');
     const jobs = made.filter(({ metadata }) => metadata.name.endsWith(suffixes.uninstall));
-    expect(containersIn(jobs)).toMatchObject([{ args: expect.arrayContaining(['uninstall', '--helm-hook']) }]);
+    expect(jobs).toMatchObject([{ spec: { activeDeadlineSeconds: 300 } }]);
+    // Other tools run it at once.
+    expect(containersIn(jobs)).toMatchObject([{ args: ['uninstall', '--helm-hook', '--deadline', '240'] }]);
   });
 
   it("keep the queue on the node's disk, or on a claim, which only one pod at a time can have", () => {

@@ -8,8 +8,8 @@ import { labels, optOut } from './labels.ts';
 import { operatorContainer, operatorPod, podMetadata } from './pod.ts';
 import { grant } from './rights.ts';
 
-/** Helm waits for 300 s. The program ends earlier, so Helm shows its reason, and the log of the test has its result. */
-const UNINSTALL_SECONDS = 270;
+/** Helm waits for 300 s, also for the image. The program ends earlier, so Helm shows its reason, and the log of the test has its result. */
+const UNINSTALL_SECONDS = 240;
 const UNINSTALL_JOB_SECONDS = 300;
 const CHECK_SECONDS = 120;
 const CHECK_JOB_SECONDS = 240;

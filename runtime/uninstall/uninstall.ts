@@ -34,7 +34,7 @@ export interface UninstallOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** Helm ends its hook half a minute after the deadline, and its log with it. */
+/** Helm ends its hook within a minute after the deadline, and its log with it. */
 const NAMING_MS = 10_000;
 const MAX_CONCURRENT = 8;
 /** The removal deletes the operator's Deployment within this time, or holds the Lease again. */
