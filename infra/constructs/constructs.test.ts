@@ -165,6 +165,8 @@ describe('the pods of the operator', () => {
       expect(metadata).toMatchObject({ labels: { team: 'a', ...never.labels }, annotations: { note: 'b' } });
     const expected = { affinity, imagePullSecrets, nodeSelector, tolerations };
     expect(getPod(synthesize(settings)).spec).toMatchObject(expected);
+    // Next to the operator, a hook of Helm with the same affinity could stay Pending.
+    expect(pods.filter(({ spec }) => JSON.stringify(spec.affinity).includes('podAntiAffinity'))).toHaveLength(1);
   });
 
   it('run where the settings for them say, else where the settings for all pods say [F51]', () => {

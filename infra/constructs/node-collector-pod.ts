@@ -1,7 +1,7 @@
 import { mounts, nodeCollectorFiles, nodeVariables, ports, suffixes } from '../../runtime/contract.ts';
 import { nodeCollectorKinds } from '../../runtime/config/config.ts';
 import { NODE_EXPORTER_ADDRESS } from '../../runtime/node-collector/render-scrapes.ts';
-import { linuxNodes, type Settings } from '../settings/schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { configured, environmentWith } from './configuration.ts';
 import type { Image } from './image.ts';
@@ -30,7 +30,6 @@ export function nodeCollectorPod(settings: Settings, account: string): JsonObjec
     ...operatorPod(settings, 'clusterAgent'),
     serviceAccountName: account,
     automountServiceAccountToken: false,
-    affinity: linuxNodes,
     initContainers: [initContainer(settings)],
     containers: [collector(settings), ...(metrics.enabled ? [nodeExporter(settings)] : [])],
     volumes: volumes(settings),

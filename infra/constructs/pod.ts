@@ -1,7 +1,7 @@
 import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import { withoutEmpty } from '../../runtime/json/values.ts';
 import type { PodOfInstallation } from '../settings/placement.ts';
-import type { Settings } from '../settings/schema.ts';
+import { linuxNodes, type Settings } from '../settings/schema.ts';
 import { environmentWith } from './configuration.ts';
 import { imageReference, type Image } from './image.ts';
 import { runtimeConfig, type Delivery } from './runtime-environment.ts';
@@ -46,7 +46,7 @@ const getPlacement = ({ imagePullSecrets, nodeSelector, tolerations, affinity }:
   imagePullSecrets,
   nodeSelector: Object.keys(nodeSelector[pod]).length > 0 ? nodeSelector[pod] : nodeSelector.global,
   tolerations: tolerations[pod].length > 0 ? tolerations[pod] : tolerations.global,
-  affinity,
+  affinity: pod === 'controllerManager' ? affinity : linuxNodes,
 });
 
 const account = 'account';

@@ -154,7 +154,7 @@ export const settingsSchema = fields({
     ),
   imagePullSecrets: opaqueList()
     .default([])
-    .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`. They must exist in its namespace."),
+    .describe("Pull secrets of the installation's pods, e.g. `[{name: registry}]`. They must exist in its namespace."),
   priorityClassName: orEmpty(dnsSubdomain(), 'must be the name of a PriorityClass, or empty').describe(
     "The PriorityClass of the operator's pods. Empty: the installation creates one, unless `priorityClass.create` is false.",
   ),
@@ -172,13 +172,13 @@ export const settingsSchema = fields({
         'custom network plugin. Then `ports` are ports of the nodes, each replica needs its own node, and the namespace must admit privileged pods.',
     ),
   ports,
-  podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),
-  podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
+  podAnnotations: stringMap().default({}).describe("Annotations for the installation's pods."),
+  podLabels: stringMap().default({}).describe("Labels for the installation's pods."),
   nodeSelector,
   tolerations,
   affinity: opaqueMap()
     .default(linuxNodes)
-    .describe("Affinity of the operator's pods. By default they need a Linux node with amd64 or arm64."),
+    .describe("Affinity of the operator's pods. By default they need Linux on amd64 or arm64. Other pods always do."),
 });
 
 /** All settings of an installation, with defaults. */
