@@ -208,7 +208,6 @@ export const suffixes = {
   monitoringRole: '-monitored-namespaces-role',
   monitored: '-monitored-namespaces',
   received: '-received-telemetry',
-  silentWorkloads: '-silent-workloads',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',

@@ -35,6 +35,14 @@ describe('alerts and dashboard', () => {
     expect(monitor?.metadata.labels).toMatchObject({ release: 'p', 'app.kubernetes.io/component': 'metrics' });
   });
 
+  it('tell the two targets of a pod apart, also if both are on the port of `metrics.secure`', () => {
+    const given = { metrics: { secure: true, serviceMonitor: { enabled: true } } };
+    const [monitor] = getObjects(given, 'ServiceMonitor');
+    const relabelings = [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' }];
+    const endpoints = ['/metrics', '/metrics/telemetry-proxy'].map((path) => ({ path, relabelings }));
+    expect(monitor?.['spec']).toMatchObject({ endpoints });
+  });
+
   it('select the Services of their own installation, also after Argo CD set its label of the instance', () => {
     const given = { metrics: { serviceMonitor: { enabled: true } }, clusterCollection: { logs: { enabled: true } } };
     const [monitor] = getObjects(given, 'ServiceMonitor');

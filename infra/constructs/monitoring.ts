@@ -2,7 +2,7 @@ import { ApiObject, type ApiObjectProps } from 'cdk8s';
 import { Construct } from 'constructs';
 import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { alertRules, alerts, type Alert } from './alerts.ts';
+import { alertRules, alerts } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
 import { labels, scrapedLabels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
@@ -28,16 +28,8 @@ export class Monitoring extends Construct {
       kind: 'ServiceMonitor',
       spec: { selector: { matchLabels: scrapedLabels(props) }, endpoints: getEndpoints(props) },
     });
-    add('prometheus-rule', prometheusRule, suffixes.manager, {
-      apiVersion,
-      kind: 'PrometheusRule',
-      spec: toGroup('lumigo-operator', (each) => !each.isOptional),
-    });
-    add('silent-workloads-rule', silentWorkloadsRule, suffixes.silentWorkloads, {
-      apiVersion,
-      kind: 'PrometheusRule',
-      spec: toGroup('lumigo-operator-telemetry', ({ isOptional }) => isOptional === true),
-    });
+    add('prometheus-rule', prometheusRule, suffixes.manager, toRule('lumigo-operator', false));
+    add('silent-workloads-rule', silentWorkloadsRule, '-silent-workloads', toRule('lumigo-operator-telemetry', true));
     add('dashboard', grafana, suffixes.dashboard, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -46,8 +38,10 @@ export class Monitoring extends Construct {
   }
 }
 
-const toGroup = (name: string, isChosen: (alert: Alert) => boolean) => ({
-  groups: [{ name, rules: alertRules(alerts.filter(isChosen)) }],
+const toRule = (name: string, optional: boolean) => ({
+  apiVersion,
+  kind: 'PrometheusRule',
+  spec: { groups: [{ name, rules: alertRules(alerts.filter(({ isOptional = false }) => isOptional === optional)) }] },
 });
 
 /** The metrics by namespace have their own `namespace` label, which Prometheus must keep. */
@@ -59,6 +53,8 @@ function getEndpoints(props: MonitoringProps): readonly object[] {
     port: 'https-metrics',
     scheme: 'https',
     ...honest,
+    // Both endpoints are on one port, so without this label the targets of a pod would have the same series.
+    relabelings: [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' }],
     bearerTokenFile: `${mounts.serviceAccount}/token`,
     tlsConfig: {
       serverName: webhookHost(props),
