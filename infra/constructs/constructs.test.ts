@@ -66,6 +66,9 @@ const promises: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     'is replaced without a gap': {
       spec: { replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } },
     },
+    'spreads the pods of one version over nodes and zones, also during an update': inPod({
+      topologySpreadConstraints: Array(2).fill({ matchLabelKeys: ['pod-template-hash'] }),
+    }),
     'has no variables of Services, which look like settings of the operator': inPod({
       enableServiceLinks: false,
       automountServiceAccountToken: false,

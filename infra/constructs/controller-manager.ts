@@ -124,6 +124,8 @@ function podSpec({ settings, delivery }: ControllerManagerProps, priorityClassNa
       maxSkew: 1,
       topologyKey,
       whenUnsatisfiable: 'ScheduleAnyway',
+      // During an update, the former pods do not count.
+      matchLabelKeys: ['pod-template-hash'],
       labelSelector: { matchLabels: selectorLabels(settings) },
     })),
     initContainers: [telemetryProxyInitContainer(settings, delivery)],

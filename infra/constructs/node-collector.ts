@@ -77,20 +77,19 @@ function receive(scope: Construct, settings: Settings, collectors: Record<string
 function expose(scope: Construct, settings: Settings, collectors: Record<string, string>): void {
   const { name, namespace, networkPolicy } = settings;
   const metadata = { name: `${name}${suffixes.nodeCollector}`, namespace, labels: metricsLabels(settings) };
-  const { telemetryMetrics } = ownPorts;
   // The ServiceMonitor of the telemetry proxy selects this Service, too.
   new k8s.KubeService(scope, 'metrics', {
     metadata,
     spec: {
       clusterIp: 'None',
       selector: collectors,
-      ports: [{ name: 'otlp-metrics', port: telemetryMetrics, protocol: 'TCP' }],
+      ports: [{ name: 'otlp-metrics', port: ownPorts.telemetryMetrics, protocol: 'TCP' }],
     },
   });
   if (!networkPolicy.enabled) return;
   addNetworkPolicy(scope, {
     metadata: { ...metadata, labels: labels(settings, component) },
     pods: collectors,
-    ingress: [{ from: networkPolicy.metrics.from, ports: [telemetryMetrics] }],
+    ingress: [{ from: networkPolicy.metrics.from, ports: [ownPorts.telemetryMetrics] }],
   });
 }
