@@ -20,6 +20,7 @@ export const labels = {
   enableLogs: 'lumigo.enable-logs',
   /** `reverted`: the injection was removed, for the reason in the operator's annotation. */
   rollout: 'lumigo.rollout',
+  installation: 'operator.lumigo.io/installation',
 } as const;
 
 /** The settings of an opted-in workload without a `Lumigo`, unless its labels set them. */
@@ -46,6 +47,7 @@ export const annotations = {
   mirror: 'kubernetes.io/config.mirror',
   /** The `namespace/name` of a webhook configuration's installation (installation/standby.ts). */
   installation: 'operator.lumigo.io/installation',
+  cleanedUpBy: 'operator.lumigo.io/cleaned-up-by',
   /** Comma-separated local volumes with which the cluster autoscaler still removes a node. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
@@ -199,7 +201,6 @@ export const suffixes = {
   injectorWebhook: '-injector-webhook',
   podPolicy: '-pod-policy',
   certificates: '-webhook-certificates',
-  certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
   namespaceLabelsRole: '-namespace-labels-role',
   /** Not the original's `-manager-role`: a rollback to it must not remove these rights. */

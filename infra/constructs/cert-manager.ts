@@ -19,7 +19,7 @@ export class CertManagerCertificate extends Construct {
     super(scope, id);
     const { name, namespace, certificates } = settings;
     const secretName = `${name}${suffixes.certificates}`;
-    const authority = `${name}${suffixes.certificateAuthority}`;
+    const authority = `${name}-webhook-authority`;
     const selfSigned = `${authority}-self-signed`;
     const isOwn = Object.keys(certificates.issuerRef).length === 0;
     const object = (kind: string, objectName: string, spec: object) =>

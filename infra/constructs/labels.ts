@@ -36,7 +36,7 @@ export const labels = (installation: Installation, component: string): Labels =>
 /** Returns the labels by which a ServiceMonitor finds Services. Argo CD replaces `app.kubernetes.io/instance` of each object. */
 export const scrapedLabels = ({ name }: Installation): Labels => ({
   'app.kubernetes.io/component': 'metrics',
-  'operator.lumigo.io/installation': name,
+  [contract.installation]: name,
 });
 
 /** Returns the labels of a Service that has metrics. */

@@ -10,6 +10,12 @@ interface Mark {
 
 const yourWorkload = 'workload, pod template';
 
+const forOptIn = (values: string, fallback: string | boolean, means: string): Mark => ({
+  on: 'workload',
+  values: `${values}. Default: \`${fallback}\``,
+  means: `With an opt-in: ${means}`,
+});
+
 const labelMarks = {
   autoTrace: {
     on: yourWorkload,
@@ -17,30 +23,19 @@ const labelMarks = {
     means:
       'You: `false` opts out. On the workload, `true` opts in without a `Lumigo` resource. The operator: the version that wrote the injection.',
   },
-  tokenSecret: {
-    on: 'workload',
-    values: `a name. Default: \`${optInDefaults.tokenSecret}\``,
-    means: 'With an opt-in: the Secret with the token, in the same namespace.',
-  },
-  tokenKey: {
-    on: 'workload',
-    values: `a key. Default: \`${optInDefaults.tokenKey}\``,
-    means: 'With an opt-in: the key in the Secret.',
-  },
-  enableTraces: {
-    on: 'workload',
-    values: `\`true\`, \`false\`. Default: \`${optInDefaults.traces}\``,
-    means: 'With an opt-in: sends traces.',
-  },
-  enableLogs: {
-    on: 'workload',
-    values: `\`true\`, \`false\`. Default: \`${optInDefaults.logs}\``,
-    means: 'With an opt-in: sends logs.',
-  },
+  tokenSecret: forOptIn('a name', optInDefaults.tokenSecret, 'the Secret with the token, in the same namespace.'),
+  tokenKey: forOptIn('a key', optInDefaults.tokenKey, 'the key in the Secret.'),
+  enableTraces: forOptIn('`true`, `false`', optInDefaults.traces, 'sends traces.'),
+  enableLogs: forOptIn('`true`, `false`', optInDefaults.logs, 'sends logs.'),
   rollout: {
     on: 'workload',
     values: '`reverted`',
     means: 'The operator: the injection was removed because pods failed with it.',
+  },
+  installation: {
+    on: 'Service with metrics',
+    values: 'the name of the installation',
+    means: 'The manifests: the ServiceMonitor finds the Services of its installation by it.',
   },
 } as const satisfies Readonly<Record<keyof typeof labels, Mark>>;
 
@@ -80,6 +75,11 @@ const annotationMarks = {
     on: 'webhook configuration',
     values: '`namespace/name`',
     means: 'The operator: the installation that the webhook belongs to.',
+  },
+  cleanedUpBy: {
+    on: "the operator's ServiceAccount",
+    values: 'the name of a pod',
+    means: 'The operator: the replica that cleans up while the account is deleted.',
   },
   mirror: { on: 'pod', values: '', means: 'Belongs to the kubelet. A pod with it is never injected.' },
 } as const satisfies Readonly<Record<keyof typeof annotations, Mark>>;

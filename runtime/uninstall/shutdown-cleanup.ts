@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
+import { annotations } from '../contract.ts';
 import type { Installed } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
@@ -21,8 +22,6 @@ const LEAST_MS = 5_000;
 const MAX_WAIT_MS = 10_000;
 const MAX_NAMED = 20;
 const POLL_MS = 1_000;
-/** On an account in deletion, it names the replica that cleans up. */
-const cleanerAnnotation = 'operator.lumigo.io/cleaned-up-by';
 
 interface ShutdownCleanupOptions {
   readonly transport: Transport;
@@ -62,10 +61,11 @@ async function claim(client: Client, installed: Installed, identity: string): Pr
   const ref = getAccount(installed);
   const read = () => client.get(ref, { metadataOnly: true });
   const claimed = await readAndChange(undefined, read, async (account) => {
-    const { resourceVersion, annotations = {} } = account.metadata;
+    const { resourceVersion, annotations: given = {} } = account.metadata;
     if (!isProtected(account)) return true;
-    if (annotations[cleanerAnnotation] !== undefined) return annotations[cleanerAnnotation] === identity;
-    const body = { metadata: { resourceVersion, annotations: { [cleanerAnnotation]: identity } } };
+    const cleaner = given[annotations.cleanedUpBy];
+    if (cleaner !== undefined) return cleaner === identity;
+    const body = { metadata: { resourceVersion, annotations: { [annotations.cleanedUpBy]: identity } } };
     await client.patch(ref, { kind: 'merge', body }, { metadataOnly: true });
     return true;
   });
