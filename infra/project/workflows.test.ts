@@ -14,10 +14,13 @@ interface Job {
   readonly 'timeout-minutes'?: number;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly needs?: string | readonly string[];
-  readonly steps: readonly Step[];
+  /** Another workflow in place of steps. */
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
 }
 
 interface Workflow {
+  readonly on: object;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
 }
@@ -29,12 +32,12 @@ const workflows = readdirSync(folder).map((name): [string, Workflow] => [
 ]);
 const scripts = Object.keys((JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }).scripts);
 
-const unpinned = (steps: readonly Step[]): string[] =>
+const unpinned = (steps: readonly Step[] = []): string[] =>
   steps.flatMap(({ uses }) => uses ?? []).filter((each) => !/^([\w-]+\/[-\w/]+@[0-9a-f]{40}|\.\/.*)$/.test(each));
 
 it('the action of this repository pins each action to a commit', () => {
   const { runs } = parse(readFileSync('.github/actions/prepare/action.yml', 'utf8'), { strict: true }) as { runs: Job };
-  expect(runs.steps.length).toBeGreaterThan(1);
+  expect(runs.steps?.length).toBeGreaterThan(1);
   expect(unpinned(runs.steps)).toEqual([]);
 });
 
@@ -47,7 +50,8 @@ describe('the workflow of a change', () => {
 });
 
 describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
-  const steps = Object.values(jobs).flatMap((job) => job.steps);
+  const own = Object.values(jobs).filter(({ uses }) => uses === undefined);
+  const steps = own.flatMap((job) => job.steps ?? []);
 
   it('pins each action to a commit', () => {
     expect(unpinned(steps)).toEqual([]);
@@ -55,7 +59,7 @@ describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
 
   it('may only read by default, and has a time limit', () => {
     expect(permissions).toEqual({ contents: 'read' });
-    for (const job of Object.values(jobs)) expect(job['timeout-minutes']).toBeGreaterThan(0);
+    for (const job of own) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
 
   it('runs scripts that exist', () => {
@@ -76,12 +80,14 @@ describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
 describe('the workflow of a release [F52]', () => {
   const release = new Map(workflows).get('release.yml');
   const { test, release: job } = release?.jobs ?? {};
-  const commands = (job?.steps ?? []).map(({ run = '' }) => run);
+  const given = job?.steps ?? [];
+  const commands = given.map(({ run = '' }) => run);
   const first = (what: RegExp): number => commands.findIndex((command) => what.test(command));
 
   it('tests first, and has only the rights that it needs', () => {
     expect(job?.needs).toBe('test');
-    expect(test?.permissions).toBeUndefined();
+    expect(test).toEqual({ uses: './.github/workflows/ci.yml' });
+    expect(new Map(workflows).get('ci.yml')?.on).toHaveProperty('workflow_call');
     expect(job?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
   });
 
@@ -101,7 +107,7 @@ describe('the workflow of a release [F52]', () => {
 
   it('gives a secret only to the step that needs it', () => {
     const secret = (step: Step): boolean => /secrets\.|github\.token/.test(JSON.stringify(step));
-    const told = (job?.steps ?? []).filter(secret).map(({ env }) => Object.keys(env ?? {}));
+    const told = given.filter(secret).map(({ env }) => Object.keys(env ?? {}));
     expect(told).toEqual([['KEYRING', 'KEY'], ['PASSWORD', 'NAME'], ['GH_TOKEN']]);
   });
 });
