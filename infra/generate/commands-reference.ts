@@ -3,6 +3,7 @@ import { commands } from '../../runtime/cli/commands.ts';
 import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
 import { markdownTable } from '../settings/markdown-table.ts';
+import { referencePage } from './page.ts';
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
@@ -35,23 +36,17 @@ const places = [
 export function commandsReference(): string {
   const program = createProgram(processShell());
   const visible = program.createHelp().visibleCommands(program);
-  return `# Commands
-
-Generated from \`runtime/cli/commands.ts\` by \`npm run generate\`; do not edit.
-
-\`lumigo\` is the operator's program. It runs in these places:
-
-${places}
-
-The program uses your kubeconfig and your rights. All commands but \`uninstall\` change nothing. It acts as the operator's account, if you may. For one namespace (\`-n\`), the role \`edit\` in
-it is enough. The result names each part that needs more rights. The exit code is 0 for success, 1 for a failure and 2 for an invalid
-configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
-With \`-o json\` or \`-o yaml\`, standard output has the result alone. \`diagnose\` has no \`-o\`, because it writes a YAML file.
-
-${visible.map(section).join('\n\n')}
-
-## Flags of every command
-
-${getOptions(program)}
-`;
+  return referencePage(
+    'Commands',
+    'runtime/cli/commands.ts',
+    "`lumigo` is the operator's program. It runs in these places:",
+    places,
+    `The program uses your kubeconfig and your rights. Only \`uninstall\` changes objects, and it acts as the operator's account if you may
+impersonate it. For one namespace (\`-n\`), the role \`edit\` in it is enough. The result names each part that needs more rights. The exit code is
+0 for success, 1 for a failure and 2 for an invalid configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
+With \`-o json\` or \`-o yaml\`, standard output has the result alone. \`diagnose\` has no \`-o\`, because it writes a YAML file.`,
+    ...visible.map(section),
+    '## Flags of every command',
+    getOptions(program),
+  );
 }
