@@ -58,7 +58,8 @@ export class TemplateWriter {
   private either({ condition, then, otherwise }: Either, write: (value: unknown) => string[]): string[] {
     const yes = write(then);
     const no = write(otherwise);
-    if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
+    const opposite = condition.startsWith('not ') ? condition.slice('not '.length) : `not (${condition})`;
+    if (yes.length === 0) return [`{{- if ${opposite} }}`, ...no, '{{- end }}'];
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
   }
 
