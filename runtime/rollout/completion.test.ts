@@ -70,6 +70,7 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
   ],
   ['slow pods', workload('StatefulSet', slow(400, 630), {}), { kind: 'progressing', delayMs: 1_000_000 }],
   ['pods that are slower than an hour', deployment(slow(0, 9_999), {}), { delayMs: 3_600_000 }],
+  ['slow pods that end at once', deployment(slow(400, 0), {}), { delayMs: 400_000 }],
   [
     'one pod of two that restarts after the rollout',
     deployment({ replicas: 2 }, { ...seen, availableReplicas: 1 }),

@@ -29,6 +29,7 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
   ['an injector of no valid name', injector(waiting('InvalidImageName')), 'InjectorImage'],
   ['an injector that may not be pulled and is not there', injector(waiting('ErrImageNeverPull')), 'InjectorImage'],
   ['an injector that cannot be started', injector(waiting('CreateContainerError')), 'InjectorFailed'],
+  ['an injector that cannot be run', injector(waiting('RunContainerError')), 'InjectorFailed'],
   ['an injector that failed', injector(ended(1)), 'InjectorFailed'],
   ['an injector that did its work', injector(exited), undefined],
   ['an injector that did its work at its second try', injector({ ...exited, ...ended(137) }), undefined],

@@ -23,7 +23,7 @@ describe('the health of an injector', () => {
     ['is unknown while a namespace is about to show it', [calm, trying], 'unknown'],
     ['is verified once it runs anywhere', [calm, calm, runs], 'verified'],
     ['but not if that shows something in its namespace only [F65]', [{ ...runsHere, ran: 1 }], 'untried'],
-    ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'untried'],
+    ['is not failing for the failures of two tenants, however many [F65]', [halted, halted], 'untried'],
     ['is failing where several namespaces fail', [halted, halted, halted], 'failing'],
     ['is not failing for reverts that only annotations report [F65]', [forged, forged, forged, calm], 'untried'],
     [
