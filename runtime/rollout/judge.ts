@@ -74,15 +74,8 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
   return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }: Omit<Probation, 'wakeAt'>) => ({
-  progress,
-  template,
-  isCurrent,
-  isLocal,
-  isOwn,
-  attempt,
-  freed,
-});
+const kept = ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }: Omit<Probation, 'wakeAt'>) =>
+  ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }) as const;
 
 /** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
 function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {
@@ -100,7 +93,8 @@ function complete(
   const since = completeSince(state, unchangedSince, now, settings);
   const until = now + OVERDUE_MS;
   if (since + settings.soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
-  const progress = further(state.progress, completion, since);
+  const before = state.kind === 'untested' ? progressBefore(state, now) : state.progress;
+  const progress = further(before, completion, since);
   return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + settings.soakMs };
 }
 

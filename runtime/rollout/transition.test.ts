@@ -203,6 +203,7 @@ const rows: readonly Row[] = [
   ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
   ['a change delays no end of a soak', soaking, touched, 9_000, soaking],
   ['a soak begins again after a change', soaking, status(complete, 4_000), 10_000, soakingSince(4_000)],
+  ['a soak without a clock is progress', { ...untested, ...progress(2, 0) }, status(complete, 9), 12, progress(2, 9)],
   ['no soak begins again after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
   ['a pod that becomes available is progress', looked, status(progressing(1)), 25_000, rolls(1, 25_000)],
   ['a pause stops the clock, and delays no other', rolling, status(paused), 2 * hour, untested],
