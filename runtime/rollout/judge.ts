@@ -15,6 +15,9 @@ export const OVERDUE_MS = 2 * 60_000;
 
 export type OnProbation = Extract<WorkloadState, Probation>;
 
+/** How long a status rests before it is read. A longer soak delays no look. */
+export const restMs = ({ soakMs, lookMs }: JudgeSettings): number => Math.min(soakMs, lookMs);
+
 /** Returns whether it is about to show if the injector works. */
 export const isJudged = (state: WorkloadState | undefined): boolean =>
   state?.kind === 'rolling' ||
@@ -39,17 +42,18 @@ export function judgeFirst(seen: Reading & Tried, now: number, settings: JudgeSe
     : begun;
 }
 
-function begin(seen: Reading & Tried, now: number, { soakMs }: JudgeSettings): OnProbation {
+function begin(seen: Reading & Tried, now: number, settings: JudgeSettings): OnProbation {
   const { completion, injector } = seen;
+  const wakeAt = now + restMs(settings);
   const probation = kept({ ...seen, progress: { available: 0, at: now } });
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
     // The first one with this injector is read until its deadline, because a Job has its pods later.
     const isTried = injector === 'verified' || injector === 'tried';
-    return isTried || completion.isEmpty === true ? untested : { ...untested, first: 'awaited', wakeAt: now + soakMs };
+    return isTried || completion.isEmpty === true ? untested : { ...untested, first: 'awaited', wakeAt };
   }
-  return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
+  return { kind: 'rolling', ...probation, wakeAt };
 }
 
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
@@ -131,7 +135,7 @@ function progressBefore({ progress, ...state }: OnProbation, now: number): Progr
 function standstill(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const deadlineMs = settings.deadlineMs + (completion.delayMs ?? 0);
   const stoodMs = now - state.progress.at;
-  if (stoodMs < deadlineMs) return stoodMs >= settings.soakMs ? withLook(state, completion.available) : { state };
+  if (stoodMs < deadlineMs) return stoodMs >= restMs(settings) ? withLook(state, completion.available) : { state };
   return revert(state, state.look?.evidence ?? notAvailable(completion, deadlineMs), now);
 }
 

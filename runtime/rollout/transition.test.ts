@@ -328,6 +328,15 @@ describe('the transition of a workload', () => {
   });
 });
 
+it('a soak of a day delays no look, and so no revert by two of them', () => {
+  const pace = { ...settings, soakMs: 24 * hour };
+  const at = (now: number, from: WorkloadState, seen: Observation) => transition(from, seen, now, pace);
+  const { state } = at(0, next, injected());
+  expect([state, at(1_000, state, touched).state]).toMatchObject([{ wakeAt: 20_000 }, { wakeAt: 21_000 }]);
+  expect(at(20_000, state, still).action).toBe('look-at-pods');
+  expect(at(0, untested, touched).state).toMatchObject({ wakeAt: 20_000 });
+});
+
 it('the changer lets a workload go that has waited, though another tenant still shows nothing', () => {
   const { state } = transition(unverified, time, 5 * minute, settings);
   expect(blockedBy(noPods, 'unknown', getTried(state).freed)).toBeUndefined();

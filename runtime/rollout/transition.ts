@@ -1,5 +1,5 @@
 import { retryDelayMs } from '../injection/revert.ts';
-import { isJudged, judge, judgeFirst, judgeEvidence, type OnProbation } from './judge.ts';
+import { isJudged, judge, judgeFirst, judgeEvidence, restMs, type OnProbation } from './judge.ts';
 import {
   idle,
   type BlockedReason,
@@ -120,13 +120,8 @@ function standing(state: WorkloadState, seen: Reading, now: number): WorkloadSta
   return { kind: 'unready', isPaused: completion.kind !== 'progressing', wakeAt: Infinity };
 }
 
-const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState => ({
-  kind: 'queued',
-  risk,
-  isNext: false,
-  attempt,
-  freed,
-});
+const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']) =>
+  ({ kind: 'queued', risk, isNext: false, attempt, freed }) as const;
 
 const triedAgain = (state: In<'reverted'>, freed?: Tried['freed']): WorkloadState =>
   state.isKept === true ? idle : queuedAgain(state, freed);
@@ -139,13 +134,14 @@ function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'],
 }
 
 /** Returns when to read a workload after a change in the watch; undefined for no change of `wakeAt`. */
-function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): number | undefined {
+function readAt(state: WorkloadState, now: number, settings: JudgeSettings): number | undefined {
   const isLate = state.kind === 'verified' && state.until > now;
   const isAwaited = state.kind === 'blocked' || state.kind === 'unready' || state.kind === 'soaking';
   if (isAwaited || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
-  if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
+  if (state.kind === 'untested') return Math.min(state.wakeAt, now + restMs(settings));
   // When its status has rested, and at the latest after half of its deadline.
-  return state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2 ? now + soakMs : undefined;
+  const isEarly = state.kind === 'rolling' && now - state.progress.at < settings.deadlineMs / 2;
+  return isEarly ? now + restMs(settings) : undefined;
 }
 
 function due(state: WorkloadState, seen: Seen<'due'>, now: number): WorkloadState {
