@@ -14,12 +14,7 @@ export type LumigoAction = { readonly lumigo: LumigoResource } &
     | { readonly kind: 'adopt' | 'add-finalizer' }
     | { readonly kind: 'remove-finalizer'; readonly reason: string; readonly leftBehind: readonly ObservedWorkload[] }
     /** `repeats`: consecutive earlier writes of the same status, which another writer changed. */
-    | {
-        readonly kind: 'write-status';
-        readonly status: LumigoStatus;
-        readonly withList: boolean;
-        readonly repeats: number;
-      }
+    | Readonly<{ kind: 'write-status'; status: LumigoStatus; withList: boolean; repeats: number }>
   );
 
 export interface LumigoContext {

@@ -23,7 +23,7 @@ export function planTelemetry(
 ) {
   const isUnsure = isAtLimit(workloads, received);
   return workloads.flatMap((workload) => {
-    const after = telemetryAfter(workload, policy, received, now);
+    const after = telemetryAfter(workload, policy, received.has(workload.uid), now);
     const { telemetry, telemetrySince } = isUnsure && after.telemetry === 'NothingYet' ? unknownTelemetry : after;
     const isSame = telemetry === workload.telemetry && telemetrySince === workload.telemetrySince;
     return isSame ? [] : { workload, telemetry, telemetrySince };
@@ -35,18 +35,13 @@ const isAtLimit = (workloads: readonly ObservedWorkload[], received: ReadonlySet
   received.size >= maxReceived.inAll ||
   workloads.filter(({ uid }) => received.has(uid)).length >= maxReceived.perNamespace;
 
-/** Returns the next fact about a workload. `received`: the uids that any replica's telemetry proxy received data from. */
-function telemetryAfter(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  received: ReadonlySet<string>,
-  now: Now,
-): Telemetry {
+/** Returns the next fact about a workload. `arrives`: any replica's telemetry proxy received data from it. */
+function telemetryAfter(workload: ObservedWorkload, policy: NamespacePolicy, arrives: boolean, now: Now): Telemetry {
   if (!isInstrumented(workload)) return unknownTelemetry;
   if (policy.kind !== 'active') return workload;
   if (!isExpected(workload, policy.tracing)) return unknownTelemetry;
   if (workload.telemetry === 'Received' && workload.telemetrySince !== undefined) return workload;
-  if (received.has(workload.uid)) return { telemetry: 'Received', telemetrySince: now.iso };
+  if (arrives) return { telemetry: 'Received', telemetrySince: now.iso };
   return { telemetry: 'NothingYet', telemetrySince: workload.telemetrySince ?? findBegin(workload, now) };
 }
 
