@@ -155,6 +155,8 @@ describe('the pods that are looked at', () => {
     agent = await createOnNodes(namespace, 'b');
     await createPods(await createOnNodes(namespace, 'a'), MANY);
     await createPods(agent, 25);
+    const evicted = { phase: 'Failed', reason: 'Evicted' };
+    await createPods(agent, 20, { owner: { ...toOwner(agent), name: 'a-evicted' }, status: evicted });
   });
 
   it('are those of a DaemonSet, whatever number of pods another one of the same generation has', async () => {

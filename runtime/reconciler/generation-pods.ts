@@ -45,7 +45,9 @@ export async function brokenPods(workload: Workload, client: Client): Promise<Pi
   return findPods(workload, client, getSelector(workload), isBroken);
 }
 
-const isLookedAt = ({ metadata }: Pod, owner?: string): boolean =>
+/** A pod that its node refused, evicted or shut down shows nothing. The kubelet then writes a reason. */
+const isLookedAt = ({ metadata, status }: Pod, owner?: string): boolean =>
+  !(status?.phase === 'Failed' && status.reason !== undefined) &&
   metadata.deletionTimestamp === undefined &&
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
