@@ -131,6 +131,11 @@ describe('the result of a change', () => {
     expect(facts(written, { before: failing })).toMatchObject({ failure: undefined });
   });
 
+  it('settles nothing by an eviction, which decides about no change of a user', () => {
+    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'evicted', isAnyLeft: true } };
+    expect(facts(waiting)).toEqual({});
+  });
+
   it('keeps that the workload exceeds the size limit until the next check [F20]', () => {
     const large: ChangeResult = { ...left, decision: { ...decision, code: 'too-large' } };
     expect(facts(large).lastDecision?.code).toBe('too-large');

@@ -67,7 +67,7 @@ export function getFacts(outcome: Outcome): Facts {
     case 'failed':
       return { checkedUnder: undefined, failure: failureAfter(outcome, result) };
     case 'waiting':
-      return seen;
+      return result.observation.kind === 'evicted' ? {} : seen;
     case 'left':
       return { ...seen, ...decided(policy, result), ...whenLeft(outcome, result) };
     case 'written': {
