@@ -26,6 +26,7 @@ const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSu
 const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
+const ten = Array.from({ length: 10 }, () => blocked).flat();
 const contested = [named('b', { ...paused, reason: 'Contested' })] as RolloutSummary['blocked'];
 const refused = [named('a', reverting)] as RolloutSummary['reverted'];
 
@@ -53,7 +54,7 @@ describe('the condition RolledOut', () => {
     ],
     ['Reverted', { reverted: [job, ...reverted] }, 'deployments.apps a lumigo.retry'],
     ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
-    ['Blocked', { blocked: contested }, 'Deployment/b is changed back by another writer after each change'],
+    ['Blocked', { blocked: [...ten, ...contested] }, 'Deployment/b is changed back by another writer after each'],
     ['Reverted', { reverted: refused }, 'Deployment/a is not reverted yet (Crash): boom'],
     ['Unready', { unready: [named('d')], left: 2 }, 'Deployment/d has an older injection, and its pods do not all run'],
     ['PodsWithoutInjection', { pods: podsWithout(2) }, '2 pods run without the injection'],

@@ -60,11 +60,14 @@ const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, p
   toRetry(reverted, strategy),
   underWay.length === 0 ? '' : `In progress: ${abridged(underWay.map(getName), MAX_NAMES_SHOWN)}`,
   queued === 0 ? '' : workloads(queued, 'is queued', 'are queued'),
-  abridged(blocked.map(waitsFor), MAX_NAMES_SHOWN, '. '),
+  abridged(blocked.toSorted((a, b) => order(a) - order(b)).map(waitsFor), MAX_NAMES_SHOWN, '. '),
   abridged(unready.map(runsOlder), MAX_NAMES_SHOWN, '. '),
   left === 0 ? '' : workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
   pods === undefined ? '' : podsInWords(pods),
 ];
+
+/** `lumigo explain` finds a contested one by its name (diagnostics/explain.ts). */
+const order = ({ state }: RolloutSummary['blocked'][number]) => Number(state.reason !== 'Contested');
 
 const waitsFor = (each: RolloutSummary['blocked'][number]) =>
   `The operator waits because ${getName(each)} ${blockedTexts[each.state.reason]}`;
