@@ -24,6 +24,7 @@ function termOf(more: object = {}) {
 
 const plain = changed(decided(made()));
 const injected: Workload = { ...plain, spec: { ...(plain['spec'] as object), replicas: 1 } };
+const available = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
 
 function judging(more: object = {}) {
   const { store, term, rollouts } = termOf(more);
@@ -66,9 +67,8 @@ it.each([
 
 it('knows with the strategy `immediate` when pods run, from when telemetry is expected', async () => {
   const { store, see } = judging({ rolloutStrategy: 'immediate' });
-  const complete = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
   expect(await see('1', injected)).toBe('unready');
-  expect(await see('2', { ...injected, status: complete })).toBe('verified');
+  expect(await see('2', { ...injected, status: available })).toBe('verified');
   expect(await see('3', injected)).toBe('verified');
   expect(store.in('shop')).toMatchObject([{ state: { wakeAt: Infinity } }]);
   expect(await see('4', made())).toBeUndefined();
@@ -78,6 +78,22 @@ it('keeps what it knows of an injection whose label another writer removed', asy
   const { see } = judging();
   expect(await see('1', injected)).toBe('unready');
   expect(await see('2', { ...injected, metadata: { ...injected.metadata, labels: {} } })).toBe('unready');
+});
+
+it('begins a soak again with a reading that is ahead of the watch', async () => {
+  const { store, judge } = judging({ rolloutSoakSeconds: 10 });
+  const metadata = { ...injected.metadata, uid: 'u', resourceVersion: '2' };
+  const workload = { ...injected, metadata, status: available };
+  const { template } = classifyWorkload(workload, { injector: 'unknown', image: injector.image });
+  const state = { kind: 'soaking', since: -20_000, ...probation, template, isCurrent: true } as const;
+  const seenBy = async (resourceVersion: string) => {
+    const shown = store.upsert(deployment, metadata)?.workload;
+    const known = shown && store.update(shown, { state, changedAt: -20_000, judged: shown.injectionStatus });
+    const result = { kind: 'left', workload, decision: none('up-to-date', workload) } as const;
+    if (known !== undefined) await judge.observe({ ...known, resourceVersion }, result);
+    return store.in('shop')[0]?.state?.kind;
+  };
+  expect([await seenBy('2'), await seenBy('1')]).toEqual(['verified', 'soaking']);
 });
 
 it('leaves 20 s between two looks at failing pods, even without a soak', () => {

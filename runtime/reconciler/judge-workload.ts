@@ -77,7 +77,9 @@ export class WorkloadJudge {
     const { api, store, signal } = this.term;
     const { workload: seen } = result;
     const isOwn = result.kind === 'written' && result.change === 'added';
-    const known = { ...(store.latest(before) ?? before), isOwn };
+    // A reading may be ahead of the watch, which then shows no change any more.
+    const isAhead = before.resourceVersion !== seen.metadata.resourceVersion;
+    const known = { ...(store.latest(before) ?? before), isOwn, ...(isAhead && { changedAt: performance.now() }) };
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
