@@ -74,8 +74,9 @@ export class WorkloadJudge {
   }
 
   private async judge(before: ObservedWorkload, result: Read): Promise<void> {
-    const { api, store, signal } = this.term;
+    const { api, store, signal, logger } = this.term;
     const { workload: seen } = result;
+    const { namespace, name } = before;
     const isOwn = result.kind === 'written' && result.change === 'added';
     // A reading may be ahead of the watch, which then shows no change any more.
     const isAhead = before.resourceVersion !== seen.metadata.resourceVersion;
@@ -83,7 +84,9 @@ export class WorkloadJudge {
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
-    const pods = await api.podsOfGeneration(seen).catch(() => undefined);
+    const pods = await api.podsOfGeneration(seen).catch((error: unknown) => {
+      logger.debug({ kind: seen.kind, namespace, name, problem: describeError(error) }, 'cannot list the pods');
+    });
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 
