@@ -30,4 +30,4 @@ export const remedies: Readonly<Partial<Record<Code, string>>> = {
 
 /** Checks for a workload that has the injection and sends nothing, for its condition and `lumigo explain`. */
 export const silenceChecks =
-  "(1) Do its containers run Node.js, Python or Java, linked dynamically? (2) Does 'envFrom' or the image set LD_PRELOAD? (3) Does a NetworkPolicy block the telemetry proxy? (4) Does the pod have the current token? See docs/use/telemetry.md";
+  "(1) Do its containers run Node.js, Python or Java, linked dynamically? (2) Does 'envFrom' or the image set LD_PRELOAD? (3) Does a NetworkPolicy block the telemetry proxy? (4) Does the pod have the current token? (5) Was it scaled to zero? See docs/use/telemetry.md";
