@@ -7,7 +7,8 @@ function positionOver(held: readonly Identity[] = []) {
   const position = new WatchPosition({
     subject: '/api/v1/pods',
     handler: {
-      upsert: ({ metadata: { namespace = '', name, uid } }) => told.push(`+${namespace}/${name}/${uid}`),
+      upsert: ({ metadata: { namespace = '', name, uid } }, isListed) =>
+        told.push(`${isListed ? '*' : '+'}${namespace}/${name}/${uid}`),
       delete: ({ namespace, name, uid }) => told.push(`-${namespace}/${name}/${uid}`),
       known: () => held,
       synced: () => told.push('synced'),
@@ -40,7 +41,7 @@ describe('a list', () => {
         for (const before of gone) {
           const successor = shown.find((each) => toKey(each) === toKey(before));
           if (successor === undefined) continue;
-          expect(told.indexOf(`+${toText(successor)}`)).toBe(told.indexOf(`-${toText(before)}`) + 1);
+          expect(told.indexOf(`*${toText(successor)}`)).toBe(told.indexOf(`-${toText(before)}`) + 1);
         }
         expect([told.at(-1), position.version]).toEqual(['synced', '9']);
       }),
@@ -70,10 +71,10 @@ describe('a line of a watch', () => {
     position.beginList();
     position.receive({ type: 'ADDED', object });
     position.receive(bookmark('10'));
-    expect([told, position.version, position.listing]).toEqual([['+/a/1'], undefined, true]);
+    expect([told, position.version, position.listing]).toEqual([['*/a/1'], undefined, true]);
     position.receive(bookmark('11', { 'k8s.io/initial-events-end': 'true' }));
     position.receive(bookmark('12'));
-    expect([told, position.version, position.listing]).toEqual([['+/a/1', '-/b/2', 'synced'], '12', false]);
+    expect([told, position.version, position.listing]).toEqual([['*/a/1', '-/b/2', 'synced'], '12', false]);
   });
 
   const getFailure = (line: unknown): unknown => {

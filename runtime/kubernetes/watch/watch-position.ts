@@ -11,6 +11,7 @@ export interface Identity {
 export interface ListWatchHandler {
   /** May repeat a version. `isListed`: the object is from a list, so all else that is known about it is void. */
   upsert(object: KubernetesObject, isListed: boolean): void;
+  /** May repeat a deletion. */
   delete(identity: Identity): void;
   /** Returns the store's objects, to find the deletions that were missed while there was no connection. */
   known(): Iterable<Identity>;
@@ -64,7 +65,9 @@ export class WatchPosition {
   }
 
   show(object: KubernetesObject): void {
-    const before = this.see(object);
+    const key = toKey(object.metadata);
+    const before = this.unseen?.get(key);
+    this.unseen?.delete(key);
     // The object was deleted and created again meanwhile.
     if (before !== undefined && before.uid !== object.metadata.uid) this.delete(before);
     const isListed = this.listing;
@@ -76,19 +79,10 @@ export class WatchPosition {
     const { type, object } = eventIn(line, this.options.subject);
     const { resourceVersion, annotations } = object.metadata;
     if (type === 'ADDED' || type === 'MODIFIED') this.show(object);
-    else if (type === 'DELETED') {
-      this.see(object);
-      this.delete(object.metadata);
-    } else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
+    else if (type === 'DELETED') this.delete(object.metadata);
+    else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
     // A list is sorted by name, so before its end a version does not say how far it is.
     if (!this.listing) this.version = resourceVersion;
-  }
-
-  private see({ metadata }: KubernetesObject): Identity | undefined {
-    const key = toKey(metadata);
-    const before = this.unseen?.get(key);
-    this.unseen?.delete(key);
-    return before;
   }
 
   private delete({ namespace = '', name, uid }: { namespace?: string; name: string; uid: string }): void {
