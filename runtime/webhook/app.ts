@@ -43,7 +43,7 @@ const MAX_NOTABLE = 100;
 const MAX_TEXT = 1_000;
 
 function answering(path: string, review: Review, { logger, onAnswer }: AppOptions) {
-  let minute = { began: 0, error: 0, info: 0, debug: 0 };
+  let minute = { began: -Infinity, error: 0, info: 0, debug: 0 };
   return (body: Body, response: Response): void => {
     const request = readReview(body);
     if ('status' in request) return refuse(response, request);
