@@ -74,7 +74,7 @@ describe('the values of the original [F51]', () => {
       const given = nested(path, getSample(path));
       expect(getWarnings(given)).toEqual([`${path}: ${advice}`]);
       expect(rendered(given)).toBe(rendered({}));
-      expect(getWarnings(nested(path, null))).toEqual([]);
+      for (const empty of [null, {}]) expect(getWarnings(nested(path, empty))).toEqual([]);
     },
   );
 

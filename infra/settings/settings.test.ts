@@ -228,6 +228,10 @@ describe('settings', () => {
       sentences.monitoredOwn(3, 'default'),
       'namespace is "default", which other programs use too. Set createNamespace to false, or choose another namespace',
     ]);
+    const own = [{ namespace: 'lumigo-system' }];
+    expect(getProblems({ namespace: null, monitoredNamespaces: own })).toEqual([
+      sentences.monitoredOwn(0, 'lumigo-system'),
+    ]);
   });
 
   it.each([
