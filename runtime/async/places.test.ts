@@ -6,7 +6,7 @@ import { Places } from './places.ts';
 afterEach(() => void jest.useRealTimers());
 
 describe('places', () => {
-  it('never run more than the limits in all and in each group, and admit all in the end', async () => {
+  it('are all used in order of arrival, and never more than the limits in all and in each group', async () => {
     const groups = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 });
     const limits = fc.record({
       all: fc.integer({ min: 1, max: 5 }),
@@ -16,20 +16,22 @@ describe('places', () => {
       fc.asyncProperty(groups, limits, async (order, { all, perGroup }) => {
         const places = new Places({ all, perGroup });
         const inside: string[] = [];
-        let done = 0;
+        const waiting = order.map((group, arrival) => ({ group, arrival }));
+        const hasRoom = ({ group }: { group: string }) => inside.filter((each) => each === group).length < perGroup;
         await Promise.all(
-          order.map(async (group) => {
-            const leave = await places.enter(group);
-            inside.push(group);
-            expect(inside.length).toBeLessThanOrEqual(all);
-            expect(inside.filter((other) => other === group).length).toBeLessThanOrEqual(perGroup);
+          [...waiting].map(async (each) => {
+            const leave = await places.enter(each.group);
+            expect(inside.length).toBeLessThan(all);
+            expect(waiting.find(hasRoom)).toBe(each);
+            waiting.splice(waiting.indexOf(each), 1);
+            inside.push(each.group);
             await turn();
-            inside.splice(inside.indexOf(group), 1);
-            done += 1;
+            expect(inside.length === all || !waiting.some(hasRoom)).toBe(true);
+            inside.splice(inside.indexOf(each.group), 1);
             leave(0);
           }),
         );
-        expect(done).toBe(order.length);
+        expect(waiting).toEqual([]);
       }),
       { numRuns: 50 },
     );

@@ -63,7 +63,7 @@ async function flood(port: number, count: number, kept: number): Promise<void> {
   }
   sockets.push(...opened);
   const oldestClosed = [...times(count - kept, true), ...times(kept, false)];
-  await eventually(() => expect(opened.map(({ closed }) => closed)).toEqual(oldestClosed), { timeoutMs: 3_000 });
+  await eventually(() => expect(opened.map(({ closed }) => closed)).toEqual(oldestClosed));
 }
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);

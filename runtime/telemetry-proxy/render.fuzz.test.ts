@@ -12,11 +12,13 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
+const clusterNames = hostile.filter((name) => name !== '');
+
 it(
   "fuzz: a name changes no more of the collector's configuration than the text that has it",
   () =>
     fc.assert(
-      fc.property(settings, collection, hostile, hostile, (given, collected, clusterName, namespace) => {
+      fc.property(settings, collection, clusterNames, hostile, (given, collected, clusterName, namespace) => {
         const namespaces = collected.namespaces.map((each, index) =>
           index === 0 ? { ...each, name: namespace } : each,
         );
@@ -28,8 +30,7 @@ it(
         expect(parse(plain)).toEqual(JSON.parse(JSON.stringify(rendered)));
         // The API server allows no such characters in a namespace's name, but a cluster's name may have them.
         const harmless = render({ ...given, clusterName: 'c' }, { ...collected, namespaces, initial: [] });
-        expect(rendered.service).toEqual(harmless.service);
-        expect(toStatements(rendered)).toEqual(toStatements(harmless));
+        expect(withoutName(rendered, clusterName)).toEqual(withoutName(harmless, clusterName));
       }),
       // A run takes longer than those of other properties, because it parses YAML.
       { ...fuzz, numRuns: Math.ceil(fuzz.numRuns / 3) },
@@ -37,7 +38,5 @@ it(
   fuzzTimeoutMs,
 );
 
-const toStatements = (configuration: object): string[] =>
-  [...JSON.stringify(configuration).matchAll(/"(?:statements|log_statements|trace_statements)":\[[^\]]*\]/g)].map(
-    ([text]) => text,
-  );
+const withoutName = (configuration: object, name: string): unknown =>
+  JSON.parse(JSON.stringify(configuration), (_key, value: unknown) => (value === name ? 'c' : value));
