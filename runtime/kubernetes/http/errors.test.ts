@@ -55,6 +55,10 @@ describe('predicates', () => {
     expect([exists, conflict].map(isConflict)).toEqual([false, true]);
   });
 
+  it.each([403, 408, 409, 422, 429, 500])('take %i for a refusal unless a retry may help', (code) => {
+    expect(isRefusal(new ApiError({ code }, refusal))).toBe(code === 403 || code === 422);
+  });
+
   it('are true for an ApiError only', () => {
     expect(isNotFound(Object.assign(new Error('no such file'), { status: 404 }))).toBe(false);
     expect(isGone(new ApiError({ code: 410, reason: 'Expired' }, refusal))).toBe(true);

@@ -17,7 +17,9 @@ describe('retryAfterMs', () => {
     ['also after 503 with Retry-After', answered(503, 1), post, first, 1_000],
     ['for the longest time that an API server asks for', answered(429, 32), post, { ...first, random: 1 }, 48_000],
     ['for a moment if the server asks for none', answered(429, 0), post, first, 100],
+    ['a second if the server says nothing, up to four times', answered(429), post, { ...first, attempts: 4 }, 1_000],
     ['not at all for a connection that was closed, under a GET', stale, get, first, 0],
+    ['not at all for one under a PUT, which the resourceVersion guards', stale, { method: 'PUT' } as const, first, 0],
     ['nor under a write that may be sent twice', stale, { ...post, repeatable: true }, first, 0],
   ])('waits %s', (_case, error, request, context, ms) => expect(retryAfterMs(error, request, context)).toBe(ms));
 

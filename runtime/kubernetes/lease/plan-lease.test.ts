@@ -24,15 +24,15 @@ describe('planLease', () => {
     const clocks = fc.constantFrom('1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z');
     fc.assert(
       fc.property(
-        fc.integer({ min: 1, max: 60 }),
+        fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
         fc.nat(120_000),
         fc.nat(120_000),
         clocks,
         (seconds, since, now, renewTime) => {
-          const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds, renewTime }), since };
-          const plan = planLease(seen, now, 'b', times);
-          if (now - since >= seconds * 1000) expect(plan).toBe(0);
-          else expect(plan).toBe(Math.min(since + seconds * 1000 - now, 5_000));
+          const duration = seconds === undefined ? {} : { leaseDurationSeconds: seconds };
+          const seen = { lease: lease({ holderIdentity: 'a', renewTime, ...duration }), since };
+          const leftMs = since + (seconds ?? 15) * 1000 - now;
+          expect(planLease(seen, now, 'b', times)).toBe(Math.max(0, Math.min(leftMs, 5_000)));
         },
       ),
     );
@@ -50,8 +50,11 @@ describe('seeLease', () => {
 describe('the written Lease', () => {
   const now = new Date('2030-01-01T00:00:05.120Z');
 
-  it('has the number of the transition and its time', () =>
-    expect(heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier' }, 'b', times, now)).toEqual({
+  it('has the number of the transition and its time, and keeps its other fields', () =>
+    expect(
+      heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier', strategy: 's' }, 'b', times, now),
+    ).toEqual({
+      strategy: 's',
       holderIdentity: 'b',
       leaseDurationSeconds: 15,
       acquireTime: '2030-01-01T00:00:05.120000Z',
@@ -61,6 +64,7 @@ describe('the written Lease', () => {
 
   it('has a new time and no other change on a renewal', () => {
     const before = heldSpec(undefined, 'b', times, now);
+    expect(before.leaseTransitions).toBe(0);
     const later = new Date('2030-01-01T00:00:10Z');
     expect(heldSpec(before, 'b', times, later)).toEqual({ ...before, renewTime: '2030-01-01T00:00:10.000000Z' });
   });
