@@ -136,7 +136,7 @@ export class PodCounts {
 
 const isInjected = ({ annotations: notes }: Metadata): boolean => notes?.[annotations.injection] !== undefined;
 
-const isSkipped = (metadata: Metadata): boolean =>
+export const isSkipped = (metadata: Metadata): boolean =>
   metadata.deletionTimestamp !== undefined ||
   metadata.annotations?.[annotations.mirror] !== undefined ||
   optedOut(metadata);
@@ -145,7 +145,7 @@ const isSkipped = (metadata: Metadata): boolean =>
 const findController = ({ ownerReferences = [] }: Metadata) =>
   ownerReferences.find(({ controller, uid }) => controller === true && uid.length <= 36);
 
-function add(open: ByController, metadata: Metadata): void {
+export function add(open: ByController, metadata: Metadata): void {
   const { name = '', uid = '' } = metadata;
   const owner = findController(metadata)?.uid ?? uid;
   const first = open.get(owner) ?? { name, uid, count: 0 };
