@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { workloadKinds } from '../contract.ts';
 import { credentialIn } from '../credentials/credential.ts';
 import { noTelemetry } from './plan-telemetry.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress } from './plan-workloads.ts';
-import { findDifference, getStatus, type StatusInput } from './conditions.ts';
+import { findDifference, getStatus, telemetryConditions, type StatusInput } from './conditions.ts';
+import { observeWorkload } from './workload-store.ts';
 
 const input: StatusInput = {
   metadata: { generation: 2 },
@@ -76,6 +78,10 @@ describe('the status of a Lumigo', () => {
   it('keeps what an earlier leader saw until there is a new result', () => {
     const before = statusOf({ webhook: 'working', telemetry: 'working' });
     expect(statusOf({ now: later }, before).conditions).toEqual(before.conditions);
+    const queued = statusOf({ summary: { ...noRollout, queued: 1 } });
+    const pending = statusOf({ progress: { ...noProgress, pending: 1 } }, queued);
+    const known = [pending, statusOf({}, queued)].map((status) => findCondition(status, 'RolledOut')?.status);
+    expect(known).toEqual(['False', 'True']);
   });
 
   it.each<[string, Partial<StatusInput['progress']>, string]>([
@@ -106,5 +112,24 @@ describe('the status of a Lumigo', () => {
     expect(after({ progress: { ...input.progress, pending: 1 } })).toBe('text');
     expect(after({ problem: { reason: 'SecretNotFound', message: 'gone' } })).toBe('state');
     expect(findDifference({}, status)).toBe('state');
+  });
+});
+
+describe('telemetryConditions()', () => {
+  it('are empty until there is something to report', () => {
+    expect(telemetryConditions({ received: 0, awaited: 3, silent: [] })).toEqual([]);
+  });
+
+  it('are True after the first telemetry', () => {
+    expect(telemetryConditions({ received: 1, awaited: 3, silent: [] })).toMatchObject([{ status: 'True' }]);
+  });
+
+  it('name at most ten silent workloads and what to check', () => {
+    const silent = Array.from({ length: 12 }, (_, index) =>
+      observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: `w${index}` }),
+    );
+    const [condition] = telemetryConditions({ received: 5, awaited: 0, silent });
+    expect(condition).toMatchObject({ status: 'False', reason: 'NothingReceived' });
+    expect(condition?.message).toMatch(/from Deployment\/w0, .*Deployment\/w9, and 2 more\. .*LD_PRELOAD.*token/);
   });
 });

@@ -15,13 +15,17 @@ const lumigo = (...conditions: Condition[]): LumigoResource => ({
   status: { conditions },
   metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1' },
 });
+const halted = { ...condition('RolledOut', 'False'), reason: 'Halted' };
 
 describe("a Lumigo's condition [F29]", () => {
   it('is an event when it turns false', () => {
     const events = turnedFalse(lumigo(), {
-      conditions: [condition('TokenAccepted', 'False'), condition('Error', 'False')],
+      conditions: [condition('TokenAccepted', 'False'), condition('Error', 'False'), halted],
     });
-    expect(events).toMatchObject([{ reason: 'LumigoTokenRefused', message: 'of this' }]);
+    expect(events).toMatchObject([
+      { reason: 'LumigoTokenRefused', message: 'of this' },
+      { reason: 'LumigoRolloutHalted' },
+    ]);
     expect(
       turnedFalse(lumigo(condition('TokenAccepted', 'True')), { conditions: [condition('TokenAccepted', 'False')] }),
     ).toMatchObject([{ reason: 'LumigoTokenRefused', regarding: { kind: 'Lumigo', uid: 'l' } }]);

@@ -8,7 +8,7 @@ import type { Evidence } from '../rollout/evidence.ts';
 import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
 import type { ChangeResult } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import { classifyWorkload, judgedBefore } from './observations.ts';
+import { classifyWorkload, judgedBefore, observe } from './observations.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
 import { observeWorkload, WorkloadStore } from './workload-store.ts';
@@ -151,6 +151,12 @@ const withRecord: Workload = {
   metadata: withRevert({ uid: 'u' }, { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: '' }),
 };
 
+it('retries a revert whose time cannot be read as late as a new one', () => {
+  const known = { judged: undefined, changedAt: undefined, state: undefined, isOwn: false };
+  const installed = { injector: 'untried', image: injector.image, isTrying: false } as const;
+  expect(observe(withRecord, known, installed, 9_000)).toMatchObject({ kind: 'reverted-before', agoMs: 0 });
+});
+
 it.each<[string, ChangeResult, object | undefined]>([
   [
     'stays queued',
@@ -169,12 +175,14 @@ it.each<[string, ChangeResult, object | undefined]>([
 });
 
 const text = 'added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false';
+const adopted = text.replace('added', 'adopted');
 const NOW = Date.parse('2026-11-20T10:20:00Z');
 
 it.each([
   ['an old Job', workloadKinds.job, text, NOW + 3_600_000, { judged: text }],
   ['a recent Job, because its pods may show how the injector fares', workloadKinds.job, text, NOW, {}],
   ['an old Deployment, because it can change', deployment, text, NOW + 3_600_000, {}],
+  ['a Job of the original operator, which was adopted', workloadKinds.job, adopted, NOW, { judged: adopted }],
 ] as const)('a new leader decides if it reads the injection of %s', (_what, kind, status, now, expected) => {
   const own = { [annotations.instrumentation]: status };
   const workload = observeWorkload(kind, { namespace: 'shop', name: 'a', annotations: own });

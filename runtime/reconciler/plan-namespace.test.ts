@@ -145,6 +145,16 @@ describe('a Lumigo', () => {
     expect(JSON.stringify(action)).toContain('This Lumigo resource is being deleted. 2 workloads wait for a change');
   });
 
+  it.each([
+    [true, 'Waiting for a probe of the webhook'],
+    [false, 'Lumigo works in this namespace'],
+  ])('with `tracing.injection.enabled: %s` is as ready as that needs: %s', (enabled, message) => {
+    const resource = lumigo();
+    const chosen = { ...resource, spec: { ...resource.spec, tracing: { injection: { enabled } } } };
+    const { conditions } = getStatus({ ...observed([known(chosen)]), token: { generation: 1, accepted: 'working' } });
+    expect(conditions?.[0]).toMatchObject({ type: 'Ready', message });
+  });
+
   it('has its status written once', () => {
     const status = getStatus(observed([known(lumigo())]));
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
@@ -154,7 +164,7 @@ describe('a Lumigo', () => {
     [1, 1_000],
     [10, 1_000],
     [100, 10_000],
-  ])('with %d namespaces in progress updates its counts every %d ms: ten a second in all', (underWay, ms) => {
+  ])('with %d namespaces in progress updates its counts every %d ms, and a problem at once', (underWay, ms) => {
     const seen = { ...observed([known(lumigo())], [workload('a'), workload('b'), workload('c')]), underWay };
     const status = getStatus(seen);
     const told = { ...seen, lumigoes: [known(lumigo({}, status), { statusAt: 5_000 })] };
@@ -165,6 +175,8 @@ describe('a Lumigo', () => {
     expect(plan(told, 5_001).lumigoes).toEqual([]);
     expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoes: [], wakeAt: 5_000 + ms });
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
+    const credential = { problem: { reason: 'SecretNotFound', message: 'gone' } as const, version: undefined };
+    expect(actions({ ...told, credential }, 6_000)).toEqual(['write-status']);
   });
 
   it('has no status written because a user changed a workload, unless its injection fails [D23]', () => {
@@ -200,6 +212,8 @@ describe('a Lumigo', () => {
     const { observedGeneration: _dropped, ...byOlderDefinition } = said;
     const dropped = known(lumigo({}, byOlderDefinition), { statusAt: 5_000, lastStatus: said, repeats: 20 });
     expect(plan(observed([dropped]), 5_001).wakeAt).toBe(305_000);
+    const repeatsAfter = (ms: number) => plan(observed([dropped]), ms).lumigoes;
+    expect([repeatsAfter(604_999), repeatsAfter(605_000)]).toMatchObject([[{ repeats: 21 }], [{ repeats: 0 }]]);
     const news = {
       ...observed([known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats: 20 })]),
       pendingEvents: 0,

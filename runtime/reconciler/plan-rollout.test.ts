@@ -100,6 +100,7 @@ const cases: readonly [string, There, readonly string[], More?][] = [
   ['a status is read when it is due', { a: { ...rolling, wakeAt: NOW.ms } }, ['read a']],
   ['a blocked one is read when it is due', { a: { ...blocked, wakeAt: NOW.ms } }, ['read a']],
   ['a blocked one delays no other', { a: blocked, b: queued }, ['b is next']],
+  ['one that is being deleted delays no other', { a: [soaking, { deleting: true }], b: queued }, ['b is next']],
   ['broken pods are evicted when that is due', { a: evicting(reverted) }, ['evict a']],
   ['which delays no other workload', { a: evicting(reverted), b: queued }, ['evict a', 'b is next']],
   ['but the revert counts meanwhile', { a: evicting(injectorFailed), b: queued }, ['evict a']],
@@ -162,8 +163,12 @@ const cases: readonly [string, There, readonly string[], More?][] = [
     [],
   ],
   ['one whose annotation another writer removes is reverted', { a: contested(reverting) }, ['revert a']],
-  ['and judged', { a: contested({ ...rolling, wakeAt: NOW.ms }), b: queued }, ['read a']],
-  ['nor does one whose injection another writer undoes', { a: undone, b: queued }, ['b is next']],
+  [
+    'one whose annotation another writer removes is judged',
+    { a: contested({ ...rolling, wakeAt: NOW.ms }), b: queued },
+    ['read a'],
+  ],
+  ['one whose injection another writer undoes delays no other', { a: undone, b: queued }, ['b is next']],
   [
     'injections are judged and reverted while the Lumigo is inactive',
     { a: reverting, b: { ...rolling, wakeAt: NOW.ms }, c: untested },

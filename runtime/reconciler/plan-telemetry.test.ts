@@ -4,9 +4,8 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { WorkloadState } from '../rollout/workload-state.ts';
 import { observeWorkload } from './workload-store.ts';
 import { labels, workloadKinds } from '../contract.ts';
-import { telemetryConditions } from './conditions.ts';
 import type { ObservedWorkload } from './observed.ts';
-import { planTelemetry, summarizeTelemetry } from './plan-telemetry.ts';
+import { noTelemetry, planTelemetry, summarizeTelemetry } from './plan-telemetry.ts';
 
 const now = { ms: 5_000, iso: '2026-01-01T12:00:00Z' };
 const earlier = '2026-01-01T11:00:01Z';
@@ -56,6 +55,12 @@ describe('planTelemetry()', () => {
     ['nothing without the injection', { label: undefined, ...received }, active, unknown],
     ['nothing for another proxy', { elsewhere: 'http://other', state: verified }, active, unknown],
     ['nothing without traces and logs', { state: verified }, neither, unknown],
+    [
+      'nothing yet with logs alone',
+      { state: queued },
+      activePolicy({ ...tracing, traces: false, logs: true }),
+      nothingYet,
+    ],
     ['what is known during a removal', received, deleting, received],
     ['nothing after a removal', { label: undefined, ...since }, none, unknown],
   ])('tells %s', (_case, more, policy, expected) => {
@@ -95,29 +100,13 @@ describe('summarizeTelemetry()', () => {
     expect(silent).toMatchObject({ summary: { awaited: 0, silent: [{ name: 'cart' }] }, wakeAt: Infinity });
   });
 
-  it('never counts a workload as silent whose pods do not run yet, or that sent something', () => {
+  it('never counts a workload as silent that is being deleted, does not run yet, or sent something', () => {
+    expect(getSummary({ ...nothingYet, telemetrySince: earlier, deleting: true }, 0).summary).toEqual(noTelemetry);
     expect(getSummary(nothingYet, 0)).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: Infinity });
     expect(getSummary({ telemetry: 'Received', telemetrySince: earlier }, 0).summary).toEqual({
       received: 1,
       awaited: 0,
       silent: [],
     });
-  });
-});
-
-describe('telemetryConditions()', () => {
-  it('are empty until there is something to report', () => {
-    expect(telemetryConditions({ received: 0, awaited: 3, silent: [] })).toEqual([]);
-  });
-
-  it('are True after the first telemetry', () => {
-    expect(telemetryConditions({ received: 1, awaited: 3, silent: [] })).toMatchObject([{ status: 'True' }]);
-  });
-
-  it('name at most ten silent workloads and what to check', () => {
-    const silent = Array.from({ length: 12 }, (_, index) => workload(`w${index}`));
-    const [condition] = telemetryConditions({ received: 5, awaited: 0, silent });
-    expect(condition).toMatchObject({ status: 'False', reason: 'NothingReceived' });
-    expect(condition?.message).toMatch(/from Deployment\/w0, .*Deployment\/w9, and 2 more\. .*LD_PRELOAD.*token/);
   });
 });

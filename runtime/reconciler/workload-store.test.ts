@@ -44,7 +44,8 @@ describe('the workload store', () => {
 
   it('ignores older answers', () => {
     see({ resourceVersion: '20', generation: 5 });
-    expect(see({ resourceVersion: '19', generation: 4 })?.changed).toBe(false);
+    expect(see({ resourceVersion: '19', generation: 4 })).toMatchObject({ changed: false, isCurrent: false });
+    expect(see({ resourceVersion: '19', generation: 5 })).toMatchObject({ changed: false, isCurrent: true });
     expect(seen()?.generation).toBe(5);
   });
 
@@ -62,13 +63,15 @@ describe('the workload store', () => {
   });
 
   it('counts instrumented workloads as they change [F8]', () => {
-    see({ labels: { [labels.autoTrace]: 'lumigo-operator.v1' } });
+    const injection = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+    see(injection);
     see({ name: 'other', uid: 'u2' });
     expect([store.in('shop').length, store.instrumented]).toEqual([2, 1]);
     see({ resourceVersion: '11' });
     expect([store.in('shop').length, store.instrumented]).toEqual([2, 0]);
+    see({ resourceVersion: '12', ...injection });
     store.delete(identity('u1'));
-    expect(store.in('shop')).toHaveLength(1);
+    expect([store.in('shop').length, store.instrumented]).toEqual([1, 0]);
   });
 
   it('keeps the version in which an injection was seen first while its record stays [D23]', () => {
