@@ -42,6 +42,7 @@ describe('pods that run where the injector cannot [F24]', () => {
     expect(from([{ configMapRef: { name: 'shared' } }])).toEqual([
       "an LD_PRELOAD from ConfigMap 'shared' has no effect in container 'app', because the injector sets its own",
     ]);
+    expect(from([{ secretRef: { name: 'shared' }, prefix: 'LD_' }])).toHaveLength(1);
     expect(from([{ secretRef: { name: 'shared' }, prefix: 'APP_' }])).toEqual([]);
     expect(from([{ secretRef: { name: 'shared' } }], [{ name: 'LD_PRELOAD', value: '/own.so' }])).toEqual([]);
     expect(from([{ secretRef: { name: 'shared' } }], [])).toEqual([]);

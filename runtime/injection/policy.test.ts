@@ -46,8 +46,20 @@ describe('the effective Lumigo [D16]', () => {
     const selector = { matchLabels: { tier: 'web' } };
     const injection = { selector, injectLumigoIntoExistingResourcesOnCreation: false };
     expect(getPolicy([lumigo('l', '', {}, injection)])).toMatchObject({ selector, injectExisting: false });
-    expect(getPolicy([lumigo('l', '')])).toMatchObject({ injectExisting: true });
+    expect(getPolicy([lumigo('l', '')])).toMatchObject({
+      injectExisting: true,
+      tracing: { traces: true, logs: false },
+    });
     expect(getPolicy([lumigo('l', '')])).not.toHaveProperty('selector');
+  });
+
+  it('is inactive in Pod mode, and in no other, if the installation does not offer that', () => {
+    const inPodMode = lumigo('l', '', {}, { mode: 'Pod' });
+    expect(getPolicy([inPodMode], 'Upgrade')).toMatchObject({ kind: 'inactive', reason: 'PodModeOff' });
+    expect([getPolicy([inPodMode]), getPolicy([lumigo('l', '')], 'Upgrade')]).toMatchObject([
+      { kind: 'pods' },
+      { kind: 'active' },
+    ]);
   });
 
   it.each([

@@ -27,6 +27,14 @@ describe('a Lumigo in memory', () => {
     expect(kept.metadata.finalizers).toEqual(['others', contract.finalizer]);
   });
 
+  it('has a limited number of conditions and no list of resources [F66]', () => {
+    const condition = { type: 'Own', status: 'True', reason: '', message: '', lastTransitionTime: '' } as const;
+    const entry = { apiVersion: 'v1', kind: 'Pod', name: long, namespace: 'shop', resourceVersion: '1', uid: '' };
+    const status = { instrumentedResources: [entry], conditions: Array.from({ length: 40 }, () => condition) };
+    const kept = essentialLumigo({ ...lumigo({}), status } as unknown as LumigoResource);
+    expect(kept.status).toEqual({ conditions: status.conditions.slice(0, 32) });
+  });
+
   it('names no Secret if its spec is longer than any valid one [F66]', () =>
     expect(
       essentialLumigo(lumigo({}, { lumigoToken: { secretRef: { name: long, key: 'token' } } })).spec,

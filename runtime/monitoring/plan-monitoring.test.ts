@@ -5,7 +5,7 @@ import { findEntry, formatMark, getSecretRef, planMonitoring } from './plan-moni
 
 const usual = { name: 'lumigo-credentials', key: 'token' };
 
-describe('entryOf [F54]', () => {
+describe('findEntry [F54]', () => {
   const shop = { name: 'shop', labels: { team: 'a', tier: 'web' } };
 
   it.each<[string, MonitoredEntry, boolean]>([
@@ -42,8 +42,13 @@ describe('planMonitoring [F54]', () => {
 
   it('creates one as its entry says', () => {
     const entry = { secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: false };
-    expect(planMonitoring(entry, [], getSecretRef(entry, usual))).toMatchObject({
-      spec: { lumigoToken: { secretRef: { name: 'own', key: 'key' } }, tracing: { enabled: false } },
+    expect(planMonitoring(entry, [], getSecretRef(entry, usual))).toEqual({
+      kind: 'create',
+      spec: {
+        lumigoToken: { secretRef: { name: 'own', key: 'key' } },
+        tracing: { enabled: false },
+        logging: { enabled: false },
+      },
     });
   });
 
@@ -72,7 +77,7 @@ describe('planMonitoring [F54]', () => {
       formatMark({ loggingEnabled: false, tracingEnabled: true }),
       { kind: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
     ],
-    ['sets all flags if the mark cannot be read', { loggingEnabled: false }, on, 'null', withoutLogs],
+    ['sets all flags if the mark is null', { loggingEnabled: false }, on, 'null', withoutLogs],
   ])('%s in a namespace that got its Lumigo before [F70]', (_case, entry, there, mark, expected) => {
     expect(planMonitoring(entry, there, usual, mark)).toEqual(expected);
   });

@@ -26,7 +26,8 @@ interface Rendered {
     readonly prometheus?: { readonly config: { readonly scrape_configs: readonly Scrape[] } };
   };
   readonly exporters: { readonly otlphttp: object };
-  readonly service: { readonly pipelines: object };
+  readonly processors: object;
+  readonly service: { readonly pipelines: Readonly<Record<string, { readonly processors: readonly string[] }>> };
 }
 const rendered = (changes: Partial<NodeCollectorConfig> = {}, at = node) =>
   renderNodeCollector({ ...config, ...changes }, at) as Rendered;
@@ -38,6 +39,9 @@ describe("the node collector's configuration", () => {
     expect(Object.keys(rendered().service.pipelines)).toEqual(['logs', 'metrics']);
     expect(Object.keys(rendered({ metrics: false }).receivers)).toEqual(['filelog']);
     expect(Object.keys(rendered({ logs: false }).receivers)).toEqual(['prometheus']);
+    const { processors, service } = rendered();
+    const used = Object.values(service.pipelines).flatMap((pipeline) => pipeline.processors);
+    expect(new Set(used)).toEqual(new Set(Object.keys(processors)));
   });
 
   it('has no token', () => {
@@ -53,6 +57,10 @@ describe("the node collector's configuration", () => {
       '/var/log/pods/*/*/*.gz',
       '/var/log/pods/*/*/*.tmp',
     ]);
+  });
+
+  it('skips log lines that are older than the first process on the node', () => {
+    expect(rendered().receivers.filelog).toHaveProperty('start_at', 'end');
   });
 
   it('takes the patterns of the original for log files', () => {
