@@ -285,7 +285,7 @@ describe('the permissions of the operator', () => {
     expect(await testCluster.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });
 
-  it.each(accounts)('grant the account %s all that it requests [F26]', (account) => {
+  it.each(accounts)('grant the account %s all that it requests [D22] [D25] [F26]', (account) => {
     const requests = ownRequests(account);
     expect(requests).not.toEqual([]);
     expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);

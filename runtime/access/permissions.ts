@@ -90,7 +90,7 @@ export const permissions = {
       'reconciler/manners',
       rule('', 'secrets', 'get'),
     ),
-    needed('to report changes of a workload', 'reconciler/manners', rule('', 'events', 'create')),
+    needed('to report changes of a workload', 'access/access', rule('', 'events', 'create')),
     needed(
       "to set the authority of the webhook's certificate (`caBundle`), also after the configuration was replaced",
       'certificates/certificates',
