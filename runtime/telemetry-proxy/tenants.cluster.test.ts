@@ -63,8 +63,11 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
   );
 }
 
+const readMetrics = async () =>
+  (await fetch(`http://127.0.0.1:${telemetry.collector().telemetryMetricsPort}/metrics`)).text();
+
 async function metricNames() {
-  const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().telemetryMetricsPort}/metrics`)).text();
+  const metrics = await readMetrics();
   const asked = JSON.stringify([alerts, panels]).match(/otelcol_[a-z_]+/g) ?? [];
   return {
     served: [...metrics.matchAll(/^(otelcol_[a-z_]+){/gm)].map(([, name]) => name),
@@ -78,7 +81,10 @@ describe('data of other shards is not delayed', () => {
     sink.throttled.add(throttled);
     sink.refused.add(refused);
     const flow = startFlow(collector().url, noisy, 500);
-    await sleep(3_000);
+    const shard = getShard(throttled);
+    const queue = `exporter="otlphttp/lumigo${shard === '0' ? '' : `/${shard}`}"`;
+    const isFull = new RegExp(`^otelcol_exporter_enqueue_failed_spans[a-z_]*{[^}]*${queue}[^}]*} [1-9]`, 'm');
+    await eventually(async () => expect(await readMetrics()).toMatch(isFull));
     const delays = await delaysOfTheQuiet(5, 0x1_000_000).finally(() => flow.stop());
     sink.throttled.delete(throttled);
     sink.refused.delete(refused);

@@ -253,7 +253,7 @@ describe('programs that serve', () => {
     await nodeTest.waitForRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 90_000 });
     const url = await nodeTest.getAddress('busy', 'front');
     const following = follow(nodeTest, 'busy', [url], { pauseMs: 10, clients: 4 });
-    await sleep(1_000);
+    await eventually(() => expect(following.asked()).toBeGreaterThan(4));
     const started = Date.now();
     await nodeTest.activate('busy', {}, getToken(1));
     await nodeTest.waitForRunning('busy', 'front', { replicas: 10, timeoutMs: 120_000 });
