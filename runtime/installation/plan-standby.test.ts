@@ -52,7 +52,7 @@ describe('actingFirst', () => {
   });
 });
 
-describe('installationOf', () => {
+describe('findInstallation', () => {
   it.each([undefined, '', 'lumigo', 'lumigo/', '/a', 'a/b/c'])(
     'ignores a configuration with the annotation %j',
     (text) => {
