@@ -15,6 +15,7 @@ const created = (uid: string, object?: unknown) => JSON.stringify(review({ uid, 
 const log: Record<string, unknown>[] = [];
 let answer: () => Answer = () => ({ code: 200, message: 'fine' });
 let server: Server;
+let accepted: Socket[];
 let port: number;
 
 beforeEach(async () => {
@@ -29,6 +30,8 @@ beforeEach(async () => {
   const context = { injector: settings, ownUser: 'us', lumigoes: { policy, effective: () => undefined } };
   const injector: Review = (request) => (request.unread === undefined ? answer() : reviewWorkload(request, context));
   server = createServer(createApp({ reviews: { [paths.inject]: injector, [paths.lumigoes]: () => answer() }, logger }));
+  accepted = [];
+  server.on('connection', (socket) => accepted.push(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });
@@ -153,11 +156,10 @@ describe('the webhook application', () => {
   it('has room for a limited number of large bodies, and always for small ones [F21]', async () => {
     answer = () => ({ code: 200, message: 'fine' });
     const held = Array.from({ length: 8 }, () => begin(1024 * 1024));
-    const refused = await eventually(async () => {
-      const answered = await post(created('u-1', { x: 'y'.repeat(500_000) }));
-      expect(answered.status).toBe(429);
-      return answered;
-    });
+    const isRead = ({ bytesRead }: Socket): boolean => bytesRead > 1024 * 1024;
+    await eventually(() => expect(accepted.filter(isRead)).toHaveLength(8));
+    const refused = await post(created('u-1', { x: 'y'.repeat(500_000) }));
+    expect(refused.status).toBe(429);
     expect(refused.body).toHaveProperty('message', expect.stringContaining('too many large reviews'));
     expect((await post(created('u-1', { x: 'y'.repeat(50_000) }))).status).toBe(200);
     for (const socket of held) socket.destroy();
