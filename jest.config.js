@@ -13,6 +13,9 @@ const common = {
   },
 };
 
+/** Tests that need the machine to themselves. They run after those of the other projects. */
+const alone = { runner: '<rootDir>/sandbox/testing/alone.js' };
+
 export default {
   coverageProvider: 'v8',
   collectCoverageFrom: ['{runtime,infra}/**/*.ts'],
@@ -21,6 +24,7 @@ export default {
   // All concurrent tests of a file start at once, because they mostly wait for pods.
   maxConcurrency: 12,
   testSequencer: '<rootDir>/sandbox/testing/longest-first.js',
+  reporters: ['default', '<rootDir>/sandbox/testing/summary.js'],
   projects: [
     {
       ...common,
@@ -35,6 +39,7 @@ export default {
     },
     {
       ...common,
+      ...alone,
       displayName: 'load',
       testMatch: ['<rootDir>/runtime/**/*.load.test.ts'],
     },
@@ -50,6 +55,7 @@ export default {
     },
     {
       ...common,
+      ...alone,
       displayName: 'machine',
       testMatch: ['<rootDir>/sandbox/e2e/*.machine.test.ts'],
     },

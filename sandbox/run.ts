@@ -1,4 +1,5 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beganAt } from './state.ts';
 
 export interface Finished {
@@ -23,6 +24,26 @@ export function run(program: string, args: readonly string[], options?: RunOptio
   const { status, error, ...output } = spawnSync(program, args, { ...given, encoding: 'utf8' });
   const stderr = error === undefined ? output.stderr : error.message;
   return toOutput(program, args, { code: status, stdout: output.stdout, stderr });
+}
+
+export interface Outcome {
+  readonly passed: number;
+  /** Names of failed tests, and of files whose tests did not begin. */
+  readonly failed: readonly string[];
+}
+
+/** Runs Jest, and returns the outcome that its reporter (testing/summary.js) writes. This process exits with 1 after a failure. */
+export function runJest(
+  flags: readonly string[],
+  more: { readonly [name: string]: string; readonly LUMIGO_TEST_RESULTS: string },
+): Outcome {
+  const { LUMIGO_TEST_RESULTS: file } = more;
+  writeFileSync(file, JSON.stringify({ passed: 0, failed: ['Jest itself, which did not finish'] }));
+  const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', ...flags];
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
+  const { status } = spawnSync(process.execPath, args, { stdio, env: { ...process.env, ...more } });
+  if (status !== 0) process.exitCode = 1;
+  return JSON.parse(readFileSync(file, 'utf8')) as Outcome;
 }
 
 export const runMeanwhile = async (program: string, args: readonly string[], options?: RunOptions): Promise<string> =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
 import { createProgram, runMain } from '../program.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { report, runJest } from '../testing/jest-run.ts';
+import { runJest } from '../run.ts';
 import { withFolder } from '../with-folder.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
@@ -33,14 +33,14 @@ async function main(names: readonly string[], { short = false, built = false, ke
     writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
     say(`wrote ${triedFile}. Run \`npm run generate\` to update docs/contributing/tested-versions.md`);
   }
-  report(results.map((run) => ({ ...run, failed: run.failed.map((name) => `${run.version}: ${name}`) })));
+  writeFileSync(process.env['LUMIGO_TEST_RESULTS'] ?? '/dev/null', JSON.stringify(results));
 }
 
 const tryWith = ({ program, version, components, flags: own = [] }: Variant, short: boolean): Promise<Tried> =>
   withFolder(async (folder) => {
     for (const component of components) symlinkSync(await buildProgram(component, say), join(folder, component.name));
     const flags = ['--selectProjects', 'cluster', 'load', ...(short ? ['--testPathPatterns', ...shortTests] : own)];
-    const outcome = runJest({ flags, stdout: 'ignore', env: { ...process.env, KUBEBUILDER_ASSETS: folder } });
+    const outcome = runJest(flags, { KUBEBUILDER_ASSETS: folder, LUMIGO_TEST_RESULTS: join(folder, 'results.json') });
     const date = new Date().toISOString().slice(0, 10);
     return { program, version, date, ...(short ? { isShort: true } : {}), ...outcome };
   });

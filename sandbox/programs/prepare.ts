@@ -8,8 +8,10 @@ import { components, fluxComponents, nodeComponents, releaseComponents, validato
 /** Builds what the tests run against, and says what it builds. `--node` adds the parts of a node, `--gitops` Flux. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 await runMain(async () => {
+  const hasNode = process.argv.includes('--node');
+  const why = hasNode ? whyNoNode() : undefined;
+  if (why !== undefined) throw new Error(why);
   await ensureBundle();
-  const hasNode = process.argv.includes('--node') && whyNoNode() === undefined;
   const onNode = hasNode ? nodeComponents : [];
   const onRequest = process.argv.includes('--gitops') ? fluxComponents : [];
   await ensureBinaries(
