@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { finished } from '../run.ts';
 import { components, oldestGo } from './components.ts';
 
 let known: string | undefined;
@@ -32,7 +33,6 @@ function askVersion(): string {
 
 /** Runs `go build`, which ends with this process. @throws Error with the end of its output */
 export async function goBuild(name: string, folder: string, args: readonly string[]): Promise<void> {
-  const errors: string[] = [];
   // In a separate process group, a signal reaches the compilers as well.
   const child = spawn('go', ['build', ...args], {
     cwd: folder,
@@ -40,24 +40,17 @@ export async function goBuild(name: string, folder: string, args: readonly strin
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
-  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
   const stop = () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
   };
   process.once('exit', stop);
-  try {
-    const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-    if (code === 0) return;
-    const said = errors
-      .join('')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('go: downloading'));
-    throw new Error(
-      `building ${name} failed: 'go build ${args.join(' ')}' exited with ${code}\n${said.slice(-15).join('\n')}`,
-    );
-  } finally {
-    process.removeListener('exit', stop);
-  }
+  const { code, stderr } = await finished(child);
+  process.removeListener('exit', stop);
+  if (code === 0) return;
+  const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('go: downloading'));
+  throw new Error(
+    `building ${name} failed: 'go build ${args.join(' ')}' exited with ${code}\n${said.slice(-15).join('\n')}`,
+  );
 }
 
 /** Downloads one module of a go.mod, and checks it by go.sum. Returns Go's JSON. @throws Error with its output */

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { runMeanwhile } from '../run.ts';
 import { withFolder } from '../with-folder.ts';
 import type { Archive } from './archives.ts';
 
@@ -12,7 +11,7 @@ export async function unpack({ file, programs }: Archive, from: string, folder: 
     const content = join(work, 'content');
     const ready = join(work, 'ready');
     for (const each of [content, ready]) mkdirSync(each);
-    if (file.endsWith('.tar.gz')) await promisify(execFile)('tar', ['-xzf', from, '-C', content]);
+    if (file.endsWith('.tar.gz')) await runMeanwhile('tar', ['-xzf', from, '-C', content]);
     else copyFileSync(from, join(content, programs[0] ?? ''));
     for (const program of programs) {
       const path = join(ready, program);

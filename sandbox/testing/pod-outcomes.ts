@@ -1,6 +1,7 @@
 import { injector } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+import { isInstrumented } from '../lumigo.ts';
 
 export type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
 
@@ -46,15 +47,14 @@ const rows: Readonly<Record<Outcome, Row>> = {
 
 const succeeded: Status = { state: { terminated: { exitCode: 0, reason: 'Completed' } } };
 
-export function podStatus(outcome: Outcome, { spec }: KubernetesObject): object {
+export function podStatus(outcome: Outcome, pod: KubernetesObject): object {
   const { phase, isReady = false, injector: own = succeeded, program } = rows[outcome];
-  const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
+  const { containers = [] } = (pod['spec'] ?? {}) as Partial<PodSpec>;
   const now = new Date().toISOString().replace(/\.\d+/, '');
-  const isInjected = initContainers.some(({ name }) => name === injector.container);
   return {
     phase,
     conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: now }],
-    initContainerStatuses: isInjected ? [container(injector.container, own)] : [],
+    initContainerStatuses: isInstrumented(pod) ? [container(injector.container, own)] : [],
     containerStatuses: program === undefined ? [] : containers.map(({ name }) => container(name, program)),
   };
 }
