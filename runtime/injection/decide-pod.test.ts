@@ -36,7 +36,7 @@ describe('a pod, in Pod mode,', () => {
       fc.property(podTemplate(), (template) => {
         const given = podFrom(template);
         const decision = decided(given);
-        if (decision.kind !== 'inject') return;
+        fc.pre(decision.kind === 'inject');
         expect(decision.workload['spec']).toEqual(injectedBy(template, settings)?.spec);
         expect(applyStrictly(given, workloadPatch(given, decision.workload))).toEqual(decision.workload);
         const { generateName, namespace } = decision.workload.metadata;

@@ -453,7 +453,7 @@ describe("a workload's state in any history", () => {
     fc.assert(
       fc.property(history, (steps) => {
         const last = follow(steps).at(-1);
-        if (last === undefined || !('wakeAt' in last.after) || last.after.wakeAt === Infinity) return;
+        fc.pre(last !== undefined && 'wakeAt' in last.after && last.after.wakeAt !== Infinity);
         const { wakeAt } = last.after;
         const { state, action } = transition(last.after, time, Math.max(last.now, wakeAt), settings);
         expect(action !== undefined || state.kind === 'queued' || state.kind === 'verified').toBe(true);
