@@ -1,13 +1,13 @@
 import { yaml } from '@pulumi/kubernetes';
 import { ComponentResource, log, type ComponentResourceOptions, type Input, type Resource } from '@pulumi/pulumi';
 import { suffixes } from '../../runtime/contract.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import { synthesize } from '../operator.ts';
 import { getNotices } from '../settings/notices.ts';
 import { registerCertificate } from './certificate.ts';
 import { orRefuse } from './refusal.ts';
 import { checkToken, registerTokens, tokenPlaceholder } from './tokens.ts';
-import { getWaves } from './waves.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
@@ -66,3 +66,28 @@ function toSettings(name: string, { settings: given, lumigoToken }: LumigoOperat
   if (typeof lumigoToken === 'string') checkToken(lumigoToken);
   return { ...settings, lumigoToken: { ...settings.lumigoToken, value: tokenPlaceholder } };
 }
+
+/** Created in this order and destroyed in reverse, so the manager still runs while the definition and its `Lumigo` resources are deleted. */
+const waves = ['namespace', 'operator', 'api'] as const;
+type Wave = (typeof waves)[number];
+
+const waveOf: Readonly<Record<string, Wave>> = {
+  Namespace: 'namespace',
+  CustomResourceDefinition: 'api',
+  MutatingWebhookConfiguration: 'api',
+};
+
+/** After a rename or a move, the node collectors start only when Pulumi has deleted the former installation, which it does last. */
+const withoutAwait = (manifest: Manifest): Manifest => {
+  if (manifest.kind !== 'DaemonSet') return manifest;
+  const annotations = { ...manifest.metadata.annotations, 'pulumi.com/skipAwait': 'true' };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+};
+
+/** Returns the objects of each wave, without empty waves and Secrets (tokens.ts). */
+const getWaves = (manifests: readonly Manifest[]): readonly { readonly name: Wave; readonly objs: Manifest[] }[] => {
+  const open = manifests.filter(({ kind }) => kind !== 'Secret').map(withoutAwait);
+  return waves
+    .map((name) => ({ name, objs: open.filter(({ kind }) => (waveOf[kind] ?? 'operator') === name) }))
+    .filter(({ objs }) => objs.length > 0);
+};

@@ -3,7 +3,7 @@ import type { Frozen } from './objects.ts';
 
 export type LabelSelector = Frozen<api.V1LabelSelector>;
 
-/** By operator. The API server's policy for pods has the same rules (infra/constructs/pod-policy/selector.ts). */
+/** By operator. The API server's policy for pods has the same rules (infra/constructs/pod-policy/pod-policy.ts). */
 const operators: Readonly<Record<string, (value: string | undefined, values: readonly string[]) => boolean>> = {
   In: (value, values) => value !== undefined && values.includes(value),
   NotIn: (value, values) => value === undefined || !values.includes(value),

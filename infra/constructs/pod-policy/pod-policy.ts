@@ -7,13 +7,28 @@ import { labels } from '../labels.ts';
 import { containerVariables } from './containers.ts';
 import { fitVariables } from './fits.ts';
 import { patch } from './operations.ts';
-import { isSelected } from './selector.ts';
 import { resourceVariables } from './resources.ts';
 import { baseVariables } from './variables.ts';
 import { valueVariables } from './values.ts';
 
 const secret = (field: 'name' | 'key'): Cel => `params.spec.lumigoToken.secretRef.${field}`;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+
+const selector = (field: string, empty: Cel): Cel =>
+  fieldOr('params', `spec.tracing.injection.selector.${field}`, empty);
+const ownLabels = fieldOr('object', 'metadata.labels', '{}');
+const values = fieldOr('expression', 'values', '[]');
+
+/** The condition that the namespace's selector selects a pod, by the rules of `selects`. */
+const isSelected: Cel = all(
+  `${selector('matchLabels', '{}')}.all(key, value, ${ownLabels}[?key] == optional.of(value))`,
+  `${selector('matchExpressions', '[]')}.all(expression, {
+    'In': expression.key in ${ownLabels} && ${ownLabels}[expression.key] in ${values},
+    'NotIn': !(expression.key in ${ownLabels} && ${ownLabels}[expression.key] in ${values}),
+    'Exists': expression.key in ${ownLabels},
+    'DoesNotExist': !(expression.key in ${ownLabels})
+  }[expression.operator])`,
+);
 
 /** The conditions of an injection. Only one of several `Lumigo` resources in a namespace is active. */
 const conditions: Expressions = {
@@ -32,7 +47,7 @@ const conditions: Expressions = {
     `${secret('key')}.matches('^[-._a-zA-Z0-9]+$')`,
     `!${secret('key')}.matches('^([.]$|[.][.])')`,
   ),
-  'pod-does-not-opt-out': `${entryOr(fieldOr('object', 'metadata.labels', '{}'), contract.autoTrace)}.lowerAscii() != 'false'`,
+  'pod-does-not-opt-out': `${entryOr(ownLabels, contract.autoTrace)}.lowerAscii() != 'false'`,
   // A mirror pod may refer to no Secret.
   'pod-is-not-of-a-node': `!(${text(annotations.mirror)} in ${fieldOr('object', 'metadata.annotations', '{}')})`,
 };
