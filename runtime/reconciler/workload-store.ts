@@ -116,9 +116,8 @@ const isAs = (
 
 function findVersion(shown: Shown, known: ObservedWorkload): string | undefined {
   if (!isInstrumented(shown)) return undefined;
-  return (
-    (known.injectionStatus === shown.injectionStatus ? known.instrumentedVersion : undefined) ?? shown.resourceVersion
-  );
+  const isSame = known.injectionStatus === shown.injectionStatus;
+  return (isSame ? known.instrumentedVersion : undefined) ?? shown.resourceVersion;
 }
 
 export const observeWorkload = (kind: WorkloadKind, metadata: Metadata): ObservedWorkload =>
