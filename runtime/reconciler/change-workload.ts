@@ -77,8 +77,7 @@ export class WorkloadChanger {
       change = changeFor[decision.tried];
       return { kind: 'written', ...(await this.write(planned, seen, decision)), change, decision };
     };
-    const read = () => api.readWorkload(workload);
-    return readAndChange(fresh, read, attempt).catch(async (error: unknown) => {
+    return readAndChange(fresh, () => api.readWorkload(workload), attempt).catch(async (error: unknown) => {
       const result = { ...failed(error), change };
       // A webhook that is unreachable refuses as well, and a second request would wait for it again.
       const isDenied = result.isRefused && error instanceof ApiError && error.status < 500;

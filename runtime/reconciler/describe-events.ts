@@ -18,11 +18,12 @@ export function changed(workload: ObservedWorkload, policy: NamespacePolicy, cha
   return eventOn(workload, words[change].done, message + more, at ?? workload.instrumentedVersion ?? '');
 }
 
-/** The key makes it one event in the life of a policy. */
+/** The key makes each cause one event in the life of a policy. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
   const { failed } = words[changeFor[decision.tried]];
   const message = `${decision.message} (${trigger(workload, policy)})`;
-  return eventOn(workload, failed, message, `${decision.code}/${policyAge(policy)}`);
+  const age = policy.kind === 'active' ? policy.createdAt : policy.kind;
+  return eventOn(workload, failed, message, `${decision.message}/${age}`);
 }
 
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
@@ -90,8 +91,6 @@ const words = {
   none: { failed: 'LumigoCannotUpdateInstrumentation', verb: 'update' },
   removed: { done: 'LumigoRemovedInstrumentation', failed: 'LumigoCannotRemoveInstrumentation', verb: 'remove' },
 } as const;
-
-const policyAge = (policy: NamespacePolicy): string => (policy.kind === 'active' ? policy.createdAt : policy.kind);
 
 function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: InjectionStatus['by']): string {
   const actor = `trigger: ${by === 'webhook' ? 'injector webhook' : 'controller'}`;

@@ -113,6 +113,7 @@ describe('a change that cannot be made', () => {
   const later = { ...old, generation: 2, resourceVersion: '2' };
   const shown = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: old };
   const tooSmall = blocked('add', 'refused', shown, 'its cpu limit is too low');
+  const taken = blocked('add', 'refused', shown, 'it has such a volume');
   const tooLarge = (tried: 'update' | 'remove') => blocked(tried, 'too-large', shown);
   const fine = none('up-to-date', shown);
 
@@ -124,7 +125,7 @@ describe('a change that cannot be made', () => {
     const store = new WorkloadStore();
     const known = () => store.get(workloadKinds.deployment, 'shop', 'cart') as ObservedWorkload;
     store.upsert(workloadKinds.deployment, old);
-    return countEvents((recorder) => {
+    const events = getEvents((recorder) => {
       store.update(known(), recorder.begin(known(), policy, activeAt));
       for (const step of steps)
         if ('under' in step) {
@@ -135,6 +136,7 @@ describe('a change that cannot be made', () => {
           recorder.result(store.update(before, facts) ?? before, before, under, result);
         } else store.upsert(workloadKinds.deployment, step as Metadata);
     });
+    return new Set(events.map(({ reason, key }) => `${reason}/${key}`)).size;
   }
 
   const other = { ...active };
@@ -145,6 +147,7 @@ describe('a change that cannot be made', () => {
     ['is reported when a user changes it before the first look', 1, active, [later, look(active, tooSmall)]],
     ['is reported when the Lumigo changes', 1, active, [look(active, tooSmall), look(other, tooSmall)]],
     ['is reported when another change is tried', 1, active, tries],
+    ['is reported for each cause', 2, waiting, [look(active, tooSmall), later, look(active, taken)]],
     ['is no news for a new leader', 0, active, [look(active, tooSmall)]],
     ['is no news after another change', 0, active, [look(active, tooSmall), later, look(active, tooSmall)]],
   ])('%s', (_what, events, policy, steps) => expect(countInTerm(policy, steps)).toBe(events));

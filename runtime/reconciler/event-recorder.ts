@@ -8,6 +8,7 @@ import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts
 import { contestDelayMs } from './plan-workload.ts';
 import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
+import { digest } from '../wording/digest.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
 /** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
@@ -60,5 +61,6 @@ export class EventRecorder {
 }
 
 function isNews({ lastDecision: last }: ObservedWorkload, policy: NamespacePolicy, now: Decision): boolean {
-  return last?.policy !== policy || (last.code !== undefined && (last.code !== now.code || last.tried !== now.tried));
+  if (last?.policy !== policy) return true;
+  return last.message !== undefined && (last.tried !== now.tried || last.message !== digest(now.message));
 }

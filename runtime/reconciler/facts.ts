@@ -5,6 +5,7 @@ import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
+import { digest } from '../wording/digest.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
 import { CONTESTED_MS, mayBeUndone } from './plan-workload.ts';
@@ -77,8 +78,8 @@ export function getFacts(outcome: Outcome): Facts {
   }
 }
 
-const decided = (policy: NamespacePolicy, { decision: { tried, code } }: Left | Written): Facts => ({
-  lastDecision: { policy, tried, code },
+const decided = (policy: NamespacePolicy, { decision: { tried, code, message } }: Left | Written): Facts => ({
+  lastDecision: { policy, tried, code, message: digest(message) },
 });
 
 function whenLeft(outcome: Outcome, left: Left): Facts {

@@ -37,9 +37,9 @@ export interface Facts {
   readonly failure?: Failure | undefined;
   readonly write?: Write | undefined;
   readonly elsewhere?: string | undefined;
-  /** The last one. Before it: a policy for which an earlier leader posted all events. */
+  /** The last one, with a digest of its message. Before it: a policy for which an earlier leader posted all events. */
   readonly lastDecision?:
-    (Partial<Pick<Decision, 'tried' | 'code'>> & { readonly policy: NamespacePolicy }) | undefined;
+    (Partial<Pick<Decision, 'tried' | 'code' | 'message'>> & { readonly policy: NamespacePolicy }) | undefined;
   readonly telemetry?: InstrumentedResource['telemetry'] | undefined;
   /** The operator's own time, RFC 3339, of the first telemetry. Before that: since when pods run with the injection. */
   readonly telemetrySince?: string | undefined;
