@@ -54,11 +54,8 @@ function answering(path: string, review: Review, { logger, onAnswer }: AppOption
     const usual = code === 500 ? 'error' : notable === undefined ? 'debug' : 'info';
     minute[usual] += 1;
     const level = minute[usual] <= MAX_NOTABLE ? usual : 'debug';
-    const reason = cut(answer.message);
-    const UID = cut(request.uid);
-    const workload = cut(notable);
-    const fields = { webhook: path, code, reason, UID, allowed: code !== 409, workload, stack: cut(stack) };
-    logger[level](fields, 'wrote response');
+    const fields = { webhook: path, code, reason: cut(answer.message), UID: cut(request.uid), allowed: code !== 409 };
+    logger[level]({ ...fields, workload: cut(notable), stack: cut(stack) }, 'wrote response');
     onAnswer?.(path, answer, (performance.now() - started) / 1000);
     response.setHeader('content-type', 'application/json');
     // Sends headers and text in one piece. Express would send a buffer separately, a fourth of the cost.

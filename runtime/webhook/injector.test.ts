@@ -67,8 +67,27 @@ describe('the review of a workload', () => {
     expect(review('UPDATE', own, undefined, { kind: 'none' })).toMatchObject({ code: 200, warnings });
   });
 
+  const userInfo = { username: 'us' };
+  const note = withMetadata(made(), { annotations: { note: 'x' } });
+  it.each([
+    [
+      'which its user only annotates',
+      { object: note, oldObject: made() },
+      'The update changes neither the pod template',
+    ],
+    [
+      'which the operator changes',
+      { object: made(), oldObject: instrumented(), userInfo },
+      "The operator's own request",
+    ],
+  ])('does not change a workload %s', (_which, request, beginning) => {
+    const message = expect.stringContaining(beginning);
+    expect(review('UPDATE', request)).toEqual({ code: 200, message, warnings: [] });
+  });
+
   it('says that a request deletes the resource', () => {
     const message = 'The request deletes the resource; resource will not be mutated';
-    expect(review('DELETE', { oldObject: made() })).toEqual({ code: 200, message, warnings: [] });
+    for (const more of [{}, { userInfo }])
+      expect(review('DELETE', { oldObject: made(), ...more })).toEqual({ code: 200, message, warnings: [] });
   });
 });

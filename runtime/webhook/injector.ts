@@ -1,6 +1,9 @@
+import { labels } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { isBlocked } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
+import { toTemplate } from '../injection/workload.ts';
+import { equal } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
@@ -15,18 +18,20 @@ interface InjectorContext {
 
 /** Returns the answer to a review. It always allows, because failurePolicy Ignore does not cover a refusal. */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
-  const { object: workload, userInfo, dryRun, unread, operation } = request;
-  if (userInfo?.username === context.ownUser) return probeEcho(request) ?? ownAnswer(request);
+  const { object: workload, oldObject, userInfo, unread, operation, namespace = '' } = request;
   if (operation === 'DELETE') return allowed('The request deletes the resource; resource will not be mutated');
   if (unread !== undefined) return tooLarge(unread);
-  if (workload === undefined) return otherForm(context.lumigoes.policy(request.namespace ?? '').kind === 'active');
-  const decision = decideAbout(workload, request, context);
-  const answer = answerTo(decision, workload);
-  return isOptOut(decision) && dryRun !== true ? { ...answer, notable: getName(workload) } : answer;
+  const isOwn = userInfo?.username === context.ownUser;
+  if (workload === undefined) return otherForm(isOwn || context.lumigoes.policy(namespace).kind === 'active');
+  if (isOwn) return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
+  if (isUntouched(oldObject, workload)) return allowed(UNCHANGED);
+  return answerTo(decideAbout(workload, request, context), workload, request.dryRun);
 }
 
-const ownAnswer = ({ object }: AdmissionRequest): Answer =>
-  object === undefined ? otherForm(true) : allowed("The operator's own request; it will not be mutated");
+const UNCHANGED = `The update changes neither the pod template nor the label '${labels.autoTrace}'; resource will not be mutated`;
+const getConcerned = (workload: Workload) => [toTemplate(workload), workload.metadata.labels?.[labels.autoTrace]];
+const isUntouched = (old: Workload | undefined, workload: Workload): boolean =>
+  old !== undefined && equal(getConcerned(old), getConcerned(workload));
 
 function decideAbout(
   workload: Workload,
@@ -45,16 +50,17 @@ function decideAbout(
   });
 }
 
-function answerTo(decision: Decision, workload: Workload): Answer {
+function answerTo(decision: Decision, workload: Workload, isDryRun = false): Answer {
   const isRefused = isBlocked(decision) || (decision.kind === 'remove' && decision.cause === 'refused');
   const problems = isRefused ? [decision.message] : [];
   const reasons = decision.kind === 'inject' ? decision.skipped : problems;
   const warnings = reasons.map((reason) => `Lumigo: ${reason}`);
-  const answer = allowed(decision.message, warnings);
+  const notable = isOptOut(decision) && !isDryRun ? getName(workload) : undefined;
+  const answer = { ...allowed(decision.message, warnings), notable };
   return decision.kind === 'none' ? answer : { ...answer, patch: workloadPatch(workload, decision.workload) };
 }
 
-/** The log has each opt-out once, because the webhook gets no update of other fields. */
+/** The log has each opt-out once for each call, which the API server repeats after another webhook's change. */
 const isOptOut = ({ kind, code }: Decision): boolean => kind === 'remove' || code === 'opted-out';
 
 const getName = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>

@@ -22,7 +22,7 @@ export interface Answer {
   readonly code: 200 | 409 | 500;
   readonly patch?: readonly PatchOperation[];
   readonly warnings?: readonly string[];
-  readonly notable?: string;
+  readonly notable?: string | undefined;
   readonly stack?: string | undefined;
 }
 
