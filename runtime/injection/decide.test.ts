@@ -6,6 +6,7 @@ import {
   injector,
   instrumented as byNew,
   made,
+  older,
   podsPolicy,
   tracing,
   withContainers,
@@ -25,7 +26,7 @@ import { toTemplate, withTemplate } from './workload.ts';
 
 const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
-const { replicaSet, job } = workloadKinds;
+const { replicaSet, job, rollout } = workloadKinds;
 
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
   decided(workload, { operation: 'CREATE', by: 'webhook', ...more });
@@ -104,6 +105,16 @@ describe('the decision about a workload', () => {
     const clean = changed(decided(forged, { policy: deleting }));
     expect(JSON.stringify(workloadPatch(forged, clean))).not.toContain('[[');
     expect(hasInjection(clean)).toBe(false);
+  });
+
+  it('is to keep the injection after an upgrade if a clean manifest with empty lists is sent again', () => {
+    const empty = { volumes: [], initContainers: [], imagePullSecrets: [] };
+    const pod = { ...empty, containers: [{ name: 'app', env: [], volumeMounts: [] }] };
+    const sent = made({ pod }, rollout);
+    const old = instrumented(sent, older);
+    const decision = judge(sent, { operation: 'UPDATE', old });
+    expect(decision).toMatchObject({ tried: 'nothing', code: 'restored' });
+    expect(changed(decision)).toEqual(old);
   });
 
   it('treats a copy of an instrumented workload as new', () => {

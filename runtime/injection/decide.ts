@@ -127,8 +127,7 @@ function removeFrom(input: DecisionInput, template: PodTemplate, code: Code, det
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
-  const clean = uninstrument(workload);
-  return { kind: 'remove', tried: 'remove', workload: clean, code: 'removed', cause: code, message };
+  return { kind: 'remove', tried: 'remove', workload: uninstrument(workload), code: 'removed', cause: code, message };
 }
 
 function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
@@ -175,6 +174,9 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const { workload } = input;
   const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
+  // An injection and its removal drop empty lists, which only an open definition such as Argo's stores.
+  const standing = input.operation === 'UPDATE' ? standingTemplate(input, result.template, tracing) : undefined;
+  if (standing !== undefined) return keepInjection(input, standing, tracing);
   const tried = getAttempt(input, isInjected(template), result.template);
   const skipped = result.skipped.join('; ') || undefined;
   const news = tried === 'nothing' ? undefined : { change: changeFor[tried], skipped };
