@@ -107,6 +107,16 @@ describe('the decision about a workload', () => {
     expect(hasInjection(clean)).toBe(false);
   });
 
+  it('says why a container is skipped now, with the time of the last change', () => {
+    const own = (b: object) => made({ pod: { containers: [{ name: 'app' }, { name: 'b', ...b }] } });
+    const valueFrom = { configMapKeyRef: { name: 'c', key: 'k' } };
+    const old = instrumented(own({ env: [{ name: 'LD_PRELOAD', valueFrom }] }));
+    const nested = own({ volumeMounts: [{ name: 'v', mountPath: '/opt/lumigo/x' }] });
+    const { metadata } = changed(judge(nested, { operation: 'UPDATE', old }));
+    const skipped = expect.stringContaining("its volume 'v' is mounted at /opt/lumigo/x");
+    expect(getInjectionStatus(metadata)).toMatchObject({ at: early, skipped });
+  });
+
   it('is to keep the injection after an upgrade if a clean manifest with empty lists is sent again', () => {
     const empty = { volumes: [], initContainers: [], imagePullSecrets: [] };
     const pod = { ...empty, containers: [{ name: 'app', env: [], volumeMounts: [] }] };

@@ -178,8 +178,7 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const standing = input.operation === 'UPDATE' ? standingTemplate(input, result.template, tracing) : undefined;
   if (standing !== undefined) return keepInjection(input, standing, tracing);
   const tried = getAttempt(input, isInjected(template), result.template);
-  const skipped = result.skipped.join('; ') || undefined;
-  const news = tried === 'nothing' ? undefined : { change: changeFor[tried], skipped };
+  const news = { change: changeFor[tried], skipped: result.skipped.join('; ') || undefined };
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, news);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);

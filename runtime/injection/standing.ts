@@ -8,7 +8,6 @@ import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { LARGEST, getSize } from './size.ts';
 import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
-import type { InjectionStatus } from './injection-status.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
@@ -80,21 +79,21 @@ export function keep(input: Kept) {
   return corrected({ ...workload, metadata: metadataWithStatus(input, label, tracing) }, 'kept');
 }
 
-type News = Pick<InjectionStatus, 'change' | 'skipped'>;
+type News = { readonly change?: 'added' | 'updated' | 'none'; readonly skipped?: string | undefined };
 
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
-export function metadataWithStatus(input: Kept, label: string, tracing: TracingSettings, news?: News) {
+export function metadataWithStatus(input: Kept, label: string, tracing: TracingSettings, news: News = {}) {
   const { metadata } = input.workload;
   const keep = ('remove' in input.policy && !input.policy.remove) || undefined;
   const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
   return injectionStatus(removeInjectionStatus(metadata), label, content);
 }
 
-function changeIn(input: Kept, news?: News) {
+function changeIn(input: Kept, { change = 'none', ...skipped }: News) {
   const { workload, old, now, by, attempt = 0 } = input;
-  if (news !== undefined) return { ...news, at: now, by, attempt: attempt > 0 ? attempt : undefined };
+  if (change !== 'none') return { change, ...skipped, at: now, by, attempt: attempt > 0 ? attempt : undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);
-  return known ?? { change: 'adopted' as const, at: now, by };
+  return { ...(known ?? { change: 'adopted' as const, at: now, by }), ...skipped };
 }
 
 export function isOriginals(workload: Workload): boolean {
