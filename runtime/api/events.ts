@@ -21,7 +21,7 @@ export const events = {
   ),
   LumigoCannotUpdateInstrumentation: warning(
     'workload',
-    'The workload is too large to be changed, or the API server refused the renewal.',
+    'The workload cannot be read or is too large to be changed, or the API server refused the renewal.',
     refused,
   ),
   LumigoCannotRemoveInstrumentation: warning(
