@@ -90,6 +90,12 @@ it.each([
   expect(countEvents((recorder) => recorder.seen(observed(bare), before, policy))).toBe(reports);
 });
 
+it('repeats no event if only the reason of a skipped container changes, or that it is kept', () => {
+  const before = withInjectionStatus({ change: 'added', at: since });
+  const after = { ...before, injectionStatus: `${before.injectionStatus} keep: other reason` };
+  expect(countEvents((recorder) => recorder.seen(after, before, policy))).toBe(0);
+});
+
 it('reports no removal if a list shows a workload from before its injection', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), resourceVersion: '20' };
   const listed = { ...observed(bare), resourceVersion: '19' };

@@ -32,7 +32,8 @@ export class EventRecorder {
   }
 
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
-    if (workload.injectionStatus === before?.injectionStatus) return;
+    const [change, known] = [workload, before].map((each) => each?.injectionStatus?.split(';', 1)[0]);
+    if (change === known) return;
     // A list that began before a change shows a workload without it.
     if (before !== undefined && isOlder(workload.resourceVersion, before.resourceVersion)) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
