@@ -70,6 +70,23 @@ describe('an answer', () => {
   }, 30_000);
 });
 
+it('names the cause if each of several addresses of the host fails', async () => {
+  await serve('');
+  const port = (server.address() as AddressInfo).port;
+  await once(server.close(), 'close');
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  const agent = new Agent({ lookup: (_host, _options, found) => found(null, addresses) });
+  const asked = {
+    server: new URL(`http://api:${port}`),
+    agent,
+    method: 'GET',
+    path: '/',
+    headers: {},
+    timeoutMs: 5_000,
+  };
+  await expect(exchange(asked)).rejects.toThrow('cannot be reached: ECONNREFUSED; check that');
+});
+
 describe('toLines', () => {
   it('returns the same lines however the bytes are divided, also within a character', async () => {
     const text = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', '')));

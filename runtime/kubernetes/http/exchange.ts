@@ -115,8 +115,9 @@ function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; ma
   if (how.timedOut)
     return new ConnectionError(sentence(asked.server, `no answer within ${asked.timeoutMs / 1000} s`), 'TIMEOUT');
   const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
-  const hint = hints[code];
-  const told = sentence(asked.server, hint === undefined ? message : `${message}; ${hint}`);
+  // A host with several addresses fails with an AggregateError, which has no message.
+  const causes = [message || code, hints[code]].filter((text) => text !== undefined);
+  const told = sentence(asked.server, causes.join('; '));
   const isStale = how.mayBeStale && (code === 'ECONNRESET' || code === 'EPIPE');
   return isStale ? new StaleSocketError(told, code) : new ConnectionError(told, code);
 }
