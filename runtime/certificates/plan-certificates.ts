@@ -34,7 +34,8 @@ export function isPairDue(pair: CertificateFiles | undefined, dnsName: string, n
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-const certificatesIn = (bundle: string): readonly string[] =>
+/** Returns those that can be read. */
+export const certificatesIn = (bundle: string): readonly string[] =>
   (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
 
 const read = (pem: string): X509Certificate | undefined => orUndefined(() => new X509Certificate(pem));

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { certificatesIn, getLifetime } from '../certificates/plan-certificates.ts';
 import {
   lumigo as contract,
   partOfSelector,
@@ -97,9 +97,9 @@ async function certificate({ client, installed }: CheckContext): Promise<Outcome
   if (configuration === undefined) return failed('The webhook configuration does not exist', INSTALL);
   const todo = 'See docs/operate/certificates.md';
   const bundle = Buffer.from(getWebhooks(configuration)[0]?.clientConfig.caBundle ?? '', 'base64').toString();
-  const each = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (each.length === 0) return failed('The webhook configuration trusts no certificate (caBundle)', todo);
-  const ends = Math.max(...each.map((text) => Date.parse(new X509Certificate(text).validTo)));
+  const readable = certificatesIn(bundle);
+  if (readable.length === 0) return failed('The webhook configuration trusts no certificate (caBundle)', todo);
+  const ends = Math.max(...readable.map((pem) => getLifetime(pem).notAfter));
   const until = `The trust in the webhook's certificate ends on ${new Date(ends).toISOString().slice(0, 10)}`;
   return ends - Date.now() < SOON_MS ? failed(until, todo) : ok(until);
 }
