@@ -8,12 +8,10 @@ const { deployment } = workloadKinds;
 const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestBatch: 50 } as const;
 const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({
   kind: deployment,
-  namespace: 'shop',
   name,
   refusal: undefined,
   warnings: [],
-  restarts: pods > 0,
-  risk: { rank: pods < 2 ? 3 : 0, pods },
+  risk: { rank: pods === 0 ? 4 : pods < 2 ? 3 : 0, pods },
   blocked: undefined,
   decision: {
     kind: 'inject',

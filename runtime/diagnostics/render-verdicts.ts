@@ -72,7 +72,7 @@ const MAX_NAMES_SHOWN = 5;
 
 /** Returns nothing if no pod restarts. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
-  const changing = verdicts.filter((each) => each.restarts && ['instrument', 'update'].includes(outlook(each)));
+  const changing = verdicts.filter((each) => each.risk.rank < 4 && ['instrument', 'update'].includes(outlook(each)));
   if (changing.length === 0) return [];
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];

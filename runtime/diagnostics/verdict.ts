@@ -16,7 +16,6 @@ import { isForbidden, isNotFound, isRefusal } from '../kubernetes/http/errors.ts
 
 export interface Verdict {
   readonly kind: WorkloadKind;
-  readonly namespace: string;
   readonly name: string;
   readonly decision: Decision;
   readonly patch: readonly PatchOperation[];
@@ -25,8 +24,6 @@ export interface Verdict {
   /** The caller may not patch the workload, so the answer of the API server is unknown. */
   readonly untried?: boolean;
   readonly warnings: readonly string[];
-  /** True if a change of the template replaces pods. */
-  readonly restarts: boolean;
   readonly risk: Risk;
   /** Undefined if it can be changed now. */
   readonly blocked: BlockedReason | undefined;
@@ -73,9 +70,8 @@ export function verdictOn(kind: WorkloadKind, listed: Workload, policy: Namespac
   return readAndChange(listed, read, async (workload): Promise<Verdict> => {
     const decision = decisionOn(kind, workload, policy, config);
     const patch = decision.kind === 'none' ? [] : workloadPatch(workload, decision.workload);
-    const restarts = getCompletion(workload).kind !== 'no-pods';
-    const rollout = { restarts, risk: getRisk(workload), blocked: whyLater(config, workload) };
-    const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
+    const rollout = { risk: getRisk(workload), blocked: whyLater(config, workload) };
+    const nothing = { kind, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
     if (patch.length === 0) return nothing;
     const change = guarded(workload.metadata.resourceVersion ?? '', patch);
     try {
