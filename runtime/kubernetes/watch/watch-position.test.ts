@@ -11,10 +11,9 @@ function positionOver(held: readonly Identity[] = []) {
         told.push(`${isListed ? '*' : '+'}${namespace}/${name}/${uid}`),
       delete: ({ namespace, name, uid }) => told.push(`-${namespace}/${name}/${uid}`),
       known: () => held,
-      synced: () => told.push('synced'),
     },
     onHandlerError: (error) => expect(error).toBeUndefined(),
-    onSynced: () => undefined,
+    onSynced: () => told.push('synced'),
   });
   return { position, told };
 }

@@ -15,8 +15,6 @@ export interface ListWatchHandler {
   delete(identity: Identity): void;
   /** Returns the store's objects, to find the deletions that were missed while there was no connection. */
   known(): Iterable<Identity>;
-  /** Called after each complete list. */
-  synced?(): void;
 }
 
 interface WatchPositionOptions {
@@ -60,7 +58,6 @@ export class WatchPosition {
     this.unseen = undefined;
     for (const identity of missing) this.delete(identity);
     this.version = version;
-    this.tell(({ synced }) => synced?.());
     this.options.onSynced();
   }
 
