@@ -1,5 +1,6 @@
-import { annotations, environment, injector, labels } from '../contract.ts';
+import { annotations, environment, injector } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
+import { injectionsOwn } from '../injection/tracer-settings.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { withoutTokens } from '../wording/token.ts';
 
@@ -37,14 +38,8 @@ const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...meta
   ownerReferences: metadata.ownerReferences?.map(({ kind, name: owner }) => `${kind}/${owner}`),
 });
 
-/** The operator writes the values of these variables. */
-const SHOWN = new Set<string>([
-  environment.preload,
-  environment.endpoint,
-  'LUMIGO_LOGS_ENDPOINT',
-  'LUMIGO_ENABLE_TRACES',
-  'LUMIGO_ENABLE_LOGS',
-]);
+/** The operator writes the values of these variables. A user may write a token as a value. */
+const SHOWN = new Set(injectionsOwn.filter((name) => name !== environment.token));
 
 /** Leaves out each command, argument and value that a user wrote. */
 const toContainer = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
@@ -69,7 +64,6 @@ export function redactWorkload(workload: Workload): object {
     apiVersion: workload.apiVersion,
     kind: workload.kind,
     metadata: toMetadata(workload.metadata),
-    optIn: workload.metadata.labels?.[labels.autoTrace],
     ...(template === undefined
       ? {}
       : { template: { metadata: toMetadata({ ...template.metadata }), spec: getSpec(template.spec) } }),
