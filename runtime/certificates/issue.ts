@@ -12,6 +12,7 @@ import {
 } from '@peculiar/x509';
 import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { CertificateFiles } from './plan-certificates.ts';
 
 /** Both are PEM. */
 export interface KeyPair {
@@ -19,13 +20,8 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** The authority signed only this pair, and its key is not kept. All are PEM. */
-export interface IssuedPair extends KeyPair {
-  readonly authority: string;
-}
-
-/** `host` is a DNS name or an IP address, `now` milliseconds since 1970. */
-export type IssuePair = (host: string, days: number, now: number) => Promise<IssuedPair>;
+/** `host` is a DNS name or an IP address, `now` milliseconds since 1970. The authority signs only this, and its key is not kept. */
+export type IssuePair = (host: string, days: number, now: number) => Promise<CertificateFiles>;
 
 interface Validity {
   readonly days: number;

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { retrying } from '../async/retrying.ts';
 import { watchChanges, type Watching } from '../kubernetes/watch/watches.ts';
-import type { IssuedPair, IssuePair } from './issue.ts';
-import { isPairDue, withAuthority } from './plan-certificates.ts';
+import type { IssuePair } from './issue.ts';
+import { isPairDue, withAuthority, type CertificateFiles } from './plan-certificates.ts';
 import type { CertificateStore } from './store.ts';
 
 interface RotationOptions extends Watching {
@@ -60,5 +60,5 @@ const issueElsewhere: IssuePair = async (host, days, now) => {
   const program = join(import.meta.dirname, 'issuer.js');
   const args = [...process.execArgv, program, host, String(days), String(now)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: ISSUE_TIMEOUT_MS, env: {} });
-  return JSON.parse(stdout) as IssuedPair;
+  return JSON.parse(stdout) as CertificateFiles;
 };
