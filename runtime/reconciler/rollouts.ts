@@ -1,4 +1,3 @@
-import { toInjector } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthIn, healthOfCluster, noTally } from '../rollout/injector-health.ts';
@@ -46,7 +45,7 @@ export class Rollouts {
     const own = this.tallies.get(namespace) ?? noTally;
     // A pull secret may lack in one namespace, so each has a first Job.
     const injector = kind.mutable || this.cluster === 'failing' ? healthFor(own, this.cluster) : healthIn(own);
-    return { injector, image: toInjector(this.term.config).image, isTrying: own.trying + own.first + own.late > 0 };
+    return { injector, image: this.term.config.injectorImage, isTrying: own.trying + own.first + own.late > 0 };
   }
 
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
