@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -162,6 +162,22 @@ describe('the stored data', () => {
       expect((statSync(toFile({ telemetryProxyDirectory }, file)).mode & 0o777).toString(8)).toBe('600');
     // At debug level the collector writes what its processors see.
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
+  });
+
+  it('leads to one warning while it cannot be written, and is complete afterwards', async () => {
+    const { activate, collector, manager, waitForCollecting } = telemetry;
+    // The manager writes to this name first.
+    const blocked = `${toFile(collector(), 'tokens')}.${manager().pid}`;
+    mkdirSync(blocked);
+    const another = await activate('blocked', getToken(5));
+    const levels = () => {
+      const lines = readFileSync(manager().logFile, 'utf8').split('\n');
+      const failures = lines.filter((line) => line.includes('cannot reconcile the telemetry proxy'));
+      return failures.map((line) => (JSON.parse(line) as { level: string }).level);
+    };
+    await eventually(() => expect(levels().slice(0, 3)).toEqual(['warn', 'debug', 'debug']));
+    rmdirSync(blocked);
+    await waitForCollecting(another);
   });
 
   it('has no token for a new collector, which starts without delay [D34]', async () => {

@@ -5,7 +5,6 @@ import { Debounce } from '../async/debounce.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { getInstallationSource, isUnread, toTokenSource, type TokenSource } from '../credentials/credential.ts';
-import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
@@ -99,13 +98,11 @@ export class TelemetryProxy {
     await Promise.all([known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     this.senders.isComplete = true;
     const reporting = reportReceived({ ...this.options, senders: this.senders }, signal);
+    const failure = 'cannot reconcile the telemetry proxy, retrying';
+    const wait = (ms: number) => this.debounce.wait(ms, signal);
     while (!signal.aborted) {
-      try {
-        this.reconcile();
-      } catch (error) {
-        logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, retrying');
-      }
-      await this.debounce.wait(POLL_MS, signal);
+      await retrying(async () => this.reconcile(), { signal, logger, failure, wait, maxMs: POLL_MS });
+      await wait(POLL_MS);
     }
     await Promise.all([reporting, this.reloader.ended()]);
   };
