@@ -83,7 +83,8 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     const there = handler.values();
     const due = there.filter(isDue);
     if (due.length > 0) await monitorAll(context, due);
-    await marks.keepOnly(new Set(there.map(({ uid }) => uid))).catch(() => undefined);
+    const keeping = marks.keepOnly(new Set(there.map(({ uid }) => uid)));
+    report({ marks: 'deleted' }, await keeping.then(() => undefined, describeError));
     failures = performance.now() >= renewAt || there.some(isDue) ? failures + 1 : 0;
     await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
   }
