@@ -19,21 +19,10 @@ import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';
 import type { LeaderRunnable, Shared } from './runnable.ts';
 
-export class Reports {
-  readonly webhook = new Topic<Parameters<Reconciler['onWebhook']>>();
-  readonly telemetry = new Topic<Parameters<Reconciler['onTelemetry']>>();
-  readonly token = new Topic<Parameters<Reconciler['onToken']>>();
-  readonly pods = new Topic<Parameters<Reconciler['onPods']>>();
-  readonly received = new Topic<Parameters<Reconciler['onReceived']>>();
-  /** Emits when the first workload of the cluster is instrumented, or none any more. */
-  readonly instrumented = new Topic();
-}
-
 interface ReconcilingOptions extends Shared {
   readonly lumigoes: LumigoStore;
   readonly lumigoWatch: LumigoWatch;
   readonly credentials: CredentialCache;
-  readonly reports: Reports;
 }
 
 /** Events of this time before the last renewal may be missing, and are sent again. Their names prevent duplicates. */
@@ -43,6 +32,8 @@ const REPORTING_MS = 5 * 60_000;
 export class Reconciling implements LeaderRunnable {
   readonly name = 'reconciler';
   readonly needsToLead = true;
+  /** Emits when the first workload of the cluster is instrumented, or none any more. */
+  readonly instrumented = new Topic();
   /** A new term posts what was still waiting, unless another leader has reported it since. */
   private events: EventQueue | undefined;
   private endedAt = '';
@@ -52,7 +43,7 @@ export class Reconciling implements LeaderRunnable {
   constructor(private readonly options: ReconcilingOptions) {}
 
   run = async (term: LeadingContext): Promise<void> => {
-    const { config, transport, lumigoes, lumigoWatch, credentials, reports, metrics, logger } = this.options;
+    const { config, transport, lumigoes, lumigoWatch, credentials, metrics, logger } = this.options;
     const { signal, fence, previousRenewTime = new Date().toISOString() } = term;
     // An earlier leader has reported everything before. Its Lease may have been deleted.
     const since = new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
@@ -64,7 +55,7 @@ export class Reconciling implements LeaderRunnable {
       api: createReconcilerApi(termClient(transport, term)),
       credential: (namespace, effective) => this.getCredential(namespace, effective),
       events: this.events,
-      onInstrumented: reports.instrumented.emit,
+      onInstrumented: this.instrumented.emit,
       signal,
       since,
     });
@@ -76,11 +67,6 @@ export class Reconciling implements LeaderRunnable {
     const posting = this.events.run(signal, post);
     lumigoWatch.changed.on((namespace) => reconciler.enqueue(namespace), signal);
     credentials.changed.on((namespace) => reconciler.enqueue(namespace), signal);
-    reports.webhook.on((...seen) => reconciler.onWebhook(...seen), signal);
-    reports.telemetry.on((...seen) => reconciler.onTelemetry(...seen), signal);
-    reports.token.on((...seen) => reconciler.onToken(...seen), signal);
-    reports.received.on((...seen) => reconciler.onReceived(...seen), signal);
-    reports.pods.on((...seen) => reconciler.onPods(...seen), signal);
     const watches = workloads.map((kind) =>
       watchKind(kind, {
         transport,

@@ -3,7 +3,7 @@ import { rotateCertificates } from '../certificates/rotation.ts';
 import { certificateSource } from '../certificates/serve-certificate.ts';
 import { certificateStore } from '../certificates/store.ts';
 import { CredentialCache } from '../credentials/cache.ts';
-import { getInstallationSource, secretReader } from '../credentials/credential.ts';
+import { secretReader } from '../credentials/credential.ts';
 import type { Standby } from '../installation/standby.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
@@ -23,7 +23,7 @@ import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { AdmissionServer } from '../webhook/admission.ts';
 import { probeWebhook } from '../webhook/probe.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
-import { Reconciling, Reports } from './reconciling.ts';
+import { Reconciling } from './reconciling.ts';
 import type { LeaderRunnable, ManagerRunnable, Runnable, Shared } from './runnable.ts';
 
 interface RunnablesOptions extends Shared {
@@ -42,13 +42,16 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
   const { config, transport, authority, metrics, logger, standby } = options;
   const client = createClient(transport);
   const certificates = certificateStore(client, config);
-  const reports = new Reports();
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], options.noPodMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger });
-  const shared = { ...options, lumigoes, lumigoWatch, synced: lumigoWatch.synced, credentials, reports };
-  const telemetry = new TelemetryProxy(shared);
+  const shared = { ...options, lumigoes, lumigoWatch, synced: lumigoWatch.synced, credentials };
   const reconciling = new Reconciling(shared);
+  const telemetry = new TelemetryProxy({
+    ...shared,
+    onTelemetry: (...seen) => reconciling.current?.onTelemetry(...seen),
+    onReceived: (uids) => reconciling.current?.onReceived(uids),
+  });
   const access = new ScrapeAccess({ ask: tokenReviewer(transport), logger });
   const metricsServer = new MetricsServer({ config, registry: metrics.registry, access });
   return [
@@ -77,23 +80,18 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
       probeWebhook({
         client: termClient(transport, term),
         signal: term.signal,
-        onResult: reports.webhook.emit,
+        onResult: (seen) => reconciling.current?.onWebhook(seen),
         candidates: () => reconciling.current?.toProbeWith() ?? [],
         timeoutSeconds: config.webhookTimeoutSeconds,
       }),
     ),
     new CleanupProtection({
       ...shared,
-      news: [lumigoWatch.changed, reports.instrumented],
+      news: [lumigoWatch.changed, reconciling.instrumented],
       needed: () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented(),
     }),
-    new TokenChecks({
-      ...shared,
-      endpoint: config.endpoint,
-      onSeen: reports.token.emit,
-      installation: config.nodeMetrics ? getInstallationSource(config) : undefined,
-    }),
-    new PodCounts({ ...shared, onSeen: reports.pods.emit }),
+    new TokenChecks({ ...shared, onSeen: (...seen) => reconciling.current?.onToken(...seen) }),
+    new PodCounts({ ...shared, onSeen: (...seen) => reconciling.current?.onPods(...seen) }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
 }

@@ -13,7 +13,6 @@ import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { LumigoWatch } from '../manager/lumigo-watch.ts';
-import type { Reports } from '../manager/reconciling.ts';
 import type { Shared } from '../manager/runnable.ts';
 import { prepare, writeTokens } from './files.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
@@ -31,7 +30,8 @@ interface TelemetryProxyOptions extends Shared {
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
   readonly lumigoWatch: Pick<LumigoWatch, 'changed' | 'broken' | 'known'>;
-  readonly reports: Pick<Reports, 'telemetry' | 'received'>;
+  readonly onTelemetry: (telemetry: Problem | 'working', affected: readonly LumigoResource[]) => void;
+  readonly onReceived: (uids: ReadonlySet<string>) => void;
 }
 
 const POLL_MS = 1_000;
@@ -71,14 +71,14 @@ export class TelemetryProxy {
   private readonly changed = (): void => this.debounce.touch();
 
   async collect(term: LeadingContext): Promise<void> {
-    const { credentials, lumigoWatch, reports } = this.options;
+    const { credentials, lumigoWatch, onReceived } = this.options;
     const { signal } = term;
     credentials.lead(true);
     // Node collectors wait for their key, also without the definition.
     await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
     this.changed();
-    await followReceived({ ...this.options, senders: this.senders }, term, reports.received.emit);
+    await followReceived({ ...this.options, senders: this.senders }, term, onReceived);
     this.leads = false;
     this.changed();
     credentials.lead(false);
@@ -131,7 +131,7 @@ export class TelemetryProxy {
   }
 
   private reconcile(): void {
-    const { credentials, config, metrics, reports } = this.options;
+    const { credentials, config, metrics, onTelemetry } = this.options;
     const sources = this.sources();
     const wanted = [...sources.keys(), ...(config.nodeMetrics ? [this.installationSource] : [])];
     credentials.want('telemetry-proxy', wanted);
@@ -144,7 +144,7 @@ export class TelemetryProxy {
     this.reconcileNodes();
     const isDone = this.reloader.reconcile(this.settings, this.collected());
     // A reload alone is no success, because it may be that of a fallback.
-    if (isDone && this.leads) reports.telemetry.emit('working', []);
+    if (isDone && this.leads) onTelemetry('working', []);
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
@@ -219,10 +219,10 @@ export class TelemetryProxy {
   }
 
   private onReload({ problem, namespaces }: Outcome): void {
-    const { metrics, lumigoes, reports } = this.options;
+    const { metrics, lumigoes, onTelemetry } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
-    if (this.leads && problem !== undefined) reports.telemetry.emit(getFailure(problem), affected);
+    if (this.leads && problem !== undefined) onTelemetry(getFailure(problem), affected);
     this.changed();
   }
 }

@@ -1,7 +1,8 @@
 import { unlessAborted } from '../async/aborted.ts';
 import { pause } from '../async/retrying.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { toTokenSource, type TokenSource } from '../credentials/credential.ts';
+import { getInstallationSource, toTokenSource, type TokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { setUnlessZero, type Metrics } from '../observability/metrics.ts';
@@ -10,11 +11,8 @@ import { APART_MS, heard, keepPresent, nextToken, tokenSeen, type Asked, type To
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
-  /** It has no slash at its end. */
-  readonly endpoint: string;
+  readonly config: RuntimeConfig;
   readonly lumigoes: LumigoStore;
-  /** The token of the cluster's metrics, if they are sent. */
-  readonly installation: TokenSource | undefined;
   readonly credentials: Pick<CredentialCache, 'get'>;
   readonly metrics: Pick<Metrics, 'refusedTokens'>;
   /** `seen` is undefined if the namespace no longer has a token. */
@@ -53,11 +51,12 @@ export class TokenChecks {
   };
 
   private tenants(): readonly Tenant[] {
-    const { lumigoes, credentials, installation } = this.options;
+    const { lumigoes, credentials, config } = this.options;
     const effective = lumigoes.namespaces().flatMap((namespace) => lumigoes.effective(namespace) ?? []);
     const active = effective.filter(({ status }) => holds(status, 'Active'));
     const named = active.map((lumigo) => ({ source: toTokenSource(lumigo), generation: lumigo.metadata.generation }));
-    const own = installation === undefined ? [] : [{ source: installation, generation: undefined }];
+    // The token of the cluster's metrics.
+    const own = config.nodeMetrics ? [{ source: getInstallationSource(config), generation: undefined }] : [];
     return [...named, ...own].flatMap((each) => {
       const token = credentials.get(each.source)?.token;
       return token === undefined ? [] : { ...each, token };
@@ -72,7 +71,7 @@ export class TokenChecks {
     if (next === undefined) return;
     const [token, before] = next;
     this.wasNew = before.isNew === true;
-    const status = await askEndpoint(this.options.endpoint, token, signal);
+    const status = await askEndpoint(this.options.config.endpoint, token, signal);
     this.asked.set(token, heard(status, performance.now(), before));
   }
 
