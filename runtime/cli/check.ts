@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { runChecks } from '../diagnostics/checks.ts';
 import { renderFindings, type Finding } from '../diagnostics/finding.ts';
-import { inCluster } from './cluster.ts';
+import { withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
@@ -16,7 +16,7 @@ const PAUSE_MS = 1_000;
 
 const isFailed = ({ result }: Finding): boolean => result === 'failed';
 
-export const run = inCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
+export const run = withCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
   const { environment, flags } = invocation;
   const { namespace, wait = 0, output } = flags;
   const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;

@@ -15,7 +15,7 @@ export interface Cluster {
 }
 
 /** Returns a command. Its output never meets the progress on a line of the terminal. */
-export const inCluster =
+export const withCluster =
   <F>(action: (cluster: Cluster, invocation: Invocation<F>) => Promise<void>) =>
   async (invocation: Invocation<F>): Promise<void> => {
     const connection = await connect(invocation.flags, invocation.environment);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideSecrets } from '../diagnostics/redact.ts';
-import { inCluster } from './cluster.ts';
+import { withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted } from './output.ts';
 
@@ -13,7 +13,7 @@ interface Flags {
   readonly output: string;
 }
 
-export const run = inCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
+export const run = withCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
   const { namespace, output } = invocation.flags;
   if (output !== '-') expectWritable(output);
   const context = checkContext({ client, transport, namespace, environment: invocation.environment });

@@ -1,9 +1,9 @@
 import { explain, renderExplanation } from '../diagnostics/explain.ts';
-import { decisionContext, inCluster } from './cluster.ts';
+import { decisionContext, withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
-export const run = inCluster(async (cluster, invocation: Invocation<OutputFlags>) => {
+export const run = withCluster(async (cluster, invocation: Invocation<OutputFlags>) => {
   const { argument: target, flags } = invocation;
   const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
   cluster.step(`reading ${target}`);

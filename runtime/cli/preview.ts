@@ -1,6 +1,6 @@
 import { assumedPolicy, preview } from '../diagnostics/preview.ts';
 import { renderPreview } from '../diagnostics/render-verdicts.ts';
-import { decisionContext, inCluster } from './cluster.ts';
+import { decisionContext, withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
@@ -8,7 +8,7 @@ interface Flags extends OutputFlags {
   readonly assumeLumigo?: boolean;
 }
 
-export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { namespace, assumeLumigo, output } = invocation.flags;
   cluster.step('reading the workloads, and asking the API server about each change');
   const context = await decisionContext(cluster, invocation);

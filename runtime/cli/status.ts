@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readStatus, renderStatus } from '../diagnostics/rollout-status.ts';
 import { ApiError, ConnectionError, isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
-import { decisionContext, inCluster } from './cluster.ts';
+import { decisionContext, withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
@@ -13,7 +13,7 @@ interface Flags extends OutputFlags {
 const PAUSE_MS = 2_000;
 const CLEAR = '\u001b[2J\u001b[H';
 
-export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { flags, isTerminal, write } = invocation;
   const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
   cluster.step(`reading the workloads in ${namespace}`);

@@ -8,7 +8,7 @@ import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { findOnly, hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall, type UninstallOptions } from '../uninstall/uninstall.ts';
-import { inCluster, type Cluster } from './cluster.ts';
+import { withCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
@@ -18,7 +18,7 @@ interface Flags extends OutputFlags {
 }
 
 /** The chart's hook runs this command, too. */
-export const run = inCluster(async (cluster, invocation: Invocation<Flags>) => {
+export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { flags, note, print } = invocation;
   const isTable = flags.output === 'table';
   const stuck = await remove(cluster, isTable ? invocation : { ...invocation, print: note });

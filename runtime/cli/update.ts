@@ -3,11 +3,11 @@ import { readConfiguration } from '../config/document.ts';
 import { createLogger } from '../observability/logging.ts';
 import { openHelm } from '../updater/helm.ts';
 import { update } from '../updater/update.ts';
-import { inCluster } from './cluster.ts';
+import { withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The updater's CronJob runs this command. A pinned image must go on after the upgrade that it made, so it accepts any settings. */
-export const run = inCluster(async ({ client }, invocation: Invocation) => {
+export const run = withCluster(async ({ client }, invocation: Invocation) => {
   const { environment } = invocation;
   const config = readConfiguration(updaterKinds, environment, 'dev');
   const helm = openHelm(config.operatorNamespace, environment);

@@ -87,7 +87,7 @@ export const managerKinds = {
   telemetryExpectedWithinSeconds: setting('telemetry.expectedWithinSeconds', wholeNumber),
   telemetryFindPodsBehindNat: setting('telemetry.findPodsBehindNat', flag),
   telemetryNamespaceLabels: setting('telemetry.namespaceLabels', texts),
-  /** The source of that token: a pod's ServiceAccount or, outside a cluster, KUBECONFIG. */
+  /** The source of the telemetry proxy's API token: a pod's ServiceAccount or, outside a cluster, KUBECONFIG. */
   telemetryProxyCredentials: oneOf('serviceAccount', 'kubeConfig'),
   logLevel: oneOf('error', 'warn', 'info', 'debug'),
 };

@@ -15,7 +15,7 @@ interface CheckOptions {
 
 export type CheckContext = ReturnType<typeof checkContext>;
 
-const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+const readOnce = <T>(read: () => Promise<T>): (() => Promise<T>) => {
   let reading: Promise<T> | undefined;
   return () => (reading ??= read());
 };
@@ -26,8 +26,8 @@ export function checkContext(options: CheckOptions) {
   return {
     ...options,
     /** Undefined: no operator is installed. */
-    installed: once(() => findManager(client, environment)),
-    lumigoes: once(async () => {
+    installed: readOnce(() => findManager(client, environment)),
+    lumigoes: readOnce(async () => {
       const found = await listAll(client, { ...contract, namespace }).catch(undefinedIfNotFound);
       return (found ?? []) as unknown as readonly LumigoResource[];
     }),

@@ -177,7 +177,7 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   // An injection and its removal drop empty lists, which only an open definition such as Argo's stores.
   const standing = input.operation === 'UPDATE' ? standingTemplate(input, result.template, tracing) : undefined;
   if (standing !== undefined) return keepInjection(input, standing, tracing);
-  const tried = getAttempt(input, isInjected(template), result.template);
+  const tried = getChangeKind(input, isInjected(template), result.template);
   const news = { change: changeFor[tried], skipped: result.skipped.join('; ') || undefined };
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, news);
   const changed = { ...withTemplate(workload, result.template), metadata };
@@ -185,7 +185,7 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   return { kind: 'inject', tried, workload: changed, code, message, skipped: result.skipped };
 }
 
-function getAttempt({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
+function getChangeKind({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
   const before = old && toTemplate(old);
   const wasInjected = before === undefined ? injected : isInjected(before);
   if (before !== undefined && wasInjected && getInjection(before) === getInjection(template)) return 'nothing';

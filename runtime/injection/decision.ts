@@ -37,12 +37,12 @@ interface Outcome {
   readonly elsewhere?: string;
 }
 
-type Attempt = 'add' | 'update' | 'remove';
+type ChangeKind = 'add' | 'update' | 'remove';
 
 export interface Untouched extends Outcome {
   readonly kind: 'none';
   /** The change that cannot be made, for an event. `nothing`: the workload is as it must be. */
-  readonly tried: Attempt | 'nothing';
+  readonly tried: ChangeKind | 'nothing';
 }
 
 export interface Injected extends Outcome {
@@ -64,7 +64,7 @@ export type Decision = Untouched | Injected | Removed;
 
 export const isBlocked = ({ kind, tried }: Decision): boolean => kind === 'none' && tried !== 'nothing';
 
-/** The words for a successful attempt in events, metrics and the workload's annotation. */
+/** The words for a change in events, metrics and the workload's annotation. */
 export const changeFor = { add: 'added', update: 'updated', remove: 'removed', nothing: 'none' } as const;
 
 const messages = {
@@ -128,8 +128,8 @@ export const none = (code: Code, workload: Workload, detail?: string): Untouched
   message: sentence(code, workload, detail),
 });
 
-/** Returns a decision without a change, which an event reports because the attempt cannot succeed. */
-export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?: string): Untouched => ({
+/** Returns a decision without a change, which an event reports because the change cannot be made. */
+export const blocked = (tried: ChangeKind, code: Code, workload: Workload, detail?: string): Untouched => ({
   ...none(code, workload, detail),
   tried,
 });

@@ -103,7 +103,7 @@ export class WorkloadChanger {
     if (workload.state?.kind === 'reverting' && !hasInjection(seen))
       return { kind: 'removed', risk: reading.risk, mayHang: mayHang(seen) };
     const waits = whyWaits(strategy, seen);
-    const isNow = waits === undefined && task === 'inject' && !isBlocked(workload, reading);
+    const isNow = waits === undefined && task === 'inject' && !mustWait(workload, reading);
     return isNow ? undefined : { kind: 'due', waits, isRetry: findRevert(seen.metadata) !== undefined, ...reading };
   }
 
@@ -153,7 +153,7 @@ export class WorkloadChanger {
   }
 }
 
-const isBlocked = ({ state = idle }: ObservedWorkload, { completion, injector }: Reading): boolean =>
+const mustWait = ({ state = idle }: ObservedWorkload, { completion, injector }: Reading): boolean =>
   blockedBy(completion, injector, getTried(state).freed) !== undefined;
 
 const failed = (error: unknown): Failed => ({

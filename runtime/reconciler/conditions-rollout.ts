@@ -40,7 +40,7 @@ export function rolloutCondition(summary: RolloutSummary, before: Untimed | unde
   return condition(ROLLED_OUT, 'True', { reason: 'Complete', message: complete });
 }
 
-export const workloads = (number: number, one: string, many: string): string =>
+export const counted = (number: number, one: string, many: string): string =>
   number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
 export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
@@ -59,10 +59,10 @@ const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, p
   abridged(reverted.map(toSentence), MAX_NAMES_SHOWN, '. '),
   toRetry(reverted, strategy),
   underWay.length === 0 ? '' : `In progress: ${abridged(underWay.map(getName), MAX_NAMES_SHOWN)}`,
-  queued === 0 ? '' : workloads(queued, 'is queued', 'are queued'),
+  queued === 0 ? '' : counted(queued, 'is queued', 'are queued'),
   abridged(blocked.toSorted((a, b) => order(a) - order(b)).map(waitsFor), MAX_NAMES_SHOWN, '. '),
   abridged(unready.map(runsOlder), MAX_NAMES_SHOWN, '. '),
-  left === 0 ? '' : workloads(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
+  left === 0 ? '' : counted(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
   pods === undefined ? '' : podsInWords(pods),
 ];
 

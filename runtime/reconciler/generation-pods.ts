@@ -4,7 +4,7 @@ import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isOwnedBy, isPodOf, getPodIdentity, getSelector, look } from '../kubernetes/resources/pod-identity.ts';
+import { isOwnedBy, isPodOf, getPodIdentity, getSelector, lookLimits } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
@@ -29,7 +29,7 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
 /** Keeps the bounded part of each pod, because a tenant decides the size of the rest. */
 async function findPods(of: Workload, client: Client, selector: string, isFound: (pod: Pod) => boolean) {
   const found: ReturnType<typeof lookedAt>[] = [];
-  const options = { ...look, labelSelector: selector };
+  const options = { ...lookLimits, labelSelector: selector };
   for await (const { items } of client.pages({ ...pods, namespace: of.metadata.namespace }, options)) {
     found.push(...(items as readonly Pod[]).filter(isFound).map(lookedAt));
     if (found.length >= MAX_PODS) break;

@@ -17,13 +17,13 @@ import type { Facts, ObservedWorkload } from './observed.ts';
 /** A new leader does not judge an older injection. */
 const RECENT_MS = 30 * 60_000;
 
-export interface Installed extends Pick<Reading, 'injector'> {
+export interface CurrentInjector extends Pick<Reading, 'injector'> {
   readonly image: string;
   /** A workload of the namespace is about to show if the injector works. */
   readonly isTrying: boolean;
 }
 
-export function classifyWorkload(workload: Workload, { injector, image }: Omit<Installed, 'isTrying'>): Reading {
+export function classifyWorkload(workload: Workload, { injector, image }: Omit<CurrentInjector, 'isTrying'>): Reading {
   const template = toTemplate(workload);
   const isCurrent = template !== undefined && getOriginalState(template)?.image === image;
   const isLocal = findInjector(template?.spec)?.image !== image;
@@ -41,7 +41,7 @@ const hasTrace = (metadata: Metadata) => (getInjectionStatus(metadata) ?? ourLab
 export function observe(
   workload: Workload,
   known: Pick<ObservedWorkload, 'judged' | 'changedAt' | 'state'> & Pick<Reading, 'isOwn'>,
-  installed: Installed,
+  installed: CurrentInjector,
   epochMs: number,
 ): Observation {
   const { metadata } = workload;
@@ -63,7 +63,7 @@ export function observe(
 }
 
 /** A Job keeps its injection. One at a time is looked at, while it is open if the injector runs. */
-function observeJob(seen: Observation, state: WorkloadState | undefined, { injector, isTrying }: Installed) {
+function observeJob(seen: Observation, state: WorkloadState | undefined, { injector, isTrying }: CurrentInjector) {
   if (state?.kind === 'reverting') return { kind: 'kept' } as const;
   const isOpen = seen.kind === 'injected' && !isTrying && injector !== 'verified' && injector !== 'failing';
   return state === undefined && !isOpen ? ({ kind: 'clean' } as const) : seen;

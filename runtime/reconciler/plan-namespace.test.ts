@@ -81,10 +81,10 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
 }
 
 const plan = (seen: ObservedNamespace, ms = 0) => planNamespace(seen, { ms, iso: '2026-11-22T00:00:00Z' });
-const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.kind);
+const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoActions.map((action) => action.kind);
 /** Returns the status that is written first, or an empty one. */
 const getStatus = (seen: ObservedNamespace, ms = 0): LumigoStatus => {
-  const [first] = plan(seen, ms).lumigoes;
+  const [first] = plan(seen, ms).lumigoActions;
   return first?.kind === 'write-status' ? first.status : {};
 };
 const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
@@ -127,8 +127,8 @@ describe('a Lumigo', () => {
     const failure = { policy: seen.policy, count: 9, refusedSince: 0, retryAt: 10 * DEADLINE_MS, problem: 'no' };
     const refusing = { ...seen, workloads: [instrumented('a', { failure })] };
     expect(actions(refusing, DEADLINE_MS - 1)).not.toContain('remove-finalizer');
-    const { lumigoes } = plan(refusing, DEADLINE_MS);
-    expect(lumigoes).toMatchObject([{ kind: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
+    const { lumigoActions } = plan(refusing, DEADLINE_MS);
+    expect(lumigoActions).toMatchObject([{ kind: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
     const unanswered = {
       ...seen,
       workloads: [instrumented('a', { failure: { ...failure, refusedSince: undefined } })],
@@ -141,7 +141,7 @@ describe('a Lumigo', () => {
       [known(lumigo(going), { listed: [entry('a'), entry('b')] })],
       [instrumented('a'), instrumented('b')],
     );
-    const [action] = plan(seen).lumigoes;
+    const [action] = plan(seen).lumigoActions;
     expect(JSON.stringify(action)).toContain('This Lumigo resource is being deleted. 2 workloads wait for a change');
   });
 
@@ -172,8 +172,8 @@ describe('a Lumigo', () => {
       ...told,
       workloads: [instrumented('a', { checkedUnder: seen.policy }), workload('b'), workload('c')],
     };
-    expect(plan(told, 5_001).lumigoes).toEqual([]);
-    expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoes: [], wakeAt: 5_000 + ms });
+    expect(plan(told, 5_001).lumigoActions).toEqual([]);
+    expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoActions: [], wakeAt: 5_000 + ms });
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
     const credential = { problem: { reason: 'SecretNotFound', message: 'gone' } as const, version: undefined };
     expect(actions({ ...told, credential }, 6_000)).toEqual(['write-status']);
@@ -197,7 +197,7 @@ describe('a Lumigo', () => {
     const said = getStatus(seen);
     const other = { ...said, conditions: (said.conditions ?? []).map((each) => ({ ...each, reason: 'Other' })) };
     const written = known(lumigo({}, other), { statusAt: 5_000 });
-    expect(plan(observed([written]), 5_001)).toMatchObject({ lumigoes: [], wakeAt: 6_000 });
+    expect(plan(observed([written]), 5_001)).toMatchObject({ lumigoActions: [], wakeAt: 6_000 });
     expect(actions(observed([written]), 6_000)).toEqual(['write-status']);
   });
 
@@ -212,7 +212,7 @@ describe('a Lumigo', () => {
     const { observedGeneration: _dropped, ...byOlderDefinition } = said;
     const dropped = known(lumigo({}, byOlderDefinition), { statusAt: 5_000, lastStatus: said, repeats: 20 });
     expect(plan(observed([dropped]), 5_001).wakeAt).toBe(305_000);
-    const repeatsAfter = (ms: number) => plan(observed([dropped]), ms).lumigoes;
+    const repeatsAfter = (ms: number) => plan(observed([dropped]), ms).lumigoActions;
     expect([repeatsAfter(604_999), repeatsAfter(605_000)]).toMatchObject([[{ repeats: 21 }], [{ repeats: 0 }]]);
     const news = {
       ...observed([known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats: 20 })]),
@@ -226,7 +226,7 @@ describe('a Lumigo', () => {
     const seen = observed([known(lumigo({}, ready))]);
     const lastDecision = { policy: seen.policy, tried: 'add', code: 'too-large' } as const;
     const said = (checkedUnder: ObservedWorkload['checkedUnder']) =>
-      JSON.stringify(plan({ ...seen, workloads: [workload('a', { lastDecision, checkedUnder })] }).lumigoes);
+      JSON.stringify(plan({ ...seen, workloads: [workload('a', { lastDecision, checkedUnder })] }).lumigoActions);
     expect(said(seen.policy)).toContain('1 workload exceeds the size limit');
     expect(said(undefined)).not.toContain('size limit');
   });
@@ -244,11 +244,11 @@ describe('a Lumigo', () => {
     };
     const shown = { telemetry: 'Received', telemetrySince: '2026-11-21T00:00:00Z' } as const;
     const there = { ...seen, workloads: [instrumented('a', { checkedUnder: seen.policy, state, ...shown })] };
-    expect(plan(there, 2_000).lumigoes).toMatchObject([{ kind: 'write-status', withList: false }]);
+    expect(plan(there, 2_000).lumigoActions).toMatchObject([{ kind: 'write-status', withList: false }]);
     const status = getStatus(there, 2_000);
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
-    expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
-    expect(plan(later, 11_000).lumigoes).toMatchObject([
+    expect(plan(later, 2_000)).toMatchObject({ lumigoActions: [], wakeAt: 11_000 });
+    expect(plan(later, 11_000).lumigoActions).toMatchObject([
       { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Verified', ...shown }] } },
     ]);
   });
@@ -256,7 +256,7 @@ describe('a Lumigo', () => {
   it('reports injections that send to another installation [F10]', () => {
     const away = instrumented('a', { elsewhere: 'http://old' });
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
-    const [action] = plan({ ...seen, workloads: [{ ...away, checkedUnder: seen.policy }] }).lumigoes;
+    const [action] = plan({ ...seen, workloads: [{ ...away, checkedUnder: seen.policy }] }).lumigoActions;
     expect(JSON.stringify(action)).toContain('"reason":"OtherEndpoint"');
   });
 });
@@ -296,7 +296,7 @@ describe('the workloads of a namespace', () => {
     const there = [instrumented('a')];
     const unlisted = observed([known(lumigo(going))], there);
     expect(changes(unlisted)).toEqual([]);
-    expect(plan(unlisted).lumigoes).toMatchObject([{ kind: 'write-status', withList: true }]);
+    expect(plan(unlisted).lumigoActions).toMatchObject([{ kind: 'write-status', withList: true }]);
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
   });
 
@@ -323,9 +323,9 @@ describe('the workloads of a namespace', () => {
       return { ...seen, workloads: [instrumented('a', { checkedBefore: policy, write })] };
     };
     expect(changes(scaled(0), 60_000)).toEqual(['a']);
-    expect(JSON.stringify(plan(scaled(0), 60_000).lumigoes)).not.toContain('changed back');
+    expect(JSON.stringify(plan(scaled(0), 60_000).lumigoActions)).not.toContain('changed back');
     expect(changes(scaled(1), 60_000)).toEqual(['a']);
     expect(changes(scaled(1, 60_000), 60_000)).toEqual([]);
-    expect(JSON.stringify(plan(scaled(1, 60_000), 60_000).lumigoes)).toContain('changed back by another writer');
+    expect(JSON.stringify(plan(scaled(1, 60_000), 60_000).lumigoActions)).toContain('changed back by another writer');
   });
 });

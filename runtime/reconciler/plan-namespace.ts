@@ -10,7 +10,7 @@ import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 export interface NamespacePlan extends WorkloadsPlan {
   readonly received: TelemetrySummary;
   /** At most one per `Lumigo` resource, because the next depends on its result. */
-  readonly lumigoes: readonly LumigoAction[];
+  readonly lumigoActions: readonly LumigoAction[];
 }
 
 const never: PlannedAction = { wakeAt: Infinity };
@@ -30,7 +30,7 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
     ...workloads,
     received: received.summary,
     changes: isListDue || lacksToken ? [] : workloads.changes,
-    lumigoes: planned.flatMap(({ action }) => action ?? []),
+    lumigoActions: planned.flatMap(({ action }) => action ?? []),
     wakeAt: Math.min(workloads.wakeAt, received.wakeAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }

@@ -194,7 +194,7 @@ export class Reconciler {
     };
     const plan = planNamespace(observed, now);
     this.executor.plan(namespace, plan.changes);
-    this.writer.begin(plan.lumigoes, observed.lumigoes);
+    this.writer.begin(plan.lumigoActions, observed.lumigoes);
     this.rollouts.act(namespace, plan.rollout);
     showPlan(metrics, namespace, plan);
     if (plan.progress.pending + plan.rollout.summary.queued > 0) this.pending.add(namespace);

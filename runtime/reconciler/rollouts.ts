@@ -5,7 +5,7 @@ import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import { NamespaceSlots } from './namespace-slots.ts';
-import type { Installed } from './observations.ts';
+import type { CurrentInjector } from './observations.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
@@ -41,7 +41,7 @@ export class Rollouts {
     return { settings: this.settings, hasSlot: this.turns.has(namespace), injector: this.cluster, hasRun };
   }
 
-  installed({ namespace, kind }: ObservedWorkload): Installed {
+  installed({ namespace, kind }: ObservedWorkload): CurrentInjector {
     const own = this.tallies.get(namespace) ?? noTally;
     // A pull secret may lack in one namespace, so each has a first Job.
     const injector = kind.mutable || this.cluster === 'failing' ? healthFor(own, this.cluster) : healthIn(own);

@@ -97,8 +97,8 @@ export type Observation =
   /** `unchangedSince`: the last change in the watch. */
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
   | ({ readonly kind: 'pods' } & Look)
-  /** `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'kept' }
+  /** `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
   | { readonly kind: 'evicted'; readonly isAnyLeft: boolean }
   | ({

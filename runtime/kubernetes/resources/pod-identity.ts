@@ -10,7 +10,7 @@ export interface PodIdentity {
 }
 
 /** Others may have the same labels. A look reads at most 1,000 of a kind, because a tenant can have any number. */
-export const look = { limit: 50, maxPages: 20 } as const;
+export const lookLimits = { limit: 50, maxPages: 20 } as const;
 
 type Find = (workload: Workload, client: Client) => Promise<PodIdentity | undefined> | PodIdentity | undefined;
 
@@ -39,10 +39,10 @@ async function newestReplicaSet(workload: Workload, client: Client): Promise<Pod
   const { namespace, uid } = workload.metadata;
   let newest: Metadata | undefined;
   let pages = 0;
-  const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: look.limit };
+  const options = { metadataOnly: true, labelSelector: getSelector(workload), limit: lookLimits.limit };
   for await (const { items } of client.pages({ ...workloadKinds.replicaSet, namespace }, options)) {
     pages += 1;
-    if (pages > look.maxPages) return undefined;
+    if (pages > lookLimits.maxPages) return undefined;
     for (const { metadata } of items.filter((each) => isOwnedBy(each.metadata, uid)))
       if (getRevision(metadata) > getRevision(newest)) newest = metadata;
   }
