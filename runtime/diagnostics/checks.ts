@@ -14,6 +14,7 @@ import { toConfig } from '../installation/installation.ts';
 import { findLeader } from '../installation/leader.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isForbidden, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { admission } from '../kubernetes/resources/kinds.ts';
 import { getWebhooks, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { findPodCounts, getCompletion } from '../rollout/completion.ts';
 import { describeError } from '../wording/errors.ts';
@@ -124,8 +125,6 @@ async function webhook({ client, namespace = probeNamespace }: CheckContext): Pr
     'See docs/operate/troubleshooting.md, "New workloads restart once"',
   );
 }
-
-const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
 
 interface Policy {
   readonly metadata: { readonly name: string };

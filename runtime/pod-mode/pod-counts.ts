@@ -12,6 +12,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
+import { admission } from '../kubernetes/resources/kinds.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
@@ -97,7 +98,7 @@ export class PodCounts {
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
       for (const { metadata } of items)
-        if (isInjected(metadata)) injected += 1;
+        if (isInjectedPod(metadata)) injected += 1;
         else if (!isSkipped(metadata)) add(open, metadata);
       listed += items.length;
       if (listed >= MAX_PODS) break;
@@ -134,7 +135,7 @@ export class PodCounts {
   }
 }
 
-const isInjected = ({ annotations: notes }: Metadata): boolean => notes?.[annotations.injection] !== undefined;
+const isInjectedPod = ({ annotations: notes }: Metadata): boolean => notes?.[annotations.injection] !== undefined;
 
 export const isSkipped = (metadata: Metadata): boolean =>
   metadata.deletionTimestamp !== undefined ||
@@ -152,7 +153,6 @@ export function add(open: ByController, metadata: Metadata): void {
   open.set(owner, { ...first, count: first.count + 1 });
 }
 
-const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
 const plurals = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const;
 
 /** Looks if the API server has the policy that injects new pods. Rejects if it does not answer. */

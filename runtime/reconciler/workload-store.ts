@@ -38,9 +38,10 @@ export class WorkloadStore {
     return known && this.put({ ...known, ...facts });
   }
 
-  delete({ kind, namespace, name, uid }: Identity): boolean {
-    const workload = this.get(kind, namespace, name);
-    if (workload === undefined || (uid !== '' && workload.uid !== uid)) return false;
+  delete(identity: Identity): boolean {
+    const workload = this.latest(identity);
+    if (workload === undefined) return false;
+    const { kind, namespace, name } = identity;
     const there = this.byNamespace.get(namespace);
     there?.delete(toKey(kind, name));
     if (there?.size === 0) this.byNamespace.delete(namespace);

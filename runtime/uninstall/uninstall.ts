@@ -14,6 +14,7 @@ import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { abridged } from '../wording/abridged.ts';
 import { describeError } from '../wording/errors.ts';
 import { once } from '../wording/once.ts';
+import { isLeaving } from './protected-objects.ts';
 import { isAnyInstrumented, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
 
 export interface UninstallOptions {
@@ -155,7 +156,6 @@ class Cleaner {
   }
 }
 
-const isLeaving = ({ metadata }: LumigoResource): boolean => metadata.deletionTimestamp !== undefined;
 const toKey = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 

@@ -1,4 +1,5 @@
 const core = { group: '', version: 'v1' } as const;
+export const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
 
 /** Kubernetes' own resources. Workloads, pods and Lumigo resources are in contract.ts. */
 export const kinds = {
@@ -10,5 +11,5 @@ export const kinds = {
   namespaces: { ...core, plural: 'namespaces' },
   secrets: { ...core, plural: 'secrets' },
   serviceAccounts: { ...core, plural: 'serviceaccounts' },
-  webhooks: { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' },
+  webhooks: { ...admission, plural: 'mutatingwebhookconfigurations' },
 } as const;
