@@ -1,5 +1,6 @@
 import type { WorkloadKind } from '../contract.ts';
-import { decide, type Decision } from '../injection/decide.ts';
+import { decide } from '../injection/decide.ts';
+import type { Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';

@@ -10,8 +10,7 @@ import {
 } from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
 import { labels } from '../contract.ts';
-import type { Decision, DecisionInput } from './decide.ts';
-import { isBlocked } from './decision.ts';
+import { isBlocked, type Decision, type DecisionInput } from './decision.ts';
 import { withRevert } from './revert.ts';
 import type { NamespacePolicy } from './types.ts';
 import type { Workload } from '../api/objects.ts';

@@ -15,7 +15,7 @@ import {
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
-import type { DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decision.ts';
 import { workloadPatch } from './patch.ts';
 import { hasInjection, uninstrument } from './remove.ts';
 import { getInjectionStatus } from './injection-status.ts';

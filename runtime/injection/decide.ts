@@ -19,8 +19,6 @@ import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { replacesPods, toTemplate, withTemplate } from './workload.ts';
 
-export type { Decision, DecisionInput } from './decision.ts';
-
 /** Returns the decision that webhook, reconciler, `preview` and `explain` share (docs/contributing/adr/0001). */
 export const decide = (input: DecisionInput): Decision => decideRevert(input) ?? decideOtherwise(input);
 

@@ -12,7 +12,7 @@ import {
   activePolicy,
 } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
-import type { DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { isCurrent, isIntact } from './intact.ts';
 import { forEveryInjected } from '../../sandbox/testing/arbitrary/injected-template.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../sandbox/testing/injection.ts';
 import { mutableKinds } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels } from '../contract.ts';
-import type { DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
 import { findOptIn, getInjectionStatus } from './injection-status.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decided, injector, instrumented, made, older, withPod } from '../../sandbox/testing/injection.ts';
 import type { Workload } from '../api/objects.ts';
-import type { DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decision.ts';
 import { findInjector } from './init-container.ts';
 import { uninstrument } from './remove.ts';
 import { toTemplate } from './workload.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../sandbox/testing/injection.ts';
 import { forgedTexts } from '../../sandbox/testing/forgeries.ts';
 import { annotations, labels } from '../contract.ts';
-import type { Decision, DecisionInput } from './decide.ts';
+import type { Decision, DecisionInput } from './decision.ts';
 import { revertKey } from './decide-revert.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { parseRevert, findRevert, withRevert } from './revert.ts';

@@ -9,7 +9,7 @@ import {
   withRecord,
 } from '../../sandbox/testing/injection.ts';
 import { annotations, environment, labels } from '../contract.ts';
-import type { DecisionInput } from './decide.ts';
+import type { DecisionInput } from './decision.ts';
 import { workloadPatch } from './patch.ts';
 import { LARGEST, getSize } from './size.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';

@@ -11,7 +11,7 @@ import {
   withMetadata,
 } from '../../sandbox/testing/injection.ts';
 import { labels, workloadKinds } from '../contract.ts';
-import type { Decision, DecisionInput } from '../injection/decide.ts';
+import type { Decision, DecisionInput } from '../injection/decision.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';

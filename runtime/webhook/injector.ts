@@ -1,6 +1,6 @@
 import { labels } from '../contract.ts';
-import { decide, type Decision } from '../injection/decide.ts';
-import { isBlocked } from '../injection/decision.ts';
+import { decide } from '../injection/decide.ts';
+import { isBlocked, type Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { equal } from '../json/values.ts';

@@ -1,6 +1,6 @@
 import { annotations, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
-import { decide, type Decision, type DecisionInput } from '../../runtime/injection/decide.ts';
-import type { FailedInjection } from '../../runtime/injection/decision.ts';
+import { decide } from '../../runtime/injection/decide.ts';
+import type { Decision, DecisionInput, FailedInjection } from '../../runtime/injection/decision.ts';
 import { fingerprint } from '../../runtime/injection/fingerprint.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import { injectionStatusText } from '../../runtime/injection/injection-status.ts';
