@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { orUndefined } from '../json/values.ts';
 
 /** PEM texts of the Secret. `authority` may be several certificates. */
 export interface CertificateFiles {
@@ -39,14 +40,6 @@ export const certificatesIn = (bundle: string): readonly string[] =>
   (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
 
 const read = (pem: string): X509Certificate | undefined => orUndefined(() => new X509Certificate(pem));
-
-function orUndefined<T>(parse: () => T): T | undefined {
-  try {
-    return parse();
-  } catch {
-    return undefined;
-  }
-}
 
 export function findSigner({ certificate, authority }: CertificateFiles): string | undefined {
   const leaf = read(certificate);

@@ -1,5 +1,5 @@
 import { flag as isFlag, listOf, text as isText } from '../json/form.ts';
-import { isPlainObject, type JsonMap } from '../json/values.ts';
+import { isPlainObject, orUndefined, type JsonMap } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
 import { programVersion, requireOwn } from './version.ts';
 
@@ -67,12 +67,8 @@ export function readForeign<K extends Kinds>(kinds: K, json: string, defaults: o
 
 /** Returns undefined if it is not a map in JSON. */
 function parsed(json: string): JsonMap | undefined {
-  try {
-    const document: unknown = JSON.parse(json);
-    return isPlainObject(document) ? document : undefined;
-  } catch {
-    return undefined;
-  }
+  const document = orUndefined(() => JSON.parse(json) as unknown);
+  return isPlainObject(document) ? document : undefined;
 }
 
 const getWrong = (kinds: Kinds, document: JsonMap): string[] =>

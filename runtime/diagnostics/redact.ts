@@ -2,6 +2,7 @@ import { annotations, environment, injector } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { injectionsOwn } from '../injection/tracer-settings.ts';
 import { toTemplate } from '../injection/workload.ts';
+import { orUndefined } from '../json/values.ts';
 import { withoutTokens } from '../wording/token.ts';
 
 /** The values of other labels and annotations may be secrets of users. */
@@ -17,13 +18,7 @@ const onlyOurs = (found: Readonly<Record<string, string>> = {}) =>
 const hideValues = (json: unknown): string =>
   JSON.stringify(json, (key, value: unknown) => (key === 'value' ? '…' : value));
 
-function redactOriginalState(text: string): string {
-  try {
-    return hideValues(JSON.parse(text));
-  } catch {
-    return '…';
-  }
-}
+const redactOriginalState = (text: string): string => orUndefined(() => hideValues(JSON.parse(text))) ?? '…';
 
 const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
   name,

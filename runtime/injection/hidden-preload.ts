@@ -1,12 +1,11 @@
 import { environment, injector } from '../contract.ts';
-import { lastNamed } from '../json/values.ts';
 import type { PodSpec } from '../api/objects.ts';
 
 /** Lists sources of `envFrom` that may have an LD_PRELOAD, which the injection overrides, in sentences. */
 export const hiddenPreloads = ({ containers }: PodSpec): readonly string[] =>
   containers.flatMap(({ name, env, envFrom = [] }) => {
     // A value of the user's own in `env` stays in effect beside the injector's.
-    if (lastNamed(env, environment.preload)?.value !== injector.preload) return [];
+    if (env?.findLast((each) => each.name === environment.preload)?.value !== injector.preload) return [];
     const sources = envFrom
       .filter(({ prefix = '' }) => environment.preload.startsWith(prefix))
       .map(({ configMapRef, secretRef }) =>

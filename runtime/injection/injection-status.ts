@@ -1,6 +1,6 @@
 import { annotations, labels, optInDefaults } from '../contract.ts';
-import { labelBefore } from './label.ts';
-import { withEntry, withoutEmpty } from '../json/values.ts';
+import { labelBefore, withEntry } from './label.ts';
+import { withoutEmpty } from '../json/values.ts';
 import { parseRevert } from './revert.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';

@@ -4,7 +4,7 @@ import { inject } from './inject.ts';
 import { copiesFiles, findInjector } from './init-container.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal, lastNamed } from '../json/values.ts';
+import { covers, equal } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { whyTraced } from './other-tracers.ts';
 import { isInjected } from './remove.ts';
@@ -22,9 +22,11 @@ export function hasSettings(template: PodTemplate, { env = {}, ...flags }: Traci
 export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<InjectedSettings>) | undefined =>
   getOriginalState(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
 
+const findVariable = (env: Container['env'], name: string) => env?.findLast((each) => each.name === name);
+
 function readVariables(containers: readonly Container[]): (TracingSettings & Partial<InjectedSettings>) | undefined {
   const found = containers.map(({ env }) => {
-    const read = variables.map((row) => ('read' in row ? row.read?.(lastNamed(env, row.name)) : undefined));
+    const read = variables.map((row) => ('read' in row ? row.read?.(findVariable(env, row.name)) : undefined));
     return Object.assign({}, ...read) as TracingSettings & Partial<InjectedSettings>;
   });
   return found.find((settings) => 'secretName' in settings);
@@ -86,8 +88,8 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
   const mount = wanted.volumeMounts?.find(({ name }) => name === injector.volume);
   if (mount === undefined) return true;
   const hasVariables = rows.every((row) => {
-    const there = lastNamed(actual?.env, row.name);
-    return 'joined' in row ? includes(there?.value, row.joined) : equal(there, lastNamed(wanted.env, row.name));
+    const there = findVariable(actual?.env, row.name);
+    return 'joined' in row ? includes(there?.value, row.joined) : equal(there, findVariable(wanted.env, row.name));
   });
   return hasVariables && actual?.volumeMounts?.some((each) => covers(each, mount)) === true;
 }

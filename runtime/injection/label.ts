@@ -1,5 +1,10 @@
 import { labels } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
+import { withoutEmpty } from '../json/values.ts';
+
+/** Returns labels or annotations with this value, or without the key. */
+export const withEntry = (map: Metadata['labels'], key: string, value: string | undefined) =>
+  withoutEmpty({ ...map, [key]: value }, [key]) as NonNullable<Metadata['labels']>;
 
 export const instrumentedPrefix = 'lumigo-operator.v';
 

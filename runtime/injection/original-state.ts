@@ -1,7 +1,7 @@
 import { annotations } from '../contract.ts';
 import { isLabelValue } from './label.ts';
 import { type Check, flag, form, isShallow, listOf, mapOf, text } from '../json/form.ts';
-import { withoutEmpty } from '../json/values.ts';
+import { orUndefined, withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
 import {
@@ -88,12 +88,8 @@ export function getOriginalState(template: Pick<PodTemplate, 'metadata'>): Origi
 
 function parseAnnotation(annotation: string | undefined): OriginalState | undefined {
   if (typeof annotation !== 'string' || annotation.length > MAX_ORIGINAL_STATE_LENGTH) return undefined;
-  try {
-    const state: unknown = JSON.parse(annotation);
-    return isOriginalState(state) && isShallow(state) ? (state as OriginalState) : undefined;
-  } catch {
-    return undefined;
-  }
+  const state = orUndefined(() => JSON.parse(annotation) as unknown);
+  return isOriginalState(state) && isShallow(state) ? (state as OriginalState) : undefined;
 }
 
 const variable = form({ name: text }, { value: text, valueFrom: form({}) });

@@ -1,6 +1,6 @@
 import { environment, injector } from '../contract.ts';
 import { largestPair } from './init-resources.ts';
-import { isPlainObject, lastNamed } from '../json/values.ts';
+import { isPlainObject } from '../json/values.ts';
 import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 
@@ -38,7 +38,7 @@ export function getReasons({ containers }: PodSpec, why: (container: Container) 
 }
 
 function findProblem({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
-  if (lastNamed(env, environment.preload)?.valueFrom !== undefined)
+  if (env?.findLast(({ name }) => name === environment.preload)?.valueFrom !== undefined)
     return `its ${environment.preload} uses valueFrom, so the operator cannot append the injector's`;
   const nested = mounts.find(({ mountPath }) => normalPath(mountPath).startsWith(`${injector.mountPath}/`));
   if (nested !== undefined)

@@ -1,7 +1,7 @@
 import { annotations, injector, labels } from '../contract.ts';
 import { join, part } from './joined-list.ts';
-import { labelBefore } from './label.ts';
-import { lastNamed, withEntry, withoutEmpty } from '../json/values.ts';
+import { labelBefore, withEntry } from './label.ts';
+import { withoutEmpty } from '../json/values.ts';
 import { getOriginalState, writtenVariables, type OriginalState } from './original-state.ts';
 import { removeInjectionStatus } from './injection-status.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
@@ -17,7 +17,7 @@ export function isInjected(template: PodTemplate): boolean {
   return (
     volumes.some(({ name, emptyDir }) => name === injector.volume && emptyDir !== undefined) &&
     initContainers.some(
-      ({ name, env }) => name === injector.container && lastNamed(env, injector.targetVariable) !== undefined,
+      ({ name, env }) => name === injector.container && env?.some((each) => each.name === injector.targetVariable),
     )
   );
 }

@@ -1,5 +1,11 @@
-export const lastNamed = <T extends { readonly name: string }>(list: readonly T[] = [], name: string): T | undefined =>
-  list.findLast((item) => item.name === name);
+/** Returns undefined if it throws, as for a text that cannot be parsed. */
+export function orUndefined<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -10,12 +16,6 @@ export const numberAt = (map: JsonMap, key: string, fallback = 0): number =>
   typeof map[key] === 'number' ? map[key] : fallback;
 
 export const mapAt = (map: JsonMap, key: string): JsonMap => (isPlainObject(map[key]) ? map[key] : {});
-
-export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined) {
-  if (value !== undefined) return { ...map, [key]: value };
-  const { [key]: _gone, ...rest } = map;
-  return rest;
-}
 
 /** Returns the object without these keys if they are undefined or empty, as the API server omits them. */
 export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof T)[]): T {

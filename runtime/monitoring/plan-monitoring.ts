@@ -3,6 +3,7 @@ import { lumigo as contract } from '../contract.ts';
 import { selects } from '../api/label-selector.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Metadata } from '../api/objects.ts';
+import { orUndefined } from '../json/values.ts';
 
 /** An entry with the namespace's name precedes selectors, and the first match counts. Undefined: not monitored. */
 export function findEntry(monitored: readonly MonitoredEntry[], { name, labels }: Pick<Metadata, 'name' | 'labels'>) {
@@ -28,13 +29,7 @@ type Mark = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'> & { readon
 export const formatMark = ({ tracingEnabled, loggingEnabled }: MonitoredEntry, needsToken = false): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled, ...(needsToken && { needsToken }) });
 
-export function parseMark(mark = ''): Mark {
-  try {
-    return (JSON.parse(mark) as Mark | null) ?? {};
-  } catch {
-    return {};
-  }
-}
+export const parseMark = (mark = ''): Mark => orUndefined(() => JSON.parse(mark) as Mark | null) ?? {};
 
 /**
  * Plans the next step in a monitored namespace. An existing `Lumigo` gets the flags of the entry. A `Lumigo` of another

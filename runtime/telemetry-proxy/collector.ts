@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { orUndefined } from '../json/values.ts';
 import { getLocal } from '../serving/get-local.ts';
 import { toFile, type Folder, type ProxySettings } from './types.ts';
 
@@ -13,7 +14,7 @@ export interface CollectorProcess {
 /** Finds a collector by its arguments, but not the former one. The containers of the pod share a process list. */
 export function findCollector(settings: Folder, former?: string): CollectorProcess | undefined {
   const argument = `--config=${toFile(settings, 'configuration')}`;
-  for (const entry of orElse([], () => readdirSync('/proc'))) {
+  for (const entry of orUndefined(() => readdirSync('/proc')) ?? []) {
     const words = read(`/proc/${entry}/cmdline`).split('\0');
     if (!words.includes(argument)) continue;
     const pid = Number(entry);
@@ -33,21 +34,13 @@ export function beganAt(pid: number): string | undefined {
   return state === 'Z' ? undefined : fields[18];
 }
 
-const read = (file: string) => orElse('', () => readFileSync(file, 'utf8'));
-
-function orElse<T>(gone: NoInfer<T>, action: () => T): T {
-  try {
-    return action();
-  } catch {
-    return gone;
-  }
-}
+const read = (file: string) => orUndefined(() => readFileSync(file, 'utf8')) ?? '';
 
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
-  orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
+  orUndefined(() => process.kill(pid, 'SIGHUP')) === true;
 
 export const end = (collector: CollectorProcess | undefined): boolean =>
-  collector !== undefined && orElse<boolean>(false, () => process.kill(collector.pid, 'SIGKILL'));
+  collector !== undefined && orUndefined(() => process.kill(collector.pid, 'SIGKILL')) === true;
 
 const POLL_MS = 100;
 

@@ -1,5 +1,6 @@
 import { isObject } from '../api/pod-template.ts';
 import { flag, form, text } from '../json/form.ts';
+import { orUndefined } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { findTemplate, toTemplate } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
@@ -11,21 +12,13 @@ export function readReview(body: Body): AdmissionRequest | Refusal {
   const { bytes, length } = body;
   const unread = tooCostly(bytes, length);
   if (unread !== undefined) return readHead(bytes, unread);
-  const review = parse(bytes);
+  const review = orUndefined(() => JSON.parse(bytes.toString()) as unknown);
   if (!isReview(review))
     return { status: 400, message: `this webhook reads only ${reviewType.apiVersion} AdmissionReview, with a uid` };
   const { uid, namespace, operation, userInfo, dryRun, ...sent } = review.request;
   const object = isWorkload(sent.object) ? sent.object : undefined;
   const oldObject = isWorkload(sent.oldObject) ? sent.oldObject : undefined;
   return { uid, namespace, operation, userInfo, dryRun, object, oldObject };
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 const HEAD = /^\s*\{[^{}]{0,200}"request"\s*:\s*\{\s*"uid"\s*:\s*"([-0-9A-Za-z]{1,64})"/;
