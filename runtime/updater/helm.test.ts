@@ -1,15 +1,34 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openHelm } from './helm.ts';
+import { openHelm, type Helm } from './helm.ts';
 
-it('reads a character of which Helm writes the bytes apart', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'helm-'));
-  const script = "#!/bin/sh\nprintf '\\303' >&2\n/bin/sleep 0.2\nprintf '\\244' >&2\nexit 1\n";
-  writeFileSync(join(folder, 'helm'), script, { mode: 0o755 });
-  const helm = openHelm('default', { PATH: folder });
-  await expect(helm.history('release')).rejects.toThrow('helm history failed: ä');
+let folder: string;
+let helm: Helm;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'helm-'));
+  helm = openHelm('default', { PATH: folder });
+});
+afterEach(() => {
   helm.close();
   rmSync(folder, { recursive: true });
+});
+
+const write = (script: string) => writeFileSync(join(folder, 'helm'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+it('reads a character of which Helm writes the bytes apart', async () => {
+  write("printf '\\303' >&2\n/bin/sleep 0.2\nprintf '\\244' >&2\nexit 1");
+  await expect(helm.history('release')).rejects.toThrow('helm history failed: ä');
+});
+
+it('gives Helm no input', async () => {
+  write('read -r line\necho "[]"');
+  expect(await helm.history('release')).toEqual([]);
+});
+
+it('says that Helm cannot be executed, and why', async () => {
+  const cause = expect.objectContaining({ code: 'ENOENT' });
+  await expect(helm.history('release')).rejects.toMatchObject({ message: "'helm' cannot be executed", cause });
 });

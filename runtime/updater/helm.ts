@@ -1,8 +1,7 @@
-import { execFile, type ExecFileException } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { chartName } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Revision } from './plan-update.ts';
@@ -15,6 +14,7 @@ type HistoryEntry = Omit<Revision, 'version'> & { readonly chart: string };
 
 const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
+const PREFIX = new RegExp(`^${chartName}-`);
 
 export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
@@ -42,7 +42,7 @@ export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
   const history = async (release: string): Promise<readonly Revision[]> => {
     const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
     const revisions = JSON.parse(entries) as readonly HistoryEntry[];
-    return revisions.map(({ chart, ...revision }) => ({ ...revision, version: chart.replace(`${chartName}-`, '') }));
+    return revisions.map(({ chart, revision, status }) => ({ revision, status, version: chart.replace(PREFIX, '') }));
   };
 
   return {
@@ -89,18 +89,22 @@ function noneIfNoMatch(error: unknown): string {
 
 /** Passes signals on, because Helm reverts its changes when it is stopped. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const running = promisify(execFile)('helm', args, { env, maxBuffer: Infinity });
-  const pass = () => void running.child.kill('SIGTERM');
+  const child = spawn('helm', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const pass = () => void child.kill('SIGTERM');
   const signals = ['SIGTERM', 'SIGINT'] as const;
   for (const signal of signals) process.on(signal, pass);
-  const fail = ({ stderr = '', signal, code }: ExecFileException) => {
-    throw new Error(`helm ${args[0]} failed: ${problemIn(stderr) || `it ended with ${signal ?? code}`}`);
-  };
-  return running
-    .then(({ stdout }) => stdout, fail)
-    .finally(() => {
-      for (const signal of signals) process.off(signal, pass);
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (text: string) => (output[stream] += text));
+  return new Promise<string>((resolve, reject) => {
+    child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(output.stdout);
+      reject(new Error(`helm ${args[0]} failed: ${problemIn(output.stderr) || `it ended with ${signal ?? code}`}`));
     });
+  }).finally(() => {
+    for (const signal of signals) process.off(signal, pass);
+  });
 }
 
 /** A value that Helm quotes may have a token. */
