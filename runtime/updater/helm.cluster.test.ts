@@ -60,12 +60,21 @@ describe.each<[string, () => ReturnType<Helm['charts']>]>([
 });
 
 describe('a registry [F60]', () => {
-  it('has the newest stable version that was not left, the newest in the range, and the newest of all', async () => {
+  it('has the newest stable version, also of those that were not left, and the newest in the range and of all', async () => {
     for (const version of ['1.9.0', '1.10.0', '1.11.0', '1.12.0-rc.1', '2.0.0']) publish(version);
     const { versions, chart } = helm.charts(address());
     const history = ['1.11.0', '1.5.0'].map((version, index) => ({ revision: index, status: 'superseded', version }));
     const constraints = toConstraints('1.5.0', '', history);
-    expect(await versions(constraints)).toEqual(['1.10.0', '1.12.0-rc.1', '2.0.0']);
+    expect(await versions(constraints)).toEqual(['1.10.0', '1.11.0', '1.12.0-rc.1', '2.0.0']);
+    const pinned = toConstraints('1.5.0', '1.12.0-rc.1', history);
+    expect(await versions(pinned)).toEqual(['1.12.0-rc.1', '2.0.0']);
+    // Helm accepts the longest constraint.
+    const left = Array.from({ length: 99 }, (_, patch) => ({
+      revision: patch,
+      status: 'superseded',
+      version: `1.11.${patch}`,
+    }));
+    expect(await versions(toConstraints('1.5.0', '', left))).toEqual(['1.11.0', '1.12.0-rc.1', '2.0.0']);
     expect(await versions(['>=3.0.0'])).toEqual(['2.0.0']);
     expect(chart).toBe(`${address()}/lumigo-operator`);
   });

@@ -77,16 +77,26 @@ describe('an update', () => {
   });
 
   it.each([
-    ['', '>=1.2.0 <2.0.0 !=1.3.0 !=1.4.0', '>=1.2.0 <2.0.0-0'],
+    ['', '>=1.2.0 <2.0.0 !=1.3.0 !=1.4.0', '>=1.2.0 <2.0.0', '>=1.2.0 <2.0.0-0'],
     ['*', '* !=1.3.0 !=1.4.0', '*'],
-    ['<1.4 || ^1.5.0-rc.0', '<1.4.0 !=1.3.0||>=1.5.0 <2.0.0 !=1.3.0', '<1.4.0-0||>=1.5.0-rc.0 <2.0.0-0'],
-  ])(
-    'within %j asks Helm for the newest stable version that was not left, and for the newest',
-    (versions, ...asked) => {
-      const history = ['69', '1.1.0', '1.3.0', '1.4.0', '1.5.0-rc.1', '1.2.0'].map((version) => deployed(version));
-      expect(toConstraints('1.2.0', versions, history)).toEqual(asked);
-    },
-  );
+    ['~1.9.0', '>=1.9.0 <1.10.0', '>=1.9.0 <1.10.0-0'],
+    ['1.6.0-rc.1', '1.6.0-rc.1'],
+    [
+      '<1.4 || ^1.5.0-rc.0',
+      '<1.4.0 !=1.3.0||>=1.5.0 <2.0.0',
+      '<1.4.0||>=1.5.0 <2.0.0',
+      '<1.4.0-0||>=1.5.0-rc.0 <2.0.0-0',
+    ],
+  ])('within %j asks Helm once for each: the newest stable version that was not left, and the newest', (...row) => {
+    const [versions, ...asked] = row as [string, ...string[]];
+    const history = ['69', '1.1.0', '1.3.0', '1.4.0', '1.3.0', '1.5.0-rc.1', '1.2.0'].map((each) => deployed(each));
+    expect(toConstraints('1.2.0', versions, history)).toEqual(asked);
+  });
+
+  it('asks without the versions that were left if Helm would refuse the length', () => {
+    const history = Array.from({ length: 70 }, (_, patch) => deployed(`1.3.${patch}`));
+    expect(toConstraints('1.2.0', '', history)).toEqual(['>=1.2.0 <2.0.0', '>=1.2.0 <2.0.0-0']);
+  });
 
   it.each([
     ['pending-upgrade', /another operation on release 'lumigo' is under way \(revision 2 is pending-upgrade\)/],

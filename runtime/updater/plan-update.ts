@@ -1,4 +1,4 @@
-import { gt, rsort, satisfies, valid, validRange } from 'semver';
+import { compare, gt, rsort, satisfies, valid, validRange } from 'semver';
 
 export interface Revision {
   readonly revision: number;
@@ -58,16 +58,17 @@ const findRange = (installed: string, versions: string): string | undefined =>
   (valid(installed) && validRange(versions || `^${installed}`)) ?? undefined;
 
 /**
- * Returns the range for Helm, which finds only the newest version in each. The first one omits pre-releases and versions
- * that were left. Helm admits every pre-release if a bound has one, and npm ends ranges by bounds such as `<2.0.0-0`.
+ * Returns constraints for Helm, which finds only the newest version that meets each, and refuses more than 512 bytes.
+ * The first ones omit pre-releases: Helm admits all if a bound has one, and npm's ranges end by bounds such as `<2.0.0-0`.
  */
 export function toConstraints(installed: string, versions: string, history: readonly Revision[] = []): string[] {
   const range = findRange(installed, versions);
   if (range === undefined) return [];
-  const stable = range.replaceAll(/-[^\s|]+/g, '');
-  const left = history.filter(({ version }) => satisfies(version, stable) && gt(version, installed));
-  const excluded = left.map(({ version }) => ` !=${version}`).join('');
-  return [stable.replaceAll('||', `${excluded}||`) + excluded, range];
+  const stable = range.replaceAll(/(?<=[<>]=?[\d.]+)-[^\s|]+/g, '');
+  const left = [...new Set(history.map(({ version }) => version))].filter((each) => valid(each) && gt(each, installed));
+  const exclude = (part: string) => [part, ...left.filter((each) => satisfies(each, part))].join(' !=');
+  const others = stable.split('||').map(exclude).join('||');
+  return [...new Set([others.length > 512 ? stable : others, stable, range])];
 }
 
 export const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOperator', message });
@@ -76,7 +77,7 @@ export const refuse = (message: string): Result => ({ outcome: 'cannotUpdateOper
 function getNewest({ installed, available, history = [] }: UpdateInput, range: string) {
   const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, installed)));
   const within = newer.filter((version) => satisfies(version, range));
-  const findLeft = (newest: string) => history.find(({ version }) => satisfies(version, newest));
+  const findLeft = (newest: string) => history.find(({ version }) => valid(version) && compare(version, newest) === 0);
   const newest = within.find((version) => findLeft(version) === undefined) ?? within[0];
   if (newest !== undefined)
     return { newest, left: findLeft(newest), message: `${newest} is newer than ${installed} and within ${range}` };
