@@ -21,12 +21,12 @@ export const readTried = (): readonly Tried[] =>
 /** Returns the README's sentence about Kubernetes. @param oldest the version that the chart requires, such as 1.30 */
 export function describeKubernetes(oldest: string, tried: readonly Tried[] = readTried()): string {
   const passed = tried.filter(({ program, failed }) => program === 'Kubernetes' && failed.length === 0);
-  const range = (runs: readonly Tried[]): string => {
+  const range = (pass: string, runs: readonly Tried[]): string => {
     const minors = runs.map(({ version }) => Number(/^v1\.(\d+)/.exec(version)?.[1]));
-    return `1.${Math.min(...minors)} to 1.${Math.max(...minors)}`;
+    return minors.length === 0 ? '' : ` ${pass} on 1.${Math.min(...minors)} to 1.${Math.max(...minors)}.`;
   };
-  const whole = range(passed.filter(({ isShort }) => isShort !== true));
-  return `Kubernetes ${oldest} or newer. The tests pass on ${whole}, and a short form of them on ${range(passed)}.`;
+  const whole = passed.filter(({ isShort }) => isShort !== true);
+  return `Kubernetes ${oldest} or newer.${range('The tests pass', whole)}${range('A short form of the tests passes', passed)}`;
 }
 
 export function triedTable(tried: readonly Tried[] = readTried()): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { chartMetadata } from '../../infra/helm/chart-texts.ts';
-import { readTried, triedTable, type Tried } from '../../infra/generate/tried-versions.ts';
+import { describeKubernetes, readTried, triedTable, type Tried } from '../../infra/generate/tried-versions.ts';
 import { allComponents } from '../programs/components.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, variants } from './variants.ts';
@@ -40,20 +40,33 @@ describe('the tested versions [F61]', () => {
 });
 
 describe('the result of a run', () => {
+  const run = (version: string, date = '1', failed = ['y']): Tried => ({
+    program: 'Kubernetes',
+    version,
+    date,
+    passed: 2,
+    failed,
+  });
+
   it('replaces the former one of its version, in the order of versions', () => {
-    const run = (version: string, date: string): Tried => ({
-      program: 'Kubernetes',
-      version,
-      date,
-      passed: 2,
-      failed: ['y'],
-    });
     const tried = withResults([run('v1.9.0', '1'), run('v1.30.0', '1')], [run('v1.30.0', '2'), run('v1.10.0', '2')]);
     expect(tried.map(({ version, date }) => `${version} ${date}`)).toEqual(['v1.9.0 1', 'v1.10.0 2', 'v1.30.0 2']);
-    expect(triedTable([])).toBe('No run of all of them is on record yet.');
     expect(triedTable(tried.slice(0, 1))).toContain('| Kubernetes 1.9.0 | 2 of 3 tests | 1 |');
     const short = { ...run('v1.9.0', '1'), isShort: true };
     expect(triedTable([short])).toContain('| Kubernetes 1.9.0 | 2 of 3 tests, the short form | 1 |');
+  });
+
+  it('counts for the README if nothing failed, as a run of all tests or of their short form', () => {
+    const short = ['v1.9.0', 'v1.12.0'].map((version) => ({ ...run(version, '1', []), isShort: true }));
+    const whole = ['v1.10.0', 'v1.11.0'].map((version) => run(version, '1', []));
+    const other = { ...run('v4.3.1', '1', []), program: 'Helm' };
+    expect(describeKubernetes('1.9', [...short, ...whole, run('v1.13.0'), other])).toBe(
+      'Kubernetes 1.9 or newer. The tests pass on 1.10 to 1.11. A short form of the tests passes on 1.9 to 1.12.',
+    );
+    expect(describeKubernetes('1.9', short)).toBe(
+      'Kubernetes 1.9 or newer. A short form of the tests passes on 1.9 to 1.12.',
+    );
+    expect(describeKubernetes('1.9', [run('v1.13.0')])).toBe('Kubernetes 1.9 or newer.');
   });
 
   it('is of a tested version', () => {
