@@ -41,9 +41,9 @@ module.exports = {
       name: 'core-is-pure',
       severity: 'error',
       from: { path: PURE, pathNot: '\\.test\\.ts$' },
-      // The name of a module of Node.js has no `node:` here. Pure functions of these three are hashes, comparisons and `isIP`.
+      // A module of Node.js has `node:` here only if it has no other name. Pure functions of these three are hashes, comparisons and `isIP`.
       to: {
-        path: '^(?!(crypto|net|util)$)[a-z_/]+$|node_modules/(?!(@types/)?semver/)|^runtime/kubernetes/',
+        path: '^(?!(crypto|net|util)$)[a-z0-9_/:]+$|node_modules/(?!(@types/)?semver/)|^runtime/kubernetes/',
         dependencyTypesNot: ['type-only'],
       },
     },
