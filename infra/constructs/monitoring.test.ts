@@ -38,7 +38,7 @@ describe('alerts and dashboard', () => {
   it('tell the two targets of a pod apart, also if both are on the port of `metrics.secure`', () => {
     const given = { metrics: { secure: true, serviceMonitor: { enabled: true } } };
     const [monitor] = getObjects(given, 'ServiceMonitor');
-    const relabelings = [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' }];
+    const relabelings = [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path', action: 'replace' }];
     const endpoints = ['/metrics', '/metrics/telemetry-proxy'].map((path) => ({ path, relabelings }));
     expect(monitor?.['spec']).toMatchObject({ endpoints });
   });

@@ -54,7 +54,7 @@ function getEndpoints(props: MonitoringProps): readonly object[] {
     scheme: 'https',
     ...honest,
     // Both endpoints are on one port, so without this label the targets of a pod would have the same series.
-    relabelings: [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' }],
+    relabelings: [{ sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path', action: 'replace' }],
     bearerTokenFile: `${mounts.serviceAccount}/token`,
     tlsConfig: {
       serverName: webhookHost(props),
