@@ -178,7 +178,7 @@ export const settingsSchema = fields({
   tolerations,
   affinity: opaqueMap()
     .default(linuxNodes)
-    .describe("Affinity of the operator's pods. By default they need Linux on amd64 or arm64. Other pods always do."),
+    .describe("Affinity of the operator's pods. Others need Linux on amd64 or arm64. Use `nodeSelector` for them."),
 });
 
 /** All settings of an installation, with defaults. */
