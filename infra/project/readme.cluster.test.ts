@@ -28,7 +28,7 @@ const assumed: Readonly<Record<string, readonly string[]>> = {
 const elsewhere: readonly [RegExp, string][] = [
   [/^git clone /, 'the copy of the repository is one'],
   [/^cd /, 'each command runs in the copy'],
-  [/^npm (start|test|run sandbox|run --silent sandbox)\b/, '.ci/run and sandbox/sandbox.cluster.test.ts'],
+  [/^npm (start|test|run sandbox|run --silent sandbox)\b/, 'ci.yml and sandbox/sandbox.cluster.test.ts'],
   [/^npx cdk8s synth --format helm /, 'infra/project/synth.test.ts'],
   [/^npm run cluster:sample$/, 'sandbox/own-cluster/own-cluster.cluster.test.ts'],
   [/^docker (build|push) /, 'images: sandbox/e2e/release.e2e.test.ts'],
