@@ -100,7 +100,7 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     report: findReport(findProblem(halt, observed), isVerified, tally),
     wantsSlot: isMutableUnderWay || batch.length > 0,
     wakeAt: Math.min(
-      ...all.map(({ state }) => getWakeAt(state, now)),
+      ...all.map(({ state }) => (state && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
     ),
   };
@@ -126,9 +126,6 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
   isIn(each, 'reverted', 'reverting');
 
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
-
-const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
-  state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
 
 const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
 
