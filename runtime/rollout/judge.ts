@@ -78,8 +78,9 @@ function restartProbation(state: OnProbation, seen: Status, now: number, setting
   return begin({ ...seen, attempt: state.attempt, freed: state.freed }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }: Omit<Probation, 'wakeAt'>) =>
-  ({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }) as const;
+function kept({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }: Omit<Probation, 'wakeAt'>) {
+  return { progress, template, isCurrent, isLocal, isOwn, attempt, freed };
+}
 
 /** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
 function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {

@@ -120,8 +120,9 @@ function standing(state: WorkloadState, seen: Reading, now: number): WorkloadSta
   return { kind: 'unready', isPaused: completion.kind !== 'progressing', wakeAt: Infinity };
 }
 
-const queuedAgain = ({ risk, attempt }: Due, freed: Tried['freed']) =>
-  ({ kind: 'queued', risk, isNext: false, attempt, freed }) as const;
+function queuedAgain({ risk, attempt }: Due, freed: Tried['freed']): WorkloadState {
+  return { kind: 'queued', risk, isNext: false, attempt, freed };
+}
 
 const triedAgain = (state: In<'reverted'>, freed?: Tried['freed']): WorkloadState =>
   state.isKept === true ? idle : queuedAgain(state, freed);
