@@ -85,7 +85,7 @@ it('begins a soak again with a reading that is ahead of the watch', async () => 
   const metadata = { ...injected.metadata, uid: 'u', resourceVersion: '2' };
   const workload = { ...injected, metadata, status: available };
   const { template } = classifyWorkload(workload, { injector: 'unknown', image: injector.image });
-  const state = { kind: 'soaking', since: -20_000, ...probation, template, isCurrent: true } as const;
+  const state = { kind: 'soaking', since: -20_000, from: -20_000, ...probation, template, isCurrent: true } as const;
   const seenBy = async (resourceVersion: string) => {
     const shown = store.upsert(deployment, metadata)?.workload;
     const known = shown && store.update(shown, { state, changedAt: -20_000, judged: shown.injectionStatus });
@@ -118,7 +118,7 @@ it.each([
     const seen = store.upsert(deployment, { name, namespace, uid: name, resourceVersion: '1' })?.workload;
     return seen === undefined ? undefined : store.update(seen, { state });
   };
-  const tried = create('tried', 'shop', { kind: 'soaking', since: -20_000, ...probation, ...more });
+  const tried = create('tried', 'shop', { kind: 'soaking', since: -20_000, from: -20_000, ...probation, ...more });
   create('other', 'shop', reverted);
   create('stranger', 'elsewhere', reverted);
   if (tried !== undefined) rollouts.see(tried, runs);

@@ -98,9 +98,9 @@ function complete(
   const since = completeSince(state, unchangedSince, now, settings);
   const until = now + OVERDUE_MS;
   if (since + settings.soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
-  const before = state.kind === 'untested' ? progressBefore(state, now) : state.progress;
-  const progress = further(before, completion, since);
-  return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + settings.soakMs };
+  const progress = further(state.kind === 'untested' ? progressBefore(state, now) : state.progress, completion, since);
+  const from = state.kind === 'soaking' && progress === state.progress ? state.from : since;
+  return { kind: 'soaking', since, from, ...kept(state), progress, look: state.look, wakeAt: since + settings.soakMs };
 }
 
 /** Any change in the watch may have interrupted the soak. Endless changes must not delay its end forever. */
@@ -129,7 +129,7 @@ function incomplete(state: OnProbation, completion: Progressing, now: number, se
 /** A complete workload stops the clock, which restarts when it has pods. An interrupted soak is no progress. */
 function progressBefore({ progress, ...state }: OnProbation, now: number): Progress {
   if (state.kind === 'untested') return { available: -1, at: now };
-  return state.kind === 'soaking' ? { ...progress, at: progress.at + now - state.since } : progress;
+  return state.kind === 'soaking' ? { ...progress, at: progress.at + now - state.from } : progress;
 }
 
 /** Handles a rollout without further available pods. A deadline reports the cause that two looks would. */

@@ -76,7 +76,7 @@ const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurren
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
 const own = { isOwn: true } as const;
 const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 } };
-const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
+const soaking: WorkloadState = { kind: 'soaking', since: 0, from: 0, ...probation, progress: { available: 2, at: 0 } };
 const verified: WorkloadState = { kind: 'verified', until: OVERDUE_MS, ...probation };
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const local = { ...over, until: 1_000, isLocal: true };
@@ -108,7 +108,7 @@ const look = (evidence: Evidence, at: number) => ({ look: { evidence, at } });
 const progress = (available: number, at: number) => ({ progress: { available, at } });
 const anew = (at: number) => ({ kind: 'rolling', template: 'two', ...progress(0, at) });
 const lookedAt = (evidence: Evidence, at: number) => ({ ...rolling, ...look(evidence, at), wakeAt: at + 20_000 });
-const soakingSince = (since: number) => ({ ...soaking, since, wakeAt: since + 10_000 });
+const soakingSince = (since: number, from = since) => ({ ...soaking, since, from, wakeAt: since + 10_000 });
 const verifiedAt = (at: number) => ({ ...verified, until: at + OVERDUE_MS, wakeAt: at + OVERDUE_MS });
 const rolls = (available: number, at: number) => ({ ...rolling, ...progress(available, at), wakeAt: at + 20_000 });
 
@@ -202,7 +202,8 @@ const rows: readonly Row[] = [
   ['the soak ends', soaking, status(complete), 10_000, { kind: 'verified' }],
   ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
   ['a change delays no end of a soak', soaking, touched, 9_000, soaking],
-  ['a soak begins again after a change', soaking, status(complete, 4_000), 10_000, soakingSince(4_000)],
+  ['a soak begins again after a change', soaking, status(complete, 4_000), 10_000, soakingSince(4_000, 0)],
+  ['a soak with a further pod is a new one', soaking, status({ ...complete, available: 3 }, 9), 12, { from: 9 }],
   ['a soak without a clock is progress', { ...untested, ...progress(2, 0) }, status(complete, 9), 12, progress(2, 9)],
   ['no soak begins again after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
   ['a pod that becomes available is progress', looked, status(progressing(1)), 25_000, rolls(1, 25_000)],
@@ -335,6 +336,20 @@ it('a soak of a day delays no look, and so no revert by two of them', () => {
   expect([state, at(1_000, state, touched).state]).toMatchObject([{ wakeAt: 20_000 }, { wakeAt: 21_000 }]);
   expect(at(20_000, state, still).action).toBe('look-at-pods');
   expect(at(0, untested, touched).state).toMatchObject({ wakeAt: 20_000 });
+});
+
+it('a long soak that began again stops the clock for all of its time', () => {
+  let state: WorkloadState = rolling;
+  for (const [at, changedAt, available] of [
+    [25, 5, 2],
+    [295, 290, 2],
+    [315, 310, 1],
+    [335, 310, 1],
+  ] as const) {
+    const seen = status(available === 2 ? complete : progressing(available), 1_000 * changedAt);
+    ({ state } = transition(state, seen, 1_000 * at, { ...settings, soakMs: 10 * minute }));
+  }
+  expect(state).toMatchObject({ kind: 'rolling', progress: { at: 315_000 } });
 });
 
 it('the changer lets a workload go that has waited, though another tenant still shows nothing', () => {

@@ -20,8 +20,8 @@ export type WorkloadState =
   /** `isNext`: its injection must be written now. */
   | ({ readonly kind: 'queued'; readonly isNext: boolean } & Due)
   | ({ readonly kind: 'rolling' } & Probation)
-  /** The status is complete, and must stay so for `soakMs`. */
-  | ({ readonly kind: 'soaking'; readonly since: number } & Probation)
+  /** The status is complete, and must stay so for `soakMs` after `since`. A change moves `since`, but not `from`. */
+  | ({ readonly kind: 'soaking'; readonly since: number; readonly from: number } & Probation)
   /** Its status is read until `until`, because some programs fail late. */
   | ({ readonly kind: 'verified'; readonly until: number } & Probation)
   /**
