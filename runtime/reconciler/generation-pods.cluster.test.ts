@@ -172,6 +172,13 @@ describe('the pods that are looked at', () => {
     expect(pages).toBe(1);
   });
 
+  it('are those of a Job also if its node evicted them, because the injector may have run', async () => {
+    const job = await create(cronJob, namespace, 'hourly');
+    const status = { phase: 'Failed', reason: 'Evicted' };
+    await createPods(job, 1, { owner: { kind: 'Job', name: 'hourly-29', uid: 'a Job' }, status });
+    expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'hourly-29-0' }]);
+  });
+
   it('are its own also if another webhook changed the image of its pods', async () => {
     const job = await create(cronJob, namespace, 'weekly');
     await createPods(withMirror(job), 1, { owner: { kind: 'Job', name: 'weekly-29', uid: 'a Job' } });

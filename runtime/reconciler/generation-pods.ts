@@ -45,9 +45,9 @@ export async function brokenPods(workload: Workload, client: Client): Promise<Pi
   return findPods(workload, client, getSelector(workload), isBroken);
 }
 
-/** A pod that its node refused, evicted or shut down shows nothing. The kubelet then writes a reason. */
+/** A controller replaces a pod that its node refused, evicted or shut down. A Job's pod may show that the injector ran. */
 const isLookedAt = ({ metadata, status }: Pod, owner?: string): boolean =>
-  !(status?.phase === 'Failed' && status.reason !== undefined) &&
+  !(owner !== undefined && status?.phase === 'Failed' && status.reason !== undefined) &&
   metadata.deletionTimestamp === undefined &&
   metadata.annotations?.[annotations.injection] !== undefined &&
   (owner === undefined || isOwnedBy(metadata, owner));
