@@ -5,7 +5,7 @@ import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
 export interface TelemetrySummary {
   readonly received: number;
   readonly awaited: number;
-  /** Nothing arrived from them, although their pods have run with the injection for the time of the setting. */
+  /** Nothing arrived since their pods began to run with the injection, which is longer ago than the setting. */
   readonly silent: readonly ObservedWorkload[];
 }
 
