@@ -84,7 +84,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     const due = there.filter(isDue);
     if (due.length > 0) await monitorAll(context, due);
     const keeping = marks.keepOnly(new Set(there.map(({ uid }) => uid)));
-    report({ marks: 'deleted' }, await keeping.then(() => undefined, describeError));
+    await keeping.catch((error) => logger.debug({ problem: describeError(error) }, 'cannot remove stale marks'));
     failures = performance.now() >= renewAt || there.some(isDue) ? failures + 1 : 0;
     await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
   }

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { failureLog, pause, retrying } from '../async/retrying.ts';
+import { pause, retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { maxReceived, suffixes } from '../contract.ts';
 import { ownMetadata } from '../installation/installation.ts';
@@ -74,7 +74,7 @@ export async function followReceived(
   const list = receivedList(termClient(transport, term), config);
   const changes = watchChanges([list.ref], { transport, logger, signal });
   const failure = 'cannot read which workloads sent telemetry, retrying';
-  const report = failureLog(logger, 'cannot remove workloads from the list of received telemetry, retrying');
+  const notRemoved = (error: unknown) => logger.debug({ problem: describeError(error) }, 'cannot remove ended senders');
   const unknown = new UnknownUids();
   let received: ReadonlySet<string> = new Set();
   const getKnown = () => senders.uids() ?? received;
@@ -84,7 +84,7 @@ export async function followReceived(
     if (isChanged) onReceived(received);
     const ended = [...received].filter((uid) => senders.hasJustEnded(uid));
     const gone = [...ended, ...unknown.look(received, getKnown, performance.now())];
-    if (gone.length > 0) report({}, await list.remove(gone).then(() => undefined, describeError));
+    if (gone.length > 0) await list.remove(gone).catch(notRemoved);
   }
 }
 
