@@ -40,7 +40,7 @@ export function rolloutCondition(summary: RolloutSummary, before: Untimed | unde
   return condition(ROLLED_OUT, 'True', { reason: 'Complete', message: complete });
 }
 
-export const counted = (number: number, one: string, many: string): string =>
+export const countedWorkloads = (number: number, one: string, many: string): string =>
   number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
 export const getName = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
@@ -59,10 +59,10 @@ const inWords = ({ halted, underWay, queued, blocked, unready, reverted, left, p
   abridged(reverted.map(toSentence), MAX_NAMES_SHOWN, '. '),
   toRetry(reverted, strategy),
   underWay.length === 0 ? '' : `In progress: ${abridged(underWay.map(getName), MAX_NAMES_SHOWN)}`,
-  queued === 0 ? '' : counted(queued, 'is queued', 'are queued'),
+  queued === 0 ? '' : countedWorkloads(queued, 'is queued', 'are queued'),
   abridged(blocked.toSorted((a, b) => order(a) - order(b)).map(waitsFor), MAX_NAMES_SHOWN, '. '),
   abridged(unready.map(runsOlder), MAX_NAMES_SHOWN, '. '),
-  left === 0 ? '' : counted(left, `is not changed until its ${CHANGES}`, `are not changed until their ${CHANGES}`),
+  left === 0 ? '' : countedWorkloads(left, `is not changed until its ${LATER}`, `are not changed until their ${LATER}`),
   pods === undefined ? '' : podsInWords(pods),
 ];
 
@@ -82,7 +82,7 @@ function toSentence(reverted: RolloutSummary['reverted'][number]): string {
   return `${getName(reverted)} ${failed} (${cause}): ${shown(message)}${advice}`;
 }
 
-const CHANGES = 'pod template changes, because of the setting rollout.strategy';
+const LATER = 'pod template changes, because of the setting rollout.strategy';
 const OPT_OUT = `the label ${labels.autoTrace}: "false"`;
 
 function toRetry(reverted: RolloutSummary['reverted'], strategy: RolloutSummary['strategy']): string {

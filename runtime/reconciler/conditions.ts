@@ -1,7 +1,7 @@
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { getReadyConditions, type Known, type ReadyInput } from './conditions-ready.ts';
-import { condition, getName, MAX_NAMES_SHOWN, ROLLED_OUT, rolloutCondition, counted } from './conditions-rollout.ts';
-import type { Untimed } from './conditions-rollout.ts';
+import { condition, getName, MAX_NAMES_SHOWN, ROLLED_OUT, rolloutCondition } from './conditions-rollout.ts';
+import { countedWorkloads, type Untimed } from './conditions-rollout.ts';
 import { silenceChecks } from '../injection/remedies.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
@@ -103,7 +103,7 @@ const OTHER_PROXY =
 
 /** After a rename or move of the operator, the Service of these injections may no longer exist. */
 function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
-  const message = `${counted(elsewhere, 'sends', 'send')} telemetry ${OTHER_PROXY}`;
+  const message = `${countedWorkloads(elsewhere, 'sends', 'send')} telemetry ${OTHER_PROXY}`;
   return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
 }
 
@@ -131,7 +131,7 @@ const waits = [
 const inWords = (progress: Progress): string =>
   waits
     .filter(([number]) => progress[number] > 0)
-    .map(([number, one, many, what]) => `. ${counted(progress[number], one, many)} ${what}`)
+    .map(([number, one, many, what]) => `. ${countedWorkloads(progress[number], one, many)} ${what}`)
     .join('');
 
 /** Returns the most important difference of two statuses; undefined for none. Times do not count. */
