@@ -10,7 +10,7 @@ import { whyTraced } from './other-tracers.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
-import { currentFormat, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
+import { currentFormat, findVariable, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
 export function hasSettings(template: PodTemplate, { env = {}, ...flags }: TracingSettings): boolean {
   const recorded = injectedSettings(template);
@@ -21,8 +21,6 @@ export function hasSettings(template: PodTemplate, { env = {}, ...flags }: Traci
 /** Returns the settings from the record, or from the variables of the original operator, which left no record. */
 export const injectedSettings = (template: PodTemplate): (TracingSettings & Partial<InjectedSettings>) | undefined =>
   getOriginalState(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
-
-const findVariable = (env: Container['env'], name: string) => env?.findLast((each) => each.name === name);
 
 function readVariables(containers: readonly Container[]): (TracingSettings & Partial<InjectedSettings>) | undefined {
   const found = containers.map(({ env }) => {

@@ -3,6 +3,7 @@ import { largestPair } from './init-resources.ts';
 import { isPlainObject } from '../json/values.ts';
 import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
+import { findVariable } from './variables.ts';
 
 /** Bytes for the injector's files. The kubelet would evict a pod with a lower `ephemeral-storage` limit. */
 export const NEEDED_STORAGE = 250e6;
@@ -38,7 +39,7 @@ export function getReasons({ containers }: PodSpec, why: (container: Container) 
 }
 
 function findProblem({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
-  if (env?.findLast(({ name }) => name === environment.preload)?.valueFrom !== undefined)
+  if (findVariable(env, environment.preload)?.valueFrom !== undefined)
     return `its ${environment.preload} uses valueFrom, so the operator cannot append the injector's`;
   const nested = mounts.find(({ mountPath }) => normalPath(mountPath).startsWith(`${injector.mountPath}/`));
   if (nested !== undefined)

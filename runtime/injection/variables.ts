@@ -20,10 +20,7 @@ export interface JoinedVariable {
 /** `since`: the first injection format with this row. A row with the same name and a later format replaces it. */
 export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
 
-/**
- * A release that adds or changes a row gives it the next format. Injections of earlier formats then stay as they are
- * (docs/contributing/adr/0002).
- */
+/** A release that adds or changes a row gives it the next format. Earlier injections then stay as they are (docs/contributing/adr/0002). */
 export const variables: readonly InjectedVariable[] = [
   { name: environment.preload, since: 1, joined: injector.preload },
   {
@@ -74,6 +71,10 @@ export const getTracerRows = ({ env = {} }: Pick<InjectedSettings, 'env'>): read
     const written = { ...(value !== undefined && { value }), ...(valueFrom !== undefined && { valueFrom }) };
     return { name, since: 1, yields: true, write: () => written };
   });
+
+/** Returns the one in effect, which is the last of those with the name. */
+export const findVariable = (env: readonly EnvVar[] | undefined, name: string): EnvVar | undefined =>
+  env?.findLast((each) => each.name === name);
 
 export function writtenVariable(row: InjectedVariable, recorded: InjectedSettings, container: string, own?: EnvVar) {
   const written = 'joined' in row ? { value: join(own?.value, row.joined, ':') } : row.write(recorded, container);
