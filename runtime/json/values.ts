@@ -1,7 +1,7 @@
-/** Returns undefined if it throws, as for a text that cannot be parsed. */
-export function orUndefined<T>(parse: () => T): T | undefined {
+/** Returns undefined if the action throws, as when a text cannot be parsed or a file cannot be read. */
+export function orUndefined<T>(action: () => T): T | undefined {
   try {
-    return parse();
+    return action();
   } catch {
     return undefined;
   }
