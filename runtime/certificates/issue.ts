@@ -20,7 +20,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** `host` is a DNS name or an IP address, `now` milliseconds since 1970. The authority signs only this, and its key is not kept. */
+/** `host` is a DNS name or an IP address, `now` milliseconds since 1970. The authority signs only this pair, and its key is not kept. */
 export type IssuePair = (host: string, days: number, now: number) => Promise<CertificateFiles>;
 
 interface Validity {

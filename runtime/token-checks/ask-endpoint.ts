@@ -6,7 +6,7 @@ const ANSWER_MS = 10_000;
 /** An OTLP request whose only resource has no span: it changes nothing. */
 const nothing = Buffer.from([0x0a, 0x00]);
 
-/** Resolves with the HTTP status; 0 without an answer. Follows no redirect, which could leak the token. */
+/** Resolves with the HTTP status; 0 without an answer. Follows no redirect, which could leak the token. @param endpoint without a slash at its end */
 export function askEndpoint(endpoint: string, token: string, signal: AbortSignal): Promise<number> {
   const address = `${endpoint}${otlpPaths.traces}`;
   // The form of the setting cannot exclude each one that is none, such as a port of 99999.
