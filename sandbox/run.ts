@@ -43,7 +43,9 @@ export function runJest(
   const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
   const { status } = spawnSync(process.execPath, args, { stdio, env: { ...process.env, ...more } });
   if (status !== 0) process.exitCode = 1;
-  return JSON.parse(readFileSync(file, 'utf8')) as Outcome;
+  const outcome = JSON.parse(readFileSync(file, 'utf8')) as Outcome;
+  const isNamed = status === 0 || outcome.failed.length > 0;
+  return isNamed ? outcome : { ...outcome, failed: [`Jest itself, which ended with ${status}`] };
 }
 
 export const runMeanwhile = async (program: string, args: readonly string[], options?: RunOptions): Promise<string> =>

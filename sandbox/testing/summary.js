@@ -2,24 +2,39 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import process from 'node:process';
 
-/** Names the failed tests after Jest's own summary. LUMIGO_TEST_RESULTS names a JSON file for results. */
+/** Names the failed tests after all other output, also if Jest crashes. LUMIGO_TEST_RESULTS names a JSON file for results. */
 export default class Summary {
-  onRunComplete(_contexts, results) {
-    const outcome = getOutcome(results);
-    const { LUMIGO_TEST_RESULTS: file, npm_lifecycle_event: script } = process.env;
-    if (file !== undefined) writeFileSync(file, JSON.stringify(outcome));
-    const lines = outcome.failed.map((test) => `failed: ${test}\n`);
-    if (script === 'test')
-      lines.push('The tests on a real node are `npm run test:node`. They need Linux, root and Debian packages.\n');
-    process.once('exit', () => process.stderr.write(lines.join('')));
+  onRunStart(results) {
+    this.results = results;
+    process.once('exit', (code) => {
+      for (const test of this.#save(code)) process.stderr.write(`failed: ${test}\n`);
+    });
+  }
+
+  onTestFileResult() {
+    this.#save('no code');
+  }
+
+  /** Jest itself exits with 0 if it skips all tests. */
+  getLastError() {
+    return this.#save(0)[0];
+  }
+
+  #save(code) {
+    const outcome = getOutcome(this.results, code);
+    writeFileSync(process.env['LUMIGO_TEST_RESULTS'] ?? '/dev/null', JSON.stringify(outcome));
+    return outcome.failed;
   }
 }
 
 /** The tests of a failed file without a failed test did not begin. */
-export function getOutcome({ numPassedTests: passed, testResults, runExecError }) {
+export function getOutcome({ numPassedTests: passed, numTotalTestSuites: files, testResults }, code) {
   const failed = testResults.flatMap(({ testFilePath, testResults: tests, testExecError }) => {
     const names = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
     return names.length === 0 && testExecError != null ? [basename(testFilePath)] : names;
   });
-  return { passed, failed: runExecError == null ? failed : [...failed, `Jest itself: ${runExecError.message}`] };
+  const ran = testResults.length;
+  if (code !== 0 || ran < files) failed.push(`Jest itself, which ended with ${code} after ${ran} of ${files} files`);
+  if (passed + failed.length === 0) failed.push('No test fits. Pass a part of its path or name');
+  return { passed, failed };
 }
