@@ -38,9 +38,9 @@ const longestOnNode = ['helm', 'rollout', 'received', 'manifests', 'node-collect
 );
 const first = [...longest, ...longestOnNode];
 
-const getPlace = ({ path }) => {
+const getPlace = ({ path, context }) => {
   // Jest starts the runner of the first file first, so the tests that run alone follow.
-  if (/\.(load|machine)\.test\.ts$/.test(path)) return first.length + 1;
+  if (context.config.runner.endsWith('/alone.js')) return first.length + 1;
   const index = first.findIndex((name) => path.endsWith(name));
   return index < 0 ? first.length : index;
 };
