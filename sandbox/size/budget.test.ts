@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { budgetIn, overBudget } from './budget.ts';
+import { budgetIn, isProgram, overBudget } from './budget.ts';
 
 const page = ['| folder | lines |', '|---|---|', '| `infra` | 10 |', '| `runtime/webhook` | 20 |', ''].join('\n');
 
@@ -9,6 +9,11 @@ describe('a budget of lines', () => {
       ['infra', 10],
       ['runtime/webhook', 20],
     ]);
+  });
+
+  it('counts TypeScript and JavaScript without tests', () => {
+    const files = ['a.ts', 'a.js', 'a.mjs', 'a.test.ts', 'a.cluster.test.ts', 'a.json', 'a.yaml', 'a.py'];
+    expect(files.filter(isProgram)).toEqual(['a.ts', 'a.js', 'a.mjs']);
   });
 
   it.each([

@@ -1,6 +1,8 @@
 /** The lines of program of each folder, or the most that it may have. Tests do not count. */
 export type Lines = ReadonlyMap<string, number>;
 
+export const isProgram = (file: string): boolean => /\.(ts|m?js)$/.test(file) && !file.endsWith('.test.ts');
+
 /** Reads a page's table, with rows such as "| `runtime/webhook` | 800 |". */
 export const budgetIn = (page: string): Lines =>
   new Map(

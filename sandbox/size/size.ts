@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { budgetIn, overBudget } from './budget.ts';
+import { budgetIn, isProgram, overBudget } from './budget.ts';
 
 /** Checks the lines of each folder against the budget in an ADR, so only another ADR can raise it. `--list` prints the lines. */
 
@@ -10,7 +10,7 @@ const TREES = ['runtime', 'infra', 'sandbox', 'bench'];
 const lines = new Map<string, number>();
 for (const tree of TREES)
   for (const name of readdirSync(tree, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
+    if (!isProgram(name)) continue;
     const file = join(tree, name);
     const folder = dirname(file).split('/').slice(0, 2).join('/');
     lines.set(folder, (lines.get(folder) ?? 0) + readFileSync(file, 'utf8').split('\n').length - 1);
