@@ -43,6 +43,7 @@ describe('a pod, in Pod mode,', () => {
         expect({ generateName, namespace }).toEqual({ generateName: 'app-', namespace: 'shop' });
         expect(decision.workload.metadata.annotations).not.toHaveProperty([annotations.instrumentation]);
       }),
+      { maxSkipsPerRun: 2 },
     );
   });
 

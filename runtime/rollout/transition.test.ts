@@ -479,6 +479,7 @@ describe("a workload's state in any history", () => {
         const { state, action } = transition(last.after, time, Math.max(last.now, wakeAt), settings);
         expect(action !== undefined || state.kind === 'queued' || state.kind === 'verified').toBe(true);
       }),
+      { maxSkipsPerRun: 2 },
     );
   });
 });

@@ -55,7 +55,8 @@ function answered(bytes: Uint8Array | string, policy: NamespacePolicy = active) 
 }
 const getReview = (request: unknown) => JSON.stringify({ ...reviewType, request });
 
-const law = <T>(title: string, property: fc.IProperty<T>) => it(title, () => fc.assert(property, fuzz), fuzzTimeoutMs);
+const law = <T>(title: string, property: fc.IProperty<T>, more: fc.Parameters<T> = {}) =>
+  it(title, () => fc.assert(property, { ...fuzz, ...more }), fuzzTimeoutMs);
 
 describe('fuzz: a review', () => {
   law(
@@ -127,5 +128,6 @@ describe('fuzz: the annotations of an object', () => {
       fc.pre(userLabel !== undefined);
       expect(userLabel).toMatch(/^[-\w.]*$/);
     }),
+    { maxSkipsPerRun: 10 },
   );
 });
