@@ -127,6 +127,13 @@ describe('the decision about a workload', () => {
     expect(changed(decision)).toEqual(old);
   });
 
+  it("is an injection that keeps a user's new mount of the injector's volume", () => {
+    const sent = withContainers(made(), () => ({ volumeMounts: [{ name: 'lumigo-injector', mountPath: '/extra' }] }));
+    const decision = judge(sent, { operation: 'UPDATE', old: instrumented() });
+    expect(decision).toMatchObject({ kind: 'inject', code: 'injected' });
+    expect(JSON.stringify(changed(decision))).toContain('/extra');
+  });
+
   it('treats a copy of an instrumented workload as new', () => {
     const copy = withTemplate(made(), toTemplate(instrumented()) as PodTemplate);
     expect(judge(copy)).toMatchObject({ kind: 'inject', tried: 'add' });

@@ -172,15 +172,11 @@ function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const { workload } = input;
   const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
-  // An injection and its removal drop empty lists, which only an open definition such as Argo's stores.
-  const standing = input.operation === 'UPDATE' ? standingTemplate(input, result.template, tracing) : undefined;
-  if (standing !== undefined) return keepInjection(input, standing, tracing);
   const tried = getChangeKind(input, isInjected(template), result.template);
   const news = { change: changeFor[tried], skipped: result.skipped.join('; ') || undefined };
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, news);
   const changed = { ...withTemplate(workload, result.template), metadata };
-  const message = sentence(code, workload);
-  return { kind: 'inject', tried, workload: changed, code, message, skipped: result.skipped };
+  return { kind: 'inject', tried, workload: changed, code, message: sentence(code, workload), skipped: result.skipped };
 }
 
 function getChangeKind({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {

@@ -20,7 +20,7 @@ type Injection =
 /**
  * Adds the injector to a pod template, or says why it cannot be added. It removes an earlier injection first.
  * `format`: intact.ts passes an older one to compute an earlier injection.
- * Laws: remove(inject(t)) = t, apart from empty lists; inject(inject(t, a), b) = inject(t, b).
+ * Laws: remove(inject(t)) = t, apart from empty lists and maps; inject(inject(t, a), b) = inject(t, b).
  */
 export function inject(template: PodTemplate, settings: InjectionSettings, format = currentFormat): Injection {
   const clean = remove(template);

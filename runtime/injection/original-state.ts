@@ -4,13 +4,8 @@ import { type Check, flag, form, isShallow, listOf, mapOf, text } from '../json/
 import { orUndefined, withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
-import {
-  currentFormat,
-  getTracerRows,
-  getVariables,
-  type InjectedVariable,
-  type InjectedSettings,
-} from './variables.ts';
+import { currentFormat, getTracerRows, getVariables } from './variables.ts';
+import type { InjectedVariable, InjectedSettings } from './variables.ts';
 
 export interface Kept {
   readonly env?: readonly EnvVar[];

@@ -3,12 +3,12 @@ import { getChoice } from './chosen-containers.ts';
 import { none, corrected, type Decision, type DecisionInput } from './decision.ts';
 import { hasSettings, isCurrent, isIntact, injectedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { equal } from '../json/values.ts';
+import { equal, withoutEmpty } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { LARGEST, getSize } from './size.ts';
 import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
-import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { Container, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { toTemplate, withTemplate } from './workload.ts';
@@ -26,7 +26,16 @@ export function standingTemplate(input: DecisionInput, template: PodTemplate, tr
 /** Returns the old template if the new one differs only in the injection, as a deployment tool sends it. */
 function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplate | undefined {
   const before = old && toTemplate(old);
-  return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
+  return before !== undefined && equal(toCompare(before), toCompare(template)) ? before : undefined;
+}
+
+/** Without the empty parts that a removal drops. Only an open definition such as Argo's stores them. */
+function toCompare(template: PodTemplate): readonly unknown[] {
+  const { metadata = {}, spec, ...more } = remove(template);
+  const bare = (container: Container) => withoutEmpty(container, ['env', 'volumeMounts']);
+  const programs = { containers: spec.containers.map(bare), initContainers: spec.initContainers?.map(bare) };
+  const rest = withoutEmpty({ ...spec, ...programs }, ['initContainers', 'volumes', 'imagePullSecrets']);
+  return [withoutEmpty(metadata, ['labels', 'annotations']), rest, more];
 }
 
 /** Only the injection of a Job can be restored. The API server refuses any other change of its pod template. */
@@ -45,8 +54,7 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
   const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
   if (!equal(standing, toTemplate(workload)))
     return { ...corrected({ ...withTemplate(workload, standing), metadata }, 'restored'), ...more };
-  const before = workload.metadata;
-  const isRight = equal(metadata.labels, before.labels) && equal(metadata.annotations, before.annotations);
+  const isRight = equal(metadata, workload.metadata);
   return { ...(isRight ? none('up-to-date', workload) : corrected({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
