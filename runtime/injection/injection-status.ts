@@ -21,6 +21,9 @@ export interface InjectionStatus {
   readonly skipped?: string | undefined;
 }
 
+/** The rest of a text may change while the injection stays, such as the reason of a skipped container. */
+export const isSameChange = (a?: string, b?: string): boolean => a?.split(';', 1)[0] === b?.split(';', 1)[0];
+
 /** Accepts only valid labels, because a tenant can write the annotation. */
 const FORM =
   /^(?<change>added|updated|adopted) (?<at>\S+) by (?<by>webhook|controller); secret=(?<secretName>[^/\s]+)\/(?<secretKey>\S+) traces=(?<traces>true|false) logs=(?<logs>true|false)(?<keep> keep)?(?: attempt=(?<attempt>\d{1,4}))?(?: label=(?<userLabel>(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?(?:: (?<skipped>.{1,500}))?$/s;

@@ -1,6 +1,6 @@
 import { isBlocked, type Decision } from '../injection/decision.ts';
 import { findRevert, parseRevert } from '../injection/revert.ts';
-import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
@@ -32,8 +32,7 @@ export class EventRecorder {
   }
 
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
-    const [change, known] = [workload, before].map((each) => each?.injectionStatus?.split(';', 1)[0]);
-    if (change === known) return;
+    if (isSameChange(workload.injectionStatus, before?.injectionStatus)) return;
     // A list that began before a change shows a workload without it.
     if (before !== undefined && isOlder(workload.resourceVersion, before.resourceVersion)) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);

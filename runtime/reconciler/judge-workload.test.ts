@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { changed, decided, injector, made } from '../../sandbox/testing/injection.ts';
+import { changed, decided, injector, made, withContainers } from '../../sandbox/testing/injection.ts';
 import { annotations, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
@@ -73,6 +73,20 @@ it('knows with the strategy `immediate` when pods run, from when telemetry is ex
   expect(store.in('shop')).toMatchObject([{ state: { wakeAt: Infinity } }]);
   expect(await see('4', made())).toBeUndefined();
 });
+
+it.each([' keep', ': a container is skipped'])(
+  'judges no verified injection again whose record gains `%s`',
+  async (more) => {
+    const { see } = judging();
+    const { spec } = injected;
+    const { metadata, ...rest } = { ...changed(decided(made(), { now: new Date().toISOString() })), spec };
+    expect(await see('1', { ...rest, metadata, status: available })).toBe('verified');
+    const record = `${metadata.annotations?.[annotations.instrumentation]}${more}`;
+    const noted = { ...metadata, annotations: { ...metadata.annotations, [annotations.instrumentation]: record } };
+    const broken = withContainers({ ...rest, metadata: noted }, () => ({ image: 'broken' }));
+    expect(await see('2', broken)).toBe('verified');
+  },
+);
 
 it('keeps what it knows of an injection whose label another writer removed', async () => {
   const { see } = judging();

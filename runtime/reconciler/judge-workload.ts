@@ -1,5 +1,5 @@
 import { hasInjection } from '../injection/remove.ts';
-import { injectionStatusText } from '../injection/injection-status.ts';
+import { injectionStatusText, isSameChange } from '../injection/injection-status.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 import { look } from '../rollout/evidence.ts';
@@ -7,7 +7,7 @@ import { isJudged } from '../rollout/judge.ts';
 import { getRisk } from '../rollout/batches.ts';
 import { idle } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
-import type { ChangeResult, Waiting, Written } from './facts.ts';
+import type { ChangeResult, Waiting } from './facts.ts';
 import { mayHang, observe } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -32,7 +32,8 @@ export class WorkloadJudge {
   }
 
   private async take(before: ObservedWorkload, result: Read): Promise<void> {
-    if (result.kind === 'written') this.written(before, result);
+    if (result.kind === 'written' && result.change === 'removed')
+      this.rollouts.see(before, { kind: 'removed', risk: getRisk(result.workload), mayHang: mayHang(result.workload) });
     if (this.isShown(before, result)) await this.judge(before, result);
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
@@ -50,15 +51,6 @@ export class WorkloadJudge {
   private overtaken(before: ObservedWorkload, { metadata }: Workload): void {
     const known = this.term.store.latest(before);
     if (known !== undefined && known.resourceVersion !== metadata.resourceVersion) this.rollouts.touch(known);
-  }
-
-  private written(before: ObservedWorkload, { change, workload }: Written): void {
-    const { store } = this.term;
-    const removed = { kind: 'removed', risk: getRisk(workload), mayHang: mayHang(workload) } as const;
-    if (change === 'removed') this.rollouts.see(before, removed);
-    // The operator's own labels and annotations do not affect pods.
-    if (change === 'none' && store.latest(before)?.judged === before.injectionStatus)
-      store.update(before, { judged: injectionStatusText(workload.metadata) });
   }
 
   /** It was reverted, and as it is now it cannot be injected again. The code `reverted` is from a read before the retry. */
@@ -109,5 +101,5 @@ export class WorkloadJudge {
 /** The controller would wait without end for failing pods of an earlier leader's injection after another change. */
 function isUnjudged({ judged }: ObservedWorkload, { observation, workload }: Waiting): boolean {
   const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
-  return isRolling && hasInjection(workload) && judged !== injectionStatusText(workload.metadata);
+  return isRolling && hasInjection(workload) && !isSameChange(judged, injectionStatusText(workload.metadata));
 }

@@ -1,8 +1,8 @@
 import { ourLabel } from '../injection/label.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
-import { getInjectionStatus, injectionStatusText, parseInjectionStatus } from '../injection/injection-status.ts';
-import type { InjectionStatus } from '../injection/injection-status.ts';
+import { getInjectionStatus, injectionStatusText, isSameChange } from '../injection/injection-status.ts';
+import { parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -55,7 +55,7 @@ export function observe(
   if (!hasInjection(workload) || !hasTrace(metadata)) return { kind: 'clean', mayHang: mayHang(workload) };
   const injectionStatus = getInjectionStatus(metadata);
   const reading = { ...classifyWorkload(workload, installed), isOwn: known.isOwn };
-  const isNew = known.judged !== injectionStatusText(metadata) && isRecent(injectionStatus, epochMs);
+  const isNew = !isSameChange(known.judged, injectionStatusText(metadata)) && isRecent(injectionStatus, epochMs);
   const seen: Observation = isNew
     ? { kind: 'injected', attempt: injectionStatus?.attempt ?? 0, ...reading }
     : { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };

@@ -72,7 +72,7 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['that is an instrumented Job is not read again', { ...injectedJob, checkedUnder: active }, active, 'nothing'],
   [
     'nor under another policy, because it cannot change',
-    { ...injectedJob, judged: injectionStatus, checkedUnder: deleting },
+    { ...injectedJob, judged: kept.injectionStatus, checkedUnder: deleting },
     active,
     'nothing',
   ],

@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { annotations, labels } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { optedOut } from '../injection/label.ts';
-import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
@@ -57,7 +57,7 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
 function causeToRenew({ kind, judged, injectionStatus, checkedUnder }: ObservedWorkload, policy: NamespacePolicy) {
   const reason = renewals[policy.kind];
   if (reason !== undefined) return change(reason);
-  if (!kind.mutable && judged === injectionStatus) return nothing('it cannot change');
+  if (!kind.mutable && isSameChange(judged, injectionStatus)) return nothing('it cannot change');
   const isRead = policy.kind === 'inactive' && checkedUnder !== undefined;
   return isRead ? nothing('its Lumigo resource is not active') : change('its injection is checked');
 }

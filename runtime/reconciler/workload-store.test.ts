@@ -76,7 +76,10 @@ describe('the workload store', () => {
 
   it('keeps the version in which an injection was seen first while its record stays [D23]', () => {
     const injection = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
-    const records = ['added', 'added', 'updated'].map((record) => ({ [annotations.instrumentation]: record }));
+    const added = 'added 1 by webhook; secret=a/b traces=true logs=true';
+    const records = [added, `${added}: skipped`, 'updated'].map((record) => ({
+      [annotations.instrumentation]: record,
+    }));
     const found = records.map((each, index) =>
       see({ ...injection, resourceVersion: `${10 + index}`, generation: index, annotations: each }),
     );

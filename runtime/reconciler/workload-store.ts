@@ -1,6 +1,6 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
-import { injectionStatusText, removeInjectionStatus } from '../injection/injection-status.ts';
+import { injectionStatusText, isSameChange, removeInjectionStatus } from '../injection/injection-status.ts';
 import { annotationBytes } from '../injection/validity.ts';
 import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
@@ -117,7 +117,7 @@ const isAs = (
 
 function findVersion(shown: Shown, known: ObservedWorkload): string | undefined {
   if (!isInstrumented(shown)) return undefined;
-  const isSame = known.injectionStatus === shown.injectionStatus;
+  const isSame = isSameChange(known.injectionStatus, shown.injectionStatus);
   return (isSame ? known.instrumentedVersion : undefined) ?? shown.resourceVersion;
 }
 
