@@ -88,6 +88,18 @@ it.each([' keep', ': a container is skipped'])(
   },
 );
 
+it('waits for the pods of an injection without a `Lumigo` only if its workload opts in', () => {
+  const { term, store } = termOf();
+  const rollouts = new Rollouts({ ...term, lumigoes: { policy: () => ({ kind: 'none' }) } as never });
+  const isRead = (more: string) => {
+    const own = { [annotations.instrumentation]: `${text}${more}` };
+    const known = store.upsert(deployment, { name: more, annotations: own })?.workload;
+    if (known === undefined) throw new Error('it has an owner');
+    return rollouts.touch(store.update(known, { state: { kind: 'unready', wakeAt: Infinity } as never }) ?? known);
+  };
+  expect([' keep', ''].map(isRead)).toEqual([false, true]);
+});
+
 it('keeps what it knows of an injection whose label another writer removed', async () => {
   const { see } = judging();
   expect(await see('1', injected)).toBe('unready');
