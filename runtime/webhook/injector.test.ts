@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { active, injector, instrumented, made, withContainers, withMetadata } from '../../sandbox/testing/injection.ts';
 import type { InjectorReport, LumigoResource } from '../api/lumigo.ts';
-import { labels } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { reviewWorkload } from './injector.ts';
@@ -68,6 +68,8 @@ describe('the review of a workload', () => {
   });
 
   const userInfo = { username: 'us' };
+  const optOut = { labels: { [labels.autoTrace]: 'false' } };
+  const { job } = workloadKinds;
   const note = withMetadata(made(), { annotations: { note: 'x' } });
   it.each([
     [
@@ -80,6 +82,12 @@ describe('the review of a workload', () => {
       { object: made(), oldObject: instrumented(), userInfo },
       "The operator's own request",
     ],
+    [
+      'which is opted out',
+      { object: made(optOut), oldObject: made(optOut) },
+      "the resource has the 'lumigo.auto-trace'",
+    ],
+    ['which is a Job', { object: made({}, job), oldObject: made({}, job) }, "A Job's pod template cannot change"],
   ])('does not change a workload %s', (_which, request, beginning) => {
     const message = expect.stringContaining(beginning);
     expect(review('UPDATE', request)).toEqual({ code: 200, message, warnings: [] });

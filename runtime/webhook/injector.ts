@@ -24,11 +24,13 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   const isOwn = userInfo?.username === context.ownUser;
   if (workload === undefined) return otherForm(isOwn || context.lumigoes.policy(namespace).kind === 'active');
   if (isOwn) return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
-  if (isUntouched(oldObject, workload)) return allowed(UNCHANGED);
-  return answerTo(decideAbout(workload, request, context), workload, request.dryRun);
+  const decision = decideAbout(workload, request, context);
+  return isUntouched(oldObject, workload) ? unchanged(decision) : answerTo(decision, workload, request.dryRun);
 }
 
 const UNCHANGED = `The update changes neither the pod template nor the label '${labels.autoTrace}'; resource will not be mutated`;
+const unchanged = (decision: Decision): Answer =>
+  allowed(decision.kind === 'none' && !isBlocked(decision) ? decision.message : UNCHANGED);
 const getConcerned = (workload: Workload) => [toTemplate(workload), workload.metadata.labels?.[labels.autoTrace]];
 const isUntouched = (old: Workload | undefined, workload: Workload): boolean =>
   old !== undefined && equal(getConcerned(old), getConcerned(workload));
