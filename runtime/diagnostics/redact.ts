@@ -1,6 +1,5 @@
-import { annotations, environment, injector } from '../contract.ts';
+import { annotations, environment, injector, labels } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
-import { injectionsOwn } from '../injection/tracer-settings.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { orUndefined } from '../json/values.ts';
 import { withoutTokens } from '../wording/token.ts';
@@ -33,8 +32,14 @@ const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...meta
   ownerReferences: metadata.ownerReferences?.map(({ kind, name: owner }) => `${kind}/${owner}`),
 });
 
-/** The operator writes the values of these variables. A user may write a token as a value. */
-const SHOWN = new Set(injectionsOwn.filter((name) => name !== environment.token));
+/** The operator writes the values of these variables. */
+const SHOWN = new Set<string>([
+  environment.preload,
+  environment.endpoint,
+  'LUMIGO_LOGS_ENDPOINT',
+  'LUMIGO_ENABLE_TRACES',
+  'LUMIGO_ENABLE_LOGS',
+]);
 
 /** Leaves out each command, argument and value that a user wrote. */
 const toContainer = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
@@ -59,6 +64,7 @@ export function redactWorkload(workload: Workload): object {
     apiVersion: workload.apiVersion,
     kind: workload.kind,
     metadata: toMetadata(workload.metadata),
+    optIn: workload.metadata.labels?.[labels.autoTrace],
     ...(template === undefined
       ? {}
       : { template: { metadata: toMetadata({ ...template.metadata }), spec: getSpec(template.spec) } }),
