@@ -88,17 +88,20 @@ it.each([' keep', ': a container is skipped'])(
   },
 );
 
-it('waits for the pods of an injection without a `Lumigo` only if its workload opts in', () => {
-  const { term, store } = termOf();
-  const rollouts = new Rollouts({ ...term, lumigoes: { policy: () => ({ kind: 'none' }) } as never });
-  const isRead = (more: string) => {
-    const own = { [annotations.instrumentation]: `${text}${more}` };
-    const known = store.upsert(deployment, { name: more, annotations: own })?.workload;
-    if (known === undefined) throw new Error('it has an owner');
-    return rollouts.touch(store.update(known, { state: { kind: 'unready', wakeAt: Infinity } as never }) ?? known);
-  };
-  expect([' keep', ''].map(isRead)).toEqual([false, true]);
-});
+it.each(['untested', 'unready'])(
+  'waits for pods of an injection that is %s unless it is to stay without a `Lumigo`',
+  (kind) => {
+    const { term, store } = termOf();
+    const rollouts = new Rollouts({ ...term, lumigoes: { policy: () => ({ kind: 'none' }) } as never });
+    const isRead = (more: string) => {
+      const own = { [annotations.instrumentation]: `${text}${more}` };
+      const known = store.upsert(deployment, { name: more, annotations: own })?.workload;
+      if (known === undefined) throw new Error('it has an owner');
+      return rollouts.touch(store.update(known, { state: { kind, wakeAt: Infinity } as never }) ?? known);
+    };
+    expect([' keep', ''].map(isRead)).toEqual([false, true]);
+  },
+);
 
 it('keeps what it knows of an injection whose label another writer removed', async () => {
   const { see } = judging();
@@ -108,13 +111,15 @@ it('keeps what it knows of an injection whose label another writer removed', asy
 
 it('begins a soak again with a reading that is ahead of the watch', async () => {
   const { store, judge } = judging({ rolloutSoakSeconds: 10 });
+  const since = performance.now() - 20_000;
   const metadata = { ...injected.metadata, uid: 'u', resourceVersion: '2' };
   const workload = { ...injected, metadata, status: available };
   const { template } = classifyWorkload(workload, { injector: 'unknown', image: injector.image });
-  const state = { kind: 'soaking', since: -20_000, from: -20_000, ...probation, template, isCurrent: true } as const;
+  const begun = { since, from: since, progress: { available: 1, at: since } };
+  const state = { kind: 'soaking', ...probation, ...begun, template, isCurrent: true } as const;
   const seenBy = async (resourceVersion: string) => {
     const shown = store.upsert(deployment, metadata)?.workload;
-    const known = shown && store.update(shown, { state, changedAt: -20_000, judged: shown.injectionStatus });
+    const known = shown && store.update(shown, { state, changedAt: since, judged: shown.injectionStatus });
     const result = { kind: 'left', workload, decision: none('up-to-date', workload) } as const;
     if (known !== undefined) await judge.observe({ ...known, resourceVersion }, result);
     return store.in('shop')[0]?.state?.kind;

@@ -85,7 +85,7 @@ export class Rollouts {
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
     const { state } = workload;
-    const awaitsChange = state?.kind === 'untested' || (state?.kind === 'unready' && !this.isLeftBehind(workload));
+    const awaitsChange = (state?.kind === 'untested' || state?.kind === 'unready') && !this.isLeftBehind(workload);
     if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && !awaitsChange)) return false;
     store.update(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
