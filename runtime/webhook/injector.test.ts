@@ -67,6 +67,12 @@ describe('the review of a workload', () => {
     expect(review('UPDATE', own, undefined, { kind: 'none' })).toMatchObject({ code: 200, warnings });
   });
 
+  it('warns about each malformed template that replaces an injected one', () => {
+    const malformed = (name: number) => withContainers(instrumented(made({}, workloadKinds.rollout)), () => ({ name }));
+    const { warnings } = review('UPDATE', { object: malformed(6), oldObject: malformed(5) });
+    expect(warnings).toEqual([expect.stringMatching(/^Lumigo: The resource has no pod template of the form/)]);
+  });
+
   const userInfo = { username: 'us' };
   const optOut = { labels: { [labels.autoTrace]: 'false' } };
   const { job } = workloadKinds;

@@ -2,7 +2,7 @@ import { labels } from '../contract.ts';
 import { decide } from '../injection/decide.ts';
 import { isBlocked, type Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { toTemplate } from '../injection/workload.ts';
+import { findTemplate } from '../injection/workload.ts';
 import { equal } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings } from '../injection/types.ts';
@@ -31,7 +31,7 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
 const UNCHANGED = `The update changes neither the pod template nor the label '${labels.autoTrace}'; resource will not be mutated`;
 const unchanged = (decision: Decision): Answer =>
   allowed(decision.kind === 'none' && !isBlocked(decision) ? decision.message : UNCHANGED);
-const getConcerned = (workload: Workload) => [toTemplate(workload), workload.metadata.labels?.[labels.autoTrace]];
+const getConcerned = (workload: Workload) => [findTemplate(workload), workload.metadata.labels?.[labels.autoTrace]];
 const isUntouched = (old: Workload | undefined, workload: Workload): boolean =>
   old !== undefined && equal(getConcerned(old), getConcerned(workload));
 
