@@ -15,7 +15,6 @@ export async function formatted<T>(format: Format, result: T, asTable: (result: 
   ) as T;
   if (format === 'table') return asTable(safe);
   if (format === 'json') return JSON.stringify(safe, undefined, 2);
-  // Most commands need no YAML. Anchors would surprise a reader.
-  const { stringify } = await import('yaml');
-  return stringify(safe, { aliasDuplicateObjects: false }).trimEnd();
+  const { toYaml } = await import('./yaml.ts');
+  return toYaml(safe);
 }
