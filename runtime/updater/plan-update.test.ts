@@ -94,8 +94,14 @@ describe('an update', () => {
   });
 
   it('asks without the versions that were left if Helm would refuse the length', () => {
-    const history = Array.from({ length: 70 }, (_, patch) => deployed(`1.3.${patch}`));
-    expect(toConstraints('1.2.0', '', history)).toEqual(['>=1.2.0 <2.0.0', '>=1.2.0 <2.0.0-0']);
+    const asked = (length: number) =>
+      toConstraints(
+        '1.2.0',
+        '',
+        Array.from({ length }, (_, patch) => deployed(`1.30.${patch}`)),
+      );
+    expect(asked(51)).toEqual(['>=1.2.0 <2.0.0', '>=1.2.0 <2.0.0-0']);
+    expect(asked(50)[0]).toHaveLength(504);
   });
 
   it.each([
