@@ -84,10 +84,13 @@ describe('data of other shards is not delayed', () => {
     const shard = getShard(throttled);
     const queue = `exporter="otlphttp/lumigo${shard === '0' ? '' : `/${shard}`}"`;
     const isFull = new RegExp(`^otelcol_exporter_enqueue_failed_spans[a-z_]*{[^}]*${queue}[^}]*} [1-9]`, 'm');
-    await eventually(async () => expect(await readMetrics()).toMatch(isFull));
-    const delays = await delaysOfTheQuiet(5, 0x1_000_000).finally(() => flow.stop());
-    sink.throttled.delete(throttled);
-    sink.refused.delete(refused);
+    const delays = await eventually(async () => expect(await readMetrics()).toMatch(isFull))
+      .then(() => delaysOfTheQuiet(5, 0x1_000_000))
+      .finally(async () => {
+        await flow.stop();
+        sink.throttled.delete(throttled);
+        sink.refused.delete(refused);
+      });
     process.stderr.write(`      ${delays[delays.length >> 1]} ms (median), ${delays.at(-1)} ms (longest)\n`);
     expect(delays.at(-1)).toBeLessThan(10_000);
     // The proxy drops what exceeds the shard's queue, because waiting senders would fill the memory.

@@ -74,7 +74,10 @@ it('names the cause if each of several addresses of the host fails', async () =>
   await serve('');
   const port = (server.address() as AddressInfo).port;
   await once(server.close(), 'close');
-  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
   const agent = new Agent({ lookup: (_host, _options, found) => found(null, addresses) });
   const asked = {
     server: new URL(`http://api:${port}`),
