@@ -21,7 +21,6 @@ const excluded: NamespacePolicy = { kind: 'excluded' };
 
 const plain = observeWorkload(deployment, { name: 'cart', creationTimestamp: '2026-01-01T00:00:00Z' });
 const ours = { label: 'lumigo-operator.v1.0.0', injectionStatus };
-const kept = { ...ours, injectionStatus: `${injectionStatus} keep` };
 const injectedJob = { ...ours, kind: job };
 const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, problem: 'quota' };
 const touched = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
@@ -44,7 +43,8 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['is left where no Lumigo is', {}, none, 'nothing'],
   ['is left in a namespace that is never instrumented', {}, excluded, 'nothing'],
   ['is looked at where it is instrumented: the injection may be broken', ours, active, 'change'],
-  ['is read by a new leader while the Lumigo is not active', { ...ours, judged: injectionStatus }, inactive, 'change'],
+  ['keeps its injection while the Lumigo is not active', { ...ours, judged: injectionStatus }, inactive, 'nothing'],
+  ['is read by a new leader also then, because its pods may fail', ours, inactive, 'change'],
   ['is not read again by a leader that has read it', { ...ours, checkedUnder: active }, inactive, 'nothing'],
   ['loses its injection where it is switched off', ours, disabled, 'change'],
   ['loses its injection when the Lumigo goes', ours, deleting, 'change'],
@@ -59,8 +59,7 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
     'change',
   ],
   ['loses its injection that a Lumigo has left behind [F3]', ours, none, 'change'],
-  ['keeps an injection that is to stay', { ...kept, checkedUnder: deleting }, none, 'nothing'],
-  ['is read after a change also then, because it may opt out', kept, none, 'change'],
+  ['keeps an injection that is to stay', { ...ours, injectionStatus: `${injectionStatus} keep` }, none, 'nothing'],
   ["is looked at with the original operator's injection [F50]", { label: ours.label }, none, 'change'],
   ['that is a Job gets an event if it cannot be injected any more', { kind: job }, active, 'change'],
   [
@@ -72,7 +71,7 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['that is an instrumented Job is not read again', { ...injectedJob, checkedUnder: active }, active, 'nothing'],
   [
     'nor under another policy, because it cannot change',
-    { ...injectedJob, judged: kept.injectionStatus, checkedUnder: deleting },
+    { ...injectedJob, judged: injectionStatus, checkedUnder: deleting },
     active,
     'nothing',
   ],

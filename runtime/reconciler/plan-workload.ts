@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { annotations, labels } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { optedOut } from '../injection/label.ts';
-import { isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
@@ -35,16 +35,16 @@ export const retryAt = ({ failure }: ObservedWorkload, policy: NamespacePolicy):
 
 function causeFor(workload: ObservedWorkload, policy: NamespacePolicy): Cause {
   if (policy.kind === 'excluded') return nothing('its namespace is never instrumented');
-  const { mutable } = workload.kind;
-  if (optsOut(workload)) return mutable ? change('it opts out by its label') : nothing('it cannot change');
-  const touched = isTouched(workload);
-  if (policy.kind === 'none') return touched && !mutable ? noLumigo : causeAlone(workload);
+  if (optsOut(workload))
+    return workload.kind.mutable
+      ? change('it opts out by its label')
+      : nothing('it opts out by its label, and cannot change');
+  // The metadata do not show an injection whose removal another webhook undid.
+  const isLeft = workload.write?.undoneAt !== undefined;
+  const touched = isInstrumented(workload) || workload.injectionStatus !== undefined || isLeft;
+  if (policy.kind === 'none') return causeAlone(workload, touched);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
-
-/** The metadata do not show an injection whose removal another webhook undid. */
-const isTouched = (workload: ObservedWorkload): boolean =>
-  isInstrumented(workload) || workload.injectionStatus !== undefined || workload.write?.undoneAt !== undefined;
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): Cause {
   if (policy.kind !== 'active') return nothing('no Lumigo resource in its namespace is active');
@@ -53,33 +53,34 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
     : nothing('it is older than its Lumigo resource, which does not change existing workloads');
 }
 
-/** Each leader reads an injection that stays, and again after each change: its pods may fail, or its template opt out. */
-function causeToRenew({ kind, judged, injectionStatus, checkedUnder }: ObservedWorkload, policy: NamespacePolicy) {
-  const reason = renewals[policy.kind];
-  if (reason !== undefined) return change(reason);
-  if (!kind.mutable && isSameChange(judged, injectionStatus)) return nothing('it cannot change');
-  const isRead = policy.kind === 'inactive' && checkedUnder !== undefined;
-  return isRead ? nothing('its Lumigo resource is not active') : change('its injection is checked');
+function causeToRenew(workload: ObservedWorkload, { kind: state }: NamespacePolicy) {
+  const { kind, judged, injectionStatus, checkedUnder } = workload;
+  const isJudged = judged === injectionStatus;
+  if (state === 'active' && !kind.mutable && isJudged) return nothing('it cannot change');
+  // Only a leader that has read it can judge and revert it.
+  if (state === 'inactive' && !isJudged && checkedUnder === undefined) return change('its injection is judged');
+  const reason = renewals[state];
+  return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }
 
 const renewals: Partial<Record<NamespacePolicy['kind'], string>> = {
+  active: 'its injection is checked',
   disabled: 'injection is switched off',
   deleting: 'its Lumigo resource is being deleted',
   pods: 'its Lumigo resource injects pods instead',
 };
 
-const noLumigo = nothing('there is no Lumigo resource in its namespace');
-
-function causeAlone(workload: ObservedWorkload): Cause {
-  const { label, checkedUnder } = workload;
+function causeAlone(workload: ObservedWorkload, touched: boolean): Cause {
+  const { kind, label } = workload;
   const injectionStatus = parseInjectionStatus(workload.injectionStatus);
   // The original operator left no injection status, and replaced a label of `true` (injection/standing.ts).
   const asked = injectionStatus === undefined ? 'true' : injectionStatus.userLabel;
   const own = isInstrumented(workload) ? asked : label;
-  if (own?.toLowerCase() === 'true') return change('it opts in by its label');
-  if (injectionStatus?.keep === true) return checkedUnder === undefined ? change('its injection is checked') : noLumigo;
-  const isLeftBehind = injectionStatus !== undefined || isReverted(workload.injectionStatus);
-  return isLeftBehind ? change('its Lumigo resource no longer exists') : noLumigo;
+  const canChange = kind.mutable || !touched;
+  if (own?.toLowerCase() === 'true' && canChange) return change('it opts in by its label');
+  const isKept = injectionStatus === undefined ? !isReverted(workload.injectionStatus) : injectionStatus.keep === true;
+  if (isKept || !canChange) return nothing('there is no Lumigo resource in its namespace');
+  return change('its Lumigo resource no longer exists');
 }
 
 export function whyWaits(strategy: RuntimeConfig['rolloutStrategy'], { metadata }: Workload) {
