@@ -119,7 +119,8 @@ function further(progress: Progress, { available, wanted = available }: Availabl
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const wakeAt = now + settings.lookMs;
-  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, completion.available);
+  if (state.kind === 'verified')
+    return state.until > now ? withLook({ ...state, wakeAt }, completion.available) : { state };
   const before = progressBefore(state, now);
   const progress = further(before, completion, now);
   const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, wakeAt };

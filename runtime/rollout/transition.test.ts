@@ -263,6 +263,7 @@ const rows: readonly Row[] = [
   ['two looks revert a verified one', lost, pods(crash), 50_000, wake(reverting, 50_000), 'revert'],
   ['a verified one is read for two minutes', verified, time, OVERDUE_MS, over],
   ['a verified one is not read after two minutes', over, touched, OVERDUE_MS + 1, over],
+  ['one that was verified two minutes ago is not looked at', over, still, OVERDUE_MS + 1, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   [
     'another template is judged before the revert is written',
