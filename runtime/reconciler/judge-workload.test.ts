@@ -88,21 +88,6 @@ it.each([' keep', ': a container is skipped'])(
   },
 );
 
-it.each(['untested', 'unready'])(
-  'waits for pods of an injection that is %s unless it is to stay without a `Lumigo`',
-  (kind) => {
-    const { term, store } = termOf();
-    const rollouts = new Rollouts({ ...term, lumigoes: { policy: () => ({ kind: 'none' }) } as never });
-    const isRead = (more: string) => {
-      const own = { [annotations.instrumentation]: `${text}${more}` };
-      const known = store.upsert(deployment, { name: more, annotations: own })?.workload;
-      if (known === undefined) throw new Error('it has an owner');
-      return rollouts.touch(store.update(known, { state: { kind, wakeAt: Infinity } as never }) ?? known);
-    };
-    expect([' keep', ''].map(isRead)).toEqual([false, true]);
-  },
-);
-
 it('keeps what it knows of an injection whose label another writer removed', async () => {
   const { see } = judging();
   expect(await see('1', injected)).toBe('unready');

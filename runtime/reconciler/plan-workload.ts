@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { annotations, labels } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { optedOut } from '../injection/label.ts';
-import { isReverted, parseInjectionStatus } from '../injection/injection-status.ts';
+import { isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
@@ -55,7 +55,7 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
 
 function causeToRenew(workload: ObservedWorkload, { kind: state }: NamespacePolicy) {
   const { kind, judged, injectionStatus, checkedUnder } = workload;
-  const isJudged = judged === injectionStatus;
+  const isJudged = isSameChange(judged, injectionStatus);
   if (state === 'active' && !kind.mutable && isJudged) return nothing('it cannot change');
   // Only a leader that has read it can judge and revert it.
   if (state === 'inactive' && !isJudged && checkedUnder === undefined) return change('its injection is judged');

@@ -1,4 +1,3 @@
-import { parseInjectionStatus } from '../injection/injection-status.ts';
 import { labelValue } from '../injection/label.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
 import { healthFor, healthIn, healthOfCluster, noTally } from '../rollout/injector-health.ts';
@@ -78,14 +77,10 @@ export class Rollouts {
 
   private isOver = (at = -Infinity): boolean => performance.now() - at >= RAN_MS;
 
-  /** It stays without a `Lumigo` resource, and nothing depends on its pods. */
-  private isLeftBehind = ({ namespace, injectionStatus }: ObservedWorkload): boolean =>
-    parseInjectionStatus(injectionStatus)?.keep === true && this.term.lumigoes.policy(namespace).kind === 'none';
-
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
     const { state } = workload;
-    const awaitsChange = (state?.kind === 'untested' || state?.kind === 'unready') && !this.isLeftBehind(workload);
+    const awaitsChange = state?.kind === 'untested' || state?.kind === 'unready';
     if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && !awaitsChange)) return false;
     store.update(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
