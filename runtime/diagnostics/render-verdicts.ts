@@ -3,7 +3,7 @@ import type { PatchOperation } from '../api/objects.ts';
 import { abridged } from '../wording/abridged.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { inOrder, getBatches } from '../rollout/batches.ts';
+import { getBatches, hasPodsToJudge, inOrder } from '../rollout/batches.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 
 const VALUE_WIDTH = 140;
@@ -72,7 +72,9 @@ const MAX_NAMES_SHOWN = 5;
 
 /** Returns nothing if no pod restarts. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
-  const changing = verdicts.filter((each) => each.risk.rank < 4 && ['instrument', 'update'].includes(outlook(each)));
+  const changing = verdicts.filter(
+    (each) => hasPodsToJudge(each.risk) && ['instrument', 'update'].includes(outlook(each)),
+  );
   if (changing.length === 0) return [];
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];

@@ -4,7 +4,7 @@ import { isInjectors } from '../rollout/evidence.ts';
 import { findHalt, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
-import { inOrder, nextBatch, type Waiting } from '../rollout/batches.ts';
+import { hasPodsToJudge, inOrder, nextBatch, type Waiting } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
@@ -79,7 +79,7 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     .map((each) => ({ ...each, risk: each.state.risk }));
   const isMutableUnderWay = summary.underWay.some(({ kind }) => kind.mutable);
   // A Job may stay pending, so it delays only workloads without pods, and none if the injector is verified.
-  const isHeld = ({ risk }: Queued) => risk.rank === 4 && !isVerified;
+  const isHeld = ({ risk }: Queued) => !hasPodsToJudge(risk) && !isVerified;
   const mayGo = summary.underWay.length > 0 ? waiting.filter((each) => !isHeld(each)) : waiting;
   const ordinary = summary.halted === undefined ? nextBatch(mayGo, tally, settings.largestBatch) : [];
   const isProven = all.some(({ state }) => isProof(state, now.ms));
@@ -100,7 +100,7 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     report: findReport(findProblem(halt, observed), isVerified, tally),
     wantsSlot: isMutableUnderWay || batch.length > 0,
     wakeAt: Math.min(
-      ...all.map(({ state }) => (state && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity)),
+      ...all.map(({ state }) => getWakeAt(state, now)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
     ),
   };
@@ -127,6 +127,9 @@ const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'
 
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
 
+const getWakeAt = (state: WorkloadState | undefined, now: Now): number =>
+  state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
+
 const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
 
 /** A revert that the API server refuses delays no other workload. */
@@ -141,7 +144,8 @@ function countRollout(all: readonly ObservedWorkload[], isFree: Test, hasRun: bo
   const isVerified = (each: ObservedWorkload): each is In<'verified'> =>
     each.kind.mutable && isIn(each, 'verified') && each.state.isCurrent;
   // The API server may refuse a change without end.
-  const isAhead: Test = (each) => isIn(each, 'queued') && each.state.risk.rank < 4 && (isFree(each) || isNext(each));
+  const isAhead: Test = (each) =>
+    isIn(each, 'queued') && hasPodsToJudge(each.state.risk) && (isFree(each) || isNext(each));
   const reverts = all.filter(isReverted).map(({ state }) => state);
   const countFirst = (first: string) => count((each) => isIn(each, 'untested') && each.state.first === first);
   const first = countFirst('awaited');

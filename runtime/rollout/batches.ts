@@ -11,6 +11,8 @@ export interface Risk {
   readonly pods: number;
 }
 
+export const hasPodsToJudge = ({ rank }: Risk): boolean => rank < 4;
+
 const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
 export function getRisk(workload: Workload): Risk {
@@ -55,7 +57,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Returns the next batch. Workloads without pods to judge go last: one, then all, since Kubernetes restarts nothing. */
 export function nextBatch<T extends Waiting>(waiting: readonly T[], tally: NamespaceTally, largest: number): T[] {
-  const judged = waiting.filter(({ risk }) => risk.rank < 4);
+  const judged = waiting.filter(({ risk }) => hasPodsToJudge(risk));
   if (judged.length > 0) return inOrder(judged).slice(0, batchSizeAfter(tally.verified, largest));
   return tally.verified + tally.untested > 0 ? [...waiting] : inOrder(waiting).slice(0, 1);
 }

@@ -14,8 +14,12 @@ export const removeFinalizer = (client: Client, ref: ResourceRef, seen: Seen, fi
   change(client, ref, seen, (present) => without(present, finalizer));
 
 /** Throws a Conflict if the object changed since it was seen. */
-export const removeFinalizerAsSeen = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string) =>
-  write(client, ref, seen, (present) => without(present, finalizer)).catch(undefinedIfNotFound);
+export const removeFinalizerAsSeen = (
+  client: Client,
+  ref: ResourceRef,
+  seen: Metadata,
+  finalizer: string,
+): Promise<void> => write(client, ref, seen, (present) => without(present, finalizer)).catch(undefinedIfNotFound);
 
 type Seen = Metadata | undefined;
 type Wanted = (present: readonly string[]) => readonly string[];
