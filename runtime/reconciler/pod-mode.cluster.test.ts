@@ -8,7 +8,6 @@ import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { podMode, waitForInjectedPods } from '../../sandbox/testing/pod-policy.ts';
@@ -234,8 +233,12 @@ describe('the status in Pod mode', () => {
     const before = await waitForRest(async () => counts(), 1_500);
     for (let round = 0; round < 3; round += 1) {
       await testCluster.changeLumigo(other, { spec: { logging: { enabled: round % 2 === 0 } } });
+      await eventually(async () => {
+        const { metadata, status } = await testCluster.readLumigo(other);
+        expect(status?.observedGeneration).toBe(metadata.generation);
+      });
       // A count follows a second after the change.
-      await sleep(2_000);
+      await waitForRest(async () => counts(), 1_500);
     }
     // All are counted once a minute.
     expect(counts()).toBeLessThanOrEqual(before + 1);
