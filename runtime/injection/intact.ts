@@ -48,11 +48,10 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
     ...(originalState.skipped?.filter((name) => !excluded.has(name)) ?? []),
     ...template.spec.containers.filter((each) => excluded.has(each.name) && isLeftAlone(each)).map(({ name }) => name),
   ];
-  const again = inject(
-    template,
-    { ...current, env: {}, ...originalState, sidecars, otherTracers: 'Inject' },
-    getFormat(originalState),
-  );
+  // A tenant can forge any other field in the record, such as those of `InjectorSettings`.
+  const { endpoint, secretName, secretKey, traces, logs, env = {} } = originalState;
+  const recorded = { ...current, endpoint, secretName, secretKey, traces, logs, env };
+  const again = inject(template, { ...recorded, sidecars, otherTracers: 'Inject' }, getFormat(originalState));
   if (again.refused !== undefined || !hasInjector(template)) return false;
   if (isExcludedNow(template, asked, originalState)) return false;
   const rows = [...writtenVariables(originalState).values()].filter((row) => row !== undefined);

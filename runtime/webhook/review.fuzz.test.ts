@@ -4,9 +4,11 @@ import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
-import { active, injected as injectedBy, settings } from '../../sandbox/testing/injection.ts';
+import { active, decided, injected as injectedBy, injector, made, settings } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloads } from '../contract.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import { isInjected, remove } from '../injection/remove.ts';
+import { withTemplate } from '../injection/workload.ts';
 import { parseInjectionStatus } from '../injection/injection-status.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -100,9 +102,10 @@ describe('fuzz: a review', () => {
 });
 
 describe('fuzz: the annotations of an object', () => {
-  const record = templates.map(
-    (template) => JSON.parse(injected(template).metadata?.annotations?.[annotations.injection] ?? '{}') as unknown,
-  );
+  const forged = fc.dictionary(fc.constantFrom('choice', ...Object.keys(injector)), fc.jsonValue(), { maxKeys: 2 });
+  const record = fc
+    .tuple(templates, forged)
+    .map(([template, fields]): unknown => ({ ...getOriginalState(injected(template)), ...fields }));
   const texts = fc.oneof(
     anyJson,
     fc.string(),
@@ -110,11 +113,13 @@ describe('fuzz: the annotations of an object', () => {
   );
 
   law(
-    'lead to a removal that ends and leaves no injection, whatever the record says',
+    'lead to a decision, and to a removal that leaves no injection, whatever the record says',
     fc.property(templates, texts, (template, text) => {
       const whole = injected(template);
       const own = { ...whole.metadata?.annotations, [annotations.injection]: text };
-      const clean = remove({ ...whole, metadata: { ...whole.metadata, annotations: own } });
+      const changed = { ...whole, metadata: { ...whole.metadata, annotations: own } };
+      expect(decided(withTemplate(made(), changed)).message).toMatch(/\w+ \w+/);
+      const clean = remove(changed);
       expect(isInjected(clean)).toBe(false);
       expect(remove(clean)).toEqual(clean);
     }),
