@@ -18,31 +18,20 @@ function positionOver(held: readonly Identity[] = []) {
   return { position, told };
 }
 
-const identity = fc.record({
-  namespace: fc.constantFrom('', 'a', 'b'),
-  name: fc.constantFrom('x', 'y', 'z'),
-  uid: fc.constantFrom('1', '2', '3'),
-});
-const toKey = ({ namespace, name }: Identity): string => `${namespace}/${name}`;
-const toText = (each: Identity): string => `${toKey(each)}/${each.uid}`;
-const oneOfEachName = fc.uniqueArray(identity, { selector: toKey });
+const all = ['x', 'y'].flatMap((name) => ['1', '2', '3'].map((life) => ({ namespace: 'a', name, uid: name + life })));
+const some = fc.subarray(all);
 
 describe('a list', () => {
-  it('reports the held objects that it lacks: at the end, or just before a successor', () => {
+  it('reports the held objects that it lacks at its end, also several of one name', () => {
     fc.assert(
-      fc.property(oneOfEachName, oneOfEachName, (held, shown) => {
+      fc.property(some, some, (held, shown) => {
         const { position, told } = positionOver(held);
         position.beginList();
         for (const each of shown) position.show({ metadata: { ...each, resourceVersion: '1' } });
         position.completeList('9');
-        const gone = held.filter((one) => !shown.some((each) => toText(each) === toText(one)));
-        expect(told.filter((each) => each.startsWith('-')).sort()).toEqual(gone.map((one) => `-${toText(one)}`).sort());
-        for (const before of gone) {
-          const successor = shown.find((each) => toKey(each) === toKey(before));
-          if (successor === undefined) continue;
-          expect(told.indexOf(`*${toText(successor)}`)).toBe(told.indexOf(`-${toText(before)}`) + 1);
-        }
-        expect([told.at(-1), position.version]).toEqual(['synced', '9']);
+        const listed = shown.map(({ name, uid }) => `*a/${name}/${uid}`);
+        const gone = held.filter((each) => !shown.includes(each)).map(({ name, uid }) => `-a/${name}/${uid}`);
+        expect([told, position.version]).toEqual([[...listed, ...gone, 'synced'], '9']);
       }),
     );
   });

@@ -11,7 +11,7 @@ export interface Identity {
 export interface ListWatchHandler {
   /** May repeat a version. `isListed`: the object is from a list, so all else that is known about it is void. */
   upsert(object: KubernetesObject, isListed: boolean): void;
-  /** May repeat a deletion. */
+  /** May repeat a deletion, also after an object of that name was created again. */
   delete(identity: Identity): void;
   /** Returns the store's objects, to find the deletions that were missed while there was no connection. */
   known(): Iterable<Identity>;
@@ -30,7 +30,7 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 
 export class WatchPosition {
   version: string | undefined;
-  /** While a list runs: the store's own records that are not listed yet. Those that remain at its end were deleted. */
+  /** By uid, while a list runs: the store's own records that are not listed yet. The rest at its end was deleted. */
   private unseen: Map<string, Identity> | undefined;
 
   constructor(private readonly options: WatchPositionOptions) {}
@@ -46,7 +46,7 @@ export class WatchPosition {
 
   beginList(): void {
     this.unseen = new Map();
-    for (const identity of this.options.handler.known()) this.unseen.set(toKey(identity), identity);
+    for (const identity of this.options.handler.known()) this.unseen.set(identity.uid, identity);
   }
 
   abandonList(): void {
@@ -62,11 +62,7 @@ export class WatchPosition {
   }
 
   show(object: KubernetesObject): void {
-    const key = toKey(object.metadata);
-    const before = this.unseen?.get(key);
-    this.unseen?.delete(key);
-    // The object was deleted and created again meanwhile.
-    if (before !== undefined && before.uid !== object.metadata.uid) this.delete(before);
+    this.unseen?.delete(object.metadata.uid);
     const isListed = this.listing;
     this.tell((handler) => handler.upsert(object, isListed));
   }
@@ -101,5 +97,3 @@ function eventIn(line: unknown, subject: string): { readonly type: unknown; read
   if (object?.metadata !== undefined && eventTypes.has(type)) return { type, object };
   throw new ApiError(object, { status: 500, subject: `The watch of ${subject}` });
 }
-
-const toKey = ({ namespace = '', name = '' }: Partial<Identity>): string => `${namespace}/${name}`;
