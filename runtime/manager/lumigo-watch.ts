@@ -2,7 +2,6 @@ import { Topic } from '../async/topic.ts';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
-import { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Runnable, Shared } from './runnable.ts';
@@ -18,8 +17,8 @@ export class LumigoWatch implements Runnable {
   readonly synced: Promise<void>;
   /** Resolves like `synced`, or if there is no definition yet. A removal must wait for `synced`. */
   readonly known: Promise<void>;
-  /** Tells if the store is current. No workload is changed by outdated policies. */
-  readonly catchUp = new CatchUp();
+  /** A disconnected store may have objects that were deleted, or that a restored backup does not have. */
+  isCurrent = false;
   readonly changed = new Topic<[namespace: string]>();
   /** Emits when the watch broke. The cause may have broken other watches, which do not report it. */
   readonly broken = new Topic();
@@ -41,7 +40,7 @@ export class LumigoWatch implements Runnable {
       transport,
       signal,
       logger,
-      catchUp: this.catchUp,
+      onCurrent: (isCurrent) => (this.isCurrent = isCurrent),
       onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {
         metrics.watchRestarts.inc({ resource: contract.plural, cause });

@@ -51,7 +51,7 @@ export class Reconciling implements LeaderRunnable {
     if (this.events === undefined || this.endedAt < since) this.events = new EventQueue({ ...this.options, onDrained });
     const reconciler = new Reconciler({
       ...this.options,
-      lumigoesRead: lumigoWatch.catchUp,
+      lumigoesRead: lumigoWatch,
       api: createReconcilerApi(termClient(transport, term)),
       credential: (namespace, effective) => this.getCredential(namespace, effective),
       events: this.events,

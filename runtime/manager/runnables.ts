@@ -62,7 +62,6 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     lumigoWatch,
     new AdmissionServer({
       ...shared,
-      lumigoesRead: lumigoWatch.catchUp,
       standsBy: standby.reason,
       certificate: (signal) => certificateSource(config, certificates, { transport, logger, signal }),
       onCertificate: (pair) => metricsServer.useCertificate(pair),

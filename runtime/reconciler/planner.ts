@@ -38,10 +38,7 @@ export class Planner {
     const { lumigoesRead } = this.term;
     this.appointments.delete(namespace);
     const used = process.cpuUsage();
-    if (!lumigoesRead.isCurrent) {
-      void lumigoesRead.catchUp(0);
-      return this.appoint(namespace, performance.now() + BEHIND_MS);
-    }
+    if (!lumigoesRead.isCurrent) return this.appoint(namespace, performance.now() + BEHIND_MS);
     const wakeAt = this.plan(namespace);
     const { user, system } = process.cpuUsage(used);
     const ended = performance.now();

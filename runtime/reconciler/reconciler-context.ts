@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
-import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ReconcilerApi } from './api.ts';
@@ -12,7 +11,7 @@ export interface ReconcilerContext {
   readonly api: ReconcilerApi;
   readonly store: WorkloadStore;
   readonly lumigoes: LumigoStore;
-  readonly lumigoesRead: Pick<CatchUp, 'isCurrent' | 'catchUp'>;
+  readonly lumigoesRead: { readonly isCurrent: boolean };
   readonly events: EventQueue;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
 import { toInjector, type RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
-import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
@@ -19,15 +18,12 @@ interface AdmissionOptions {
   readonly lumigoes: LumigoStore;
   /** Returns why this installation changes nothing; undefined while it is the active one. */
   readonly standsBy: () => string | undefined;
-  readonly lumigoesRead: CatchUp;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
 /** The API server needs one per concurrent review. Each takes about 100 KB with a small body (body.ts). */
 const MAX_CONNECTIONS = 512;
-/** A client that sends a review can also answer a request. The API server waits 5 s for the review. */
-const CATCH_UP_MS = 1_000;
 
 export class AdmissionServer {
   readonly name = 'webhook';
@@ -60,7 +56,7 @@ export class AdmissionServer {
   };
 
   private app() {
-    const { config, lumigoes, lumigoesRead, metrics, logger, standsBy } = this.options;
+    const { config, lumigoes, metrics, logger, standsBy } = this.options;
     const context = {
       injector: toInjector(config),
       ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
@@ -76,7 +72,6 @@ export class AdmissionServer {
         [paths.inject]: (request) => unlessStandby(() => reviewWorkload(request, context)),
         [paths.lumigoes]: (request) => unlessStandby(() => reviewLumigo(request, lumigoes)),
       },
-      current: () => lumigoesRead.catchUp(CATCH_UP_MS),
       logger,
       onAnswer: (webhook, answer, seconds) => {
         metrics.reviews.inc({ webhook, outcome: getOutcome(answer) });

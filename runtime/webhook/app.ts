@@ -11,7 +11,6 @@ export type Review = (request: AdmissionRequest) => Answer;
 interface AppOptions {
   /** By path. */
   readonly reviews: Readonly<Record<string, Review>>;
-  readonly current?: () => Promise<void>;
   readonly logger: Logger;
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
@@ -25,7 +24,6 @@ export function createApp(options: AppOptions): Express {
     const answer = answering(path, review, options);
     app.post(path, (request, response) =>
       bodies.read(request, async (body) => {
-        await options.current?.();
         const work = () => {
           // The client may have disconnected by now.
           if (!request.socket.destroyed) answer(body, response);

@@ -29,7 +29,7 @@ describe('retryAfterMs', () => {
     ['a wait that is too long to sit out', answered(429, 60), post, first],
     ['the fifth attempt', answered(429), post, { ...first, attempts: 5 }],
     ['a wait that is too long after the earlier ones', answered(429, 32), post, { ...first, waitedMs: 20_000 }],
-    ['a wait of a watch, which a review may hurry', answered(429, 16), { ...get, pool: 'standing' } as const, first],
+    ['a wait of a watch, which then counts as broken', answered(429, 16), { ...get, pool: 'standing' } as const, first],
     ['a wait beyond the limit of the request', answered(503, 8), { ...post, maxWaitMs: 5_000 }, first],
     ['any wait of a request whose caller decides when to retry', answered(429, 0), { ...post, maxWaitMs: 0 }, first],
     ['a closed connection under a write that must not be sent twice', stale, post, first],

@@ -22,7 +22,7 @@ interface RetryContext {
 }
 
 const MAX_THROTTLED_ATTEMPTS = 5;
-/** The API server asks for up to 32 s. A review may hurry a watch. A longer wait is left to the caller's backoff. */
+/** The API server asks for up to 32 s. A watch that would wait longer than this counts as broken. */
 const maxWaits: Readonly<Record<Pool, number>> = { work: 48_000, standing: 15_000 };
 
 /**

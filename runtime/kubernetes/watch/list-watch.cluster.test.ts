@@ -11,7 +11,6 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
 import { createClient, listAll, type Client, type KubernetesObject } from '../http/client.ts';
-import { CatchUp } from './catch-up.ts';
 import { listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity, ListWatchHandler } from './watch-position.ts';
 import { watchKind } from './watches.ts';
@@ -231,13 +230,13 @@ describe('an interrupted list-watch', () => {
   });
 
   it('is out of date if its kind is gone but its store is not empty, because it missed the deletions', async () => {
-    const catchUp = new CatchUp();
+    let isCurrent: boolean | undefined;
     const boxes = { group: 'test.example', version: 'v1', plural: 'boxes' };
     const boxDefinition = define(boxes, 'Box');
     await client.create(kinds.customResourceDefinitions, boxDefinition);
     const box = { apiVersion: 'test.example/v1', kind: 'Box', metadata: { name: 'box' } };
     await eventually(() => client.create({ ...boxes, namespace: 'default' }, box));
-    const watched = watch({ resource: boxes, catchUp });
+    const watched = watch({ resource: boxes, onCurrent: (is) => (isCurrent = is) });
     await watched.synced;
     proxy.block(true);
     await client.delete({ ...kinds.customResourceDefinitions, name: boxDefinition.metadata.name });
@@ -245,7 +244,7 @@ describe('an interrupted list-watch', () => {
     const before = watched.restarts.length;
     proxy.block(false);
     await eventually(() => expect(watched.restarts.slice(before)).toContain('refused'), RECONNECTED);
-    expect([catchUp.isCurrent, watched.holds().length]).toEqual([false, 1]);
+    expect([isCurrent, watched.holds().length]).toEqual([false, 1]);
   });
 
   it('replaces a silent connection', async () => {
@@ -258,22 +257,19 @@ describe('an interrupted list-watch', () => {
     await agree(watched);
   });
 
-  it('is out of date meanwhile, and retries at once if a caller asks', async () => {
-    const catchUp = new CatchUp();
-    const watched = watch({ catchUp });
+  it('is out of date meanwhile, and retries within two seconds', async () => {
+    let isCurrent: boolean | undefined;
+    const watched = watch({ onCurrent: (is) => (isCurrent = is) });
     await watched.synced;
-    expect(catchUp.isCurrent).toBe(true);
+    expect(isCurrent).toBe(true);
     proxy.block(true);
-    await eventually(() => expect(catchUp.isCurrent).toBe(false));
-    // After five failures its own retry would be at least four seconds later.
-    await eventually(() => expect(watched.restarts.length).toBeGreaterThanOrEqual(5));
+    await eventually(() => expect(isCurrent).toBe(false));
+    // After five failures its usual retry would be at least four seconds later.
+    await eventually(() => expect(watched.restarts.length).toBeGreaterThanOrEqual(5), RECONNECTED);
     proxy.block(false);
-    const asked = performance.now();
-    await eventually(async () => {
-      await catchUp.catchUp(3_000);
-      expect(catchUp.isCurrent).toBe(true);
-    });
-    expect(performance.now() - asked).toBeLessThan(3_500);
+    const began = performance.now();
+    await eventually(() => expect(isCurrent).toBe(true));
+    expect(performance.now() - began).toBeLessThan(3_500);
   });
 });
 

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../async/retrying.ts';
+import { backoffMs, pause } from '../../async/retrying.ts';
 import type { Debounce } from '../../async/debounce.ts';
 import { describeError } from '../../wording/errors.ts';
 import { ApiError, askedWaitMs, isNotFound } from '../http/errors.ts';
@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import { listPages } from '../http/pages.ts';
 import { isOlder } from '../resources/objects.ts';
 import { type ResourceRef, resourcePath } from '../http/paths.ts';
-import { CatchUp } from './catch-up.ts';
 import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
@@ -20,7 +19,8 @@ export interface ListWatchOptions extends WatchOptions {
   /** Set for a kind whose definition may be absent. Touched whenever the definition changes. */
   readonly definition?: Debounce | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
-  readonly catchUp?: CatchUp | undefined;
+  /** Called with false when the watch broke, and with true when it continues or a list is complete. */
+  readonly onCurrent?: ((isCurrent: boolean) => void) | undefined;
 }
 
 export interface ListWatch {
@@ -36,8 +36,8 @@ export function listWatch(options: ListWatchOptions): ListWatch {
   return { synced: watcher.synced, stopped: watcher.run() };
 }
 
-/** A required kind appears soon, because its installer waits for this program. */
-const untilDefined = { maxMs: 2_000 };
+/** A required kind appears soon, because its installer waits for this program. Others depend on what is current. */
+const soon = { maxMs: 2_000 };
 /** An optional kind may stay absent for good. Its definition is watched, and the kind is served a moment later. */
 const untilThere = { firstMs: 60_000, maxMs: 10 * 60_000 };
 const SERVED_MS = 10_000;
@@ -46,7 +46,6 @@ class Watcher {
   readonly synced: Promise<void>;
   private readonly subject: string;
   private readonly position: WatchPosition;
-  private readonly catchUp: CatchUp;
   /** Set if the server streams lists (`sendInitialEvents`, since Kubernetes 1.32 or 1.34), as far as is known. */
   private streamsLists = true;
   private failures = 0;
@@ -54,13 +53,12 @@ class Watcher {
   private handlerFails = false;
 
   constructor(private readonly options: ListWatchOptions) {
-    const { resource, handler, signal, catchUp = new CatchUp() } = options;
-    this.catchUp = catchUp;
+    const { resource, handler, signal, onCurrent } = options;
     this.subject = resourcePath(resource);
     let onSynced = (): void => undefined;
     this.synced = new Promise((resolve) => {
       onSynced = () => {
-        catchUp.record(true);
+        onCurrent?.(true);
         resolve();
       };
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -112,8 +110,6 @@ class Watcher {
     if (cause === 'expired') this.position.forget();
     this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
     if (this.failures === 0) return;
-    // A kind without a definition has no objects, so an empty store is current. One that is not empty missed deletions.
-    this.catchUp.record(isNotFound(error) && [...this.options.handler.known()].length === 0);
     const retryInMs = this.retryInMs(error);
     if (!this.isUndefined(error))
       this.report(cause, { resource: this.subject, cause, problem: describeError(error), retryInMs });
@@ -123,8 +119,10 @@ class Watcher {
   private isUndefined = (error: unknown): boolean => this.options.definition !== undefined && isNotFound(error);
 
   private async rest(error: unknown, retryInMs: number): Promise<void> {
-    const { signal, definition } = this.options;
-    if (definition === undefined || !isNotFound(error)) return this.catchUp.rest(retryInMs, signal);
+    const { signal, definition, handler, onCurrent } = this.options;
+    // A kind without a definition has no objects, so an empty store is current. One that is not empty missed deletions.
+    onCurrent?.(isNotFound(error) && [...handler.known()].length === 0);
+    if (definition === undefined || !isNotFound(error)) return pause(retryInMs, signal);
     if (await definition.wait(retryInMs, signal)) this.heardAt = performance.now();
   }
 
@@ -141,8 +139,9 @@ class Watcher {
 
   private retryInMs(error: unknown): number {
     const isAway = this.isUndefined(error) && performance.now() > this.heardAt + SERVED_MS;
-    const untilDefinition = isAway ? untilThere : untilDefined;
-    return backoffMs(this.failures, { ...(isNotFound(error) ? untilDefinition : {}), atLeastMs: askedWaitMs(error) });
+    const isSoon = isNotFound(error) || this.options.onCurrent !== undefined;
+    const pace = isAway ? untilThere : isSoon ? soon : {};
+    return backoffMs(this.failures, { ...pace, atLeastMs: askedWaitMs(error) });
   }
 
   private nothingThere(): void {
@@ -158,7 +157,7 @@ class Watcher {
   }
 
   private opened(): void {
-    if (!this.position.listing) this.catchUp.record(true);
+    if (!this.position.listing) this.options.onCurrent?.(true);
     if (this.failures > 0) this.options.logger?.info({ resource: this.subject }, 'watch resumed');
   }
 
