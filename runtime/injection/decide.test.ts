@@ -55,13 +55,14 @@ describe('the decision about a workload', () => {
   const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
   const argo = owned(replicaSet, 'Rollout', 'argoproj.io/v1alpha1');
   const other = owned(replicaSet, 'Rollout', 'example.com/v1');
+  const leaving = withMetadata(made(), { deletionTimestamp: now });
   const windows = { pod: { os: { name: 'windows' } } };
   const s390x = { pod: { nodeSelector: { 'kubernetes.io/arch': 's390x' } } };
 
   it.each<readonly [string, Workload, Partial<DecisionInput>, string, RegExp | string]>([
     ['another kind', { ...made(), kind: 'Pod', apiVersion: 'v1' }, {}, 'other-kind', /v1 Pod/],
     ['D3: the update of a Job', made({}, job), { operation: 'UPDATE' }, 'job-update', /cannot change/],
-    ['D3: what is being deleted', withMetadata(made(), { deletionTimestamp: now }), {}, 'deleting', /being deleted/],
+    ['D3: a change while it is being deleted', leaving, { operation: 'UPDATE', old: byNew() }, 'deleting', /deleted/],
     ['D19: an opted-out workload', made(labelled('false')), {}, 'opted-out', optOutMessage],
     ['D18: a ReplicaSet of a Deployment', owned(replicaSet, 'Deployment'), {}, 'left-to-owner', /Deployment 'owner'/],
     ['a Job of a CronJob', owned(job, 'CronJob', 'batch/v1'), {}, 'left-to-owner', /the CronJob 'owner'/],

@@ -17,7 +17,7 @@ interface Pair {
  * requests most. It scales both down to the largest request. Therefore:
  * - The pod's effective request, the larger of init and app containers, stays the same.
  * - The quality-of-service class stays the same: init containers count, and limits equal to requests stay equal.
- * - Quotas and limit ranges accept the pod, even with a largest limit-to-request ratio.
+ * - Quotas accept the pod. So do limit ranges, also with a largest ratio, but not with a `min` above the largest request.
  */
 export function initResources(spec: PodSpec): Resources {
   const requests: Record<string, string> = {};
@@ -42,16 +42,9 @@ function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
 }
 
 export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
-  let found: Pair = {};
-  let largest = -1;
-  for (const { resources } of containers) {
-    const pair = getPair(resources, resource);
-    const amount = parseQuantity(pair.request) ?? -1;
-    if (amount <= largest) continue;
-    found = pair;
-    largest = amount;
-  }
-  return found;
+  const pairs = containers.map(({ resources }) => getPair(resources, resource));
+  const amounts = pairs.map(({ request }) => parseQuantity(request) ?? -1);
+  return pairs[amounts.indexOf(Math.max(0, ...amounts))] ?? {};
 }
 
 /** The API server copies a limit into a missing request. A Rollout may have empty amounts. */

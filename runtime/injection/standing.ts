@@ -39,8 +39,8 @@ function toCompare(template: PodTemplate): readonly unknown[] {
 }
 
 /** Only the injection of a Job can be restored. The API server refuses any other change of its pod template. */
-export function restoredJob({ workload, old, operation }: DecisionInput, template: PodTemplate): Decision | undefined {
-  if (workload.kind !== 'Job' || operation !== 'UPDATE' || getSize(workload) > LARGEST) return undefined;
+export function restoredJob({ workload, old }: DecisionInput, template: PodTemplate): Decision | undefined {
+  if (workload.kind !== 'Job' || getSize(workload) > LARGEST) return undefined;
   const standing = unchanged(old, template);
   const isRestorable = standing !== undefined && isInjected(standing) && !equal(standing, template);
   return isRestorable ? corrected(withTemplate(workload, standing), 'restored') : undefined;
