@@ -49,7 +49,7 @@ describe('joined lists', () => {
   });
 
   it('are separated into what was joined', () => {
-    // A text that ends with a separator cannot be told apart, so the record of the injection has it (record.ts).
+    // A text that ends with a separator cannot be told apart, so the record of the injection has it (original-state.ts).
     const others = written.filter((text) => /[^:,\s]$/.test(text) && !includes(text, ours));
     fc.assert(
       fc.property(others, (text) => expect(part(join(text, ours, ':'), ours)).toBe(text)),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 
-/** Milliseconds. The API server gives up after 5 s, so a slower request is not from it. */
+/** Milliseconds. The API server gives up after 5 s. Unused connections end, too (docs/contributing/reliability.md). */
 export const requestBounds = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 interface Connection {

@@ -15,7 +15,7 @@ export interface TlsServer {
   close(drainSeconds: number, graceSeconds?: number): Promise<void>;
 }
 
-/** The API server keeps an idle connection for 90 s, and must never meet one that is just closing. */
+/** The API server keeps an idle connection for 90 s, and must not meet one that is just closing after a request. */
 const KEEP_ALIVE_MS = 100_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
