@@ -135,7 +135,7 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     expect(await patched(admin, kind, 'leaving', changed)).toBeUndefined();
   });
 
-  it('is not called for those in a namespace of Kubernetes, of the settings or of the operator', async () => {
+  it('is not called for those in a namespace of Kubernetes, the settings or the operator [D47]', async () => {
     for (const excluded of ['kube-system', 'kube-node-lease', 'kube-public', 'ci', settings.namespace])
       expect([excluded, await created(createWorkload(kind, excluded, 'new'))]).toEqual([excluded, undefined]);
   });

@@ -32,7 +32,7 @@ async function scrapes(
 
 /** `fetch` would normalize the path. */
 const ask = (port: number, path: string, method = 'GET') =>
-  answerTo(request({ host: '127.0.0.1', port, path, method }).end());
+  answerTo(request({ host: '127.0.0.1', port, path, method, headers: { authorization: 'Bearer token' } }).end());
 
 const refused: Verdict = { status: 401, message: 'send a token' };
 
