@@ -68,7 +68,7 @@ export class AnswerTooLargeError extends Error {
     /** The answer's first bytes as text. */
     readonly head: string,
   ) {
-    super(`The answer to GET ${path} exceeds the limit of ${maxBytes} bytes; make the object smaller`);
+    super(`The answer from ${path} exceeds the limit of ${maxBytes} bytes; make the object smaller`);
   }
 }
 

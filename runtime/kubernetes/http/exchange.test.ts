@@ -48,7 +48,7 @@ describe('an answer', () => {
   it('is refused if it is larger than the limit, and releases its share of the budget [F66]', async () => {
     const size = 300_000;
     const read = await serve(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`);
-    const tooLarge = 'The answer to GET /pods exceeds the limit of 200000 bytes';
+    const tooLarge = 'The answer from /pods exceeds the limit of 200000 bytes';
     const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
     for (let turns = 0; turns < tries; turns += 1) await expect(read({ maxBytes: 200_000 })).rejects.toThrow(tooLarge);
     expect(await read()).toHaveLength(size);
