@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment, injector, labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../contract.ts';
-import type { Workload } from '../api/objects.ts';
 import { operatorUser } from '../../infra/constructs/access.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
-import { findInjector } from '../injection/init-container.ts';
-import { toTemplate } from '../injection/workload.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { apply as applyAs } from '../../sandbox/manager/apply.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
-import { startMutatingWebhook } from '../../sandbox/testing/mutating-webhook.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { refuse } from '../../sandbox/testing/refuse-changes.ts';
 import { mutableKinds, createWorkload } from '../../sandbox/testing/workloads.ts';
@@ -104,34 +100,6 @@ describe('in a namespace with a Lumigo', () => {
     );
     await expect(testCluster.lumigo(inside)).rejects.toMatchObject({ reason: 'AlreadyExists' });
   });
-});
-
-it('the image that another webhook gives the injector stays at a creation and at an update', async () => {
-  const namespace = await testCluster.instrumented('mirrored');
-  const toInjector = (workload: Workload) => findInjector(toTemplate(workload)?.spec);
-  const endMirror = await startMutatingWebhook({
-    client: operator.cluster.client,
-    // It sorts before the operator's webhook, and is called again after it.
-    name: 'a-mirror',
-    rule: { apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] },
-    mutate: (workload) => {
-      const { image = 'mirror/' } = toInjector(workload) ?? {};
-      const path = '/spec/template/spec/initContainers/0/image';
-      return image.startsWith('mirror/') ? [] : [{ op: 'replace', path, value: `mirror/${image}` }];
-    },
-    probe: createWorkload(deployment, namespace, 'probe'),
-  });
-  try {
-    await testCluster.create(createWorkload(deployment, namespace, 'new'));
-    const before = toInjector(await testCluster.get(deployment, namespace, 'new'));
-    expect(before?.image).toMatch(/^mirror\//);
-    const changed = { name: 'app', image: 'app:2', resources: { limits: { cpu: '500m', memory: '64Mi' } } };
-    await testCluster.merge(deployment, namespace, 'new', { spec: { template: { spec: { containers: [changed] } } } });
-    const after = toInjector(await testCluster.get(deployment, namespace, 'new'));
-    expect(after).toMatchObject({ image: before?.image, resources: { limits: { memory: '64Mi' } } });
-  } finally {
-    await endMirror();
-  }
 });
 
 it("a user's change passes a policy that refuses the injection, which follows when the policy ends", async () => {
