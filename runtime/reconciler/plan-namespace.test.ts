@@ -155,6 +155,26 @@ describe('a Lumigo', () => {
     expect(conditions?.[0]).toMatchObject({ type: 'Ready', message });
   });
 
+  it('keeps the report of a failing injector until the injections of an earlier leader are read', () => {
+    const injector = { health: 'failing', why: 'it fails' } as const;
+    const seen = observed([known(lumigo({}, { ...ready, injector }))]);
+    const report = (...workloads: ObservedWorkload[]) => getStatus({ ...seen, workloads }).injector?.health;
+    const state = { kind: 'queued', risk: { rank: 0, pods: 1 }, isNext: false, attempt: 0 } as const;
+    const failure = { policy: seen.policy, count: 1, refusedSince: 0, retryAt: 9, problem: 'no' };
+    const write = { policy: seen.policy, at: 0, touchedAt: 0, repeats: 1 };
+    expect([report(instrumented('a')), report(instrumented('a'), workload('b', { state }))]).toEqual([
+      'failing',
+      'failing',
+    ]);
+    const read = [
+      workload('a'),
+      instrumented('a', { state }),
+      instrumented('a', { failure }),
+      instrumented('a', { write }),
+    ];
+    for (const each of read) expect(report(each)).not.toBe('failing');
+  });
+
   it('has its status written once', () => {
     const status = getStatus(observed([known(lumigo())]));
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);

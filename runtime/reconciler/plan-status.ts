@@ -93,13 +93,19 @@ const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: O
 function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, received }: LumigoContext) {
   if (lumigo !== effective) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
-  const { report } = workloads.rollout;
+  const kept = lumigo.resource.status?.injector;
+  // A workload that this leader has not read yet may show that the injector still fails.
+  const isKept = kept?.health === 'failing' && workloads.waiting.some(isUnread);
+  const report = isKept ? kept : workloads.rollout.report;
   const pods = observed.policy.kind === 'pods' ? observed.pods : undefined;
   const summary = { ...workloads.rollout.summary, pods };
   const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
   const secretVersion = credential?.version;
   return { progress, report, summary, secretVersion, webhook, telemetry, token, podPolicy: pods?.policy, received };
 }
+
+const isUnread = ({ injectionStatus, state, write, failure }: ObservedWorkload): boolean =>
+  injectionStatus !== undefined && (state ?? write ?? failure) === undefined;
 
 const nothingSeen = { progress: noProgress, summary: noRollout, token: {}, received: noTelemetry };
 
