@@ -1,15 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { active, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
-import { workloadKinds } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import { blocked, corrected, none } from '../injection/decision.ts';
 import { injectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
+import { labelValue } from '../injection/label.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { getFacts, type ChangeResult } from './facts.ts';
+import { LumigoWriter } from './lumigo-writer.ts';
 import type { ObservedWorkload } from './observed.ts';
+import type { LumigoAction } from './plan-status.ts';
+import type { ReconcilerContext } from './reconciler-context.ts';
 import { observeWorkload, WorkloadStore } from './workload-store.ts';
 
 const policy: NamespacePolicy = { kind: 'deleting', lumigo: 'lumigo', remove: true };
@@ -88,6 +92,28 @@ it.each([
   ['skips the end of a revert, which removes no injection', observed(withRevert(bare, revert)), 0],
 ] as const)('%s', (_what, before, reports) => {
   expect(countEvents((recorder) => recorder.seen(observed(bare), before, policy))).toBe(reports);
+});
+
+it.each([
+  ['a workload without a label', {}, ['7']],
+  ['a workload that its user opted in', { [labels.autoTrace]: 'true' }, ['7']],
+  ['a workload that its user opted out', { [labels.autoTrace]: 'false' }, ['7']],
+  ['no workload with an injection that has no record', { [labels.autoTrace]: labelValue('69') }, []],
+])('a new leader reports the unreported removal from %s', async (_what, own, expected) => {
+  const store = new WorkloadStore();
+  store.upsert(workloadKinds.deployment, { ...bare, labels: own });
+  const lumigo = { metadata: { namespace: 'shop', name: 'lumigo', uid: 'l' } };
+  const status = { instrumentedResources: [{ uid: 'u', resourceVersion: '7' }] };
+  const api = { readLumigo: () => Promise.resolve({ ...lumigo, status }) };
+  const keys: string[] = [];
+  const events = { add: ({ key }: QueuedEvent) => keys.push(key) };
+  const { signal } = new AbortController();
+  await new Promise((enqueue) => {
+    const term = { api, store, signal, enqueue, events, lumigoes: { policy: () => policy } };
+    const adopt = { kind: 'adopt', lumigo } as unknown as LumigoAction;
+    new LumigoWriter(term as unknown as ReconcilerContext).begin([adopt], []);
+  });
+  expect(keys).toEqual(expected);
 });
 
 it('repeats no event if only the reason of a skipped container changes, or that it is kept', () => {

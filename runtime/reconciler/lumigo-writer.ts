@@ -4,7 +4,7 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { askedWaitMs, isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { changed, turnedFalse } from './describe-events.ts';
 import { LumigoStates } from './lumigo-states.ts';
-import type { ObservedLumigo } from './observed.ts';
+import { isInstrumented, type ObservedLumigo } from './observed.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 
@@ -59,8 +59,8 @@ export class LumigoWriter {
       if (entry === undefined) continue;
       const { resourceVersion: instrumentedVersion, telemetry, telemetrySince } = entry;
       const updated = store.update(workload, { instrumentedVersion, telemetry, telemetrySince });
-      const isClean = updated?.injectionStatus === undefined && updated?.label === undefined;
-      if (updated !== undefined && isClean) events.add(changed(updated, lumigoes.policy(namespace), 'removed'));
+      if (updated !== undefined && updated.injectionStatus === undefined && !isInstrumented(updated))
+        events.add(changed(updated, lumigoes.policy(namespace), 'removed'));
     }
     this.states.note(lumigo, { listed });
   }
