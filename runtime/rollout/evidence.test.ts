@@ -65,6 +65,15 @@ describe('the evidence against an injection', () => {
     expect(evidenceIn(long)?.message.length).toBeLessThan(1_000);
   });
 
+  it('has no half of a character where the output is cut, which the API server would replace', () => {
+    const long = '🚀'.repeat(500);
+    for (const shift of ['', 'x']) {
+      const output = app({ restartCount: 2, ...ended(1, { message: `${long}${shift}` }) });
+      const pull = injector(waiting('ErrImagePull', `${shift}${long}`));
+      expect(`${evidenceIn(output)?.message} ${evidenceIn(pull)?.message}`).not.toMatch(/\p{Cs}/u);
+    }
+  });
+
   it('has no part of a token where the output is cut', () => {
     const words = `t_${'a'.repeat(21)}${'x'.repeat(379)}`;
     expect(evidenceIn(app({ restartCount: 2, ...ended(1, { message: words }) }))?.message).not.toMatch(/a{5}/);

@@ -50,7 +50,7 @@ const CRASHES = 2;
 const WORDS = 400;
 
 /** Returns a foreign text for people: without tokens, without terminal control characters, and shortened. */
-export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
+export const shown = (text: string): string => printable(withoutTokens(text).slice(0, 2 * WORDS));
 
 /** One healthy or silent pod clears the injection, because a slow node, registry or Secret can explain the others. */
 export function look(pods: readonly LookedAtPod[]): Look {

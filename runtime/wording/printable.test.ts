@@ -10,5 +10,6 @@ it('removes control sequences, and keeps every other character', () => {
     }),
   );
   expect(printable('a\u001b[31mb\u009b2Jc\td\n')).toBe('a�[31mb�2Jc\td\n');
+  expect(printable('🚀'.slice(1) + '🚀'.slice(0, 1))).toBe('��');
   expect(printable('größer – 大 🚀')).toBe('größer – 大 🚀');
 });
