@@ -4,6 +4,7 @@ import { annotations, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
 import { withRevert } from '../injection/revert.ts';
+import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
 import type { ChangeResult } from './facts.ts';
@@ -161,6 +162,15 @@ it.each(['the operator', 'another writer'])(
     expect(store.latest(known)?.state?.kind).toBe('evicting');
   },
 );
+
+it('a StatefulSet that is deleted before its broken pods are evicted is forgotten, without an event', async () => {
+  const { store, term, rollouts } = termOf();
+  const known = store.upsert(statefulSet, { uid: 'u' })?.workload;
+  if (known === undefined) throw new Error('it has an owner');
+  const missing = new ApiError({ code: 404 }, { status: 404, subject: 'reading', retryAfterSeconds: undefined });
+  const api = { readWorkload: () => Promise.reject(missing) } as unknown as ReconcilerContext['api'];
+  expect(await new WorkloadJudge({ ...term, api }, rollouts).evict(known)).toBeUndefined();
+});
 
 const withRecord: Workload = {
   ...made(),

@@ -2,6 +2,7 @@ import { hasInjection } from '../injection/remove.ts';
 import { injectionStatusText, isSameChange } from '../injection/injection-status.ts';
 import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { look } from '../rollout/evidence.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { getRisk } from '../rollout/batches.ts';
@@ -85,8 +86,8 @@ export class WorkloadJudge {
   async evict(known: ObservedWorkload): Promise<ChangeResult | undefined> {
     const { api, logger } = this.term;
     const { namespace } = known;
-    const workload = await api.readWorkload(known);
-    if (workload.metadata.uid !== known.uid) return undefined;
+    const workload = await api.readWorkload(known).catch(undefinedIfNotFound);
+    if (workload?.metadata.uid !== known.uid) return undefined;
     const broken = await api.brokenPods(workload);
     for (const { name = '', uid = '' } of broken)
       await api.evict({ namespace, name, uid }).then(
