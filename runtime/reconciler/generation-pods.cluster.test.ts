@@ -124,7 +124,7 @@ describe('the broken pods of a StatefulSet', () => {
   let injected: Workload;
   beforeAll(async () => {
     injected = await create(statefulSet, await testCluster.namespace('broken'), 'db');
-    await createPods(injected, 4);
+    await createPods(injected, 4, { labels: { 'controller-revision-hash': 'one' } });
     const { namespace } = injected.metadata;
     const merge = (name: string, annotations: Labels | null) =>
       testCluster.client.patch({ ...pods, namespace, name }, { kind: 'merge', body: { metadata: { annotations } } });
@@ -142,6 +142,16 @@ describe('the broken pods of a StatefulSet', () => {
 
   it('are those that have the injection of its former template, and not that of Pod mode', async () => {
     expect(await brokenPods(uninstrument(injected), client)).toMatchObject([{ name: 'db-0' }]);
+  });
+
+  it('are none below a partition, where the controller would make the same pod again', async () => {
+    const clean = uninstrument(injected);
+    const found = (partition: number, currentRevision: string) => {
+      const spec = { ...(clean['spec'] as object), updateStrategy: { rollingUpdate: { partition } } };
+      return brokenPods({ ...clean, spec, status: { currentRevision } }, client);
+    };
+    expect(await found(1, 'one')).toEqual([]);
+    for (const pods of [await found(1, 'two'), await found(0, 'one')]) expect(pods).toMatchObject([{ name: 'db-0' }]);
   });
 });
 

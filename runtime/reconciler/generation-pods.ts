@@ -1,5 +1,6 @@
 import { annotations, injector, pods } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
+import { mapAt, numberAt } from '../json/values.ts';
 import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -41,7 +42,15 @@ async function findPods(of: Workload, client: Client, selector: string, isFound:
 export async function brokenPods(workload: Workload, client: Client): Promise<Pick<Metadata, 'name' | 'uid'>[]> {
   if (hasInjection(workload)) return [];
   const isOwn = (pod: Pod) => isLookedAt(pod, workload.metadata.uid ?? '');
-  const isBroken = (pod: Pod) => isOwn(pod) && !isReady(pod) && getOriginalState(pod)?.image !== undefined;
+  const spec = mapAt(workload, 'spec');
+  const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+  const first = partition + numberAt(mapAt(spec, 'ordinals'), 'start');
+  const { currentRevision } = mapAt(workload, 'status');
+  // Below a partition, the controller makes the same pod again.
+  const stays = ({ metadata: { labels, name } }: Pod) =>
+    labels?.['controller-revision-hash'] === currentRevision && Number(/\d+$/.exec(name ?? '')) < first;
+  const isBroken = (pod: Pod) =>
+    isOwn(pod) && !isReady(pod) && !stays(pod) && getOriginalState(pod)?.image !== undefined;
   return findPods(workload, client, getSelector(workload), isBroken);
 }
 
