@@ -39,7 +39,7 @@ function judging(more: object = {}) {
     await judge.observe(known, { kind: 'left', workload, decision: none('up-to-date', workload) });
     return store.latest(known)?.state?.kind;
   };
-  return { store, judge, see };
+  return { store, judge, see, rollouts };
 }
 
 it('takes an injection with the image of another webhook for current, in its namespace alone', () => {
@@ -89,10 +89,11 @@ it.each([' keep', ': a container is skipped'])(
   },
 );
 
-it('keeps what it knows of an injection whose label another writer removed', async () => {
-  const { see } = judging();
+it('keeps what it knows of an injection without its label, and reads it again after a change', async () => {
+  const { store, see, rollouts } = judging();
   expect(await see('1', injected)).toBe('unready');
   expect(await see('2', { ...injected, metadata: { ...injected.metadata, labels: {} } })).toBe('unready');
+  expect(store.in('shop').map((known) => rollouts.touch(known))).toEqual([true]);
 });
 
 it('begins a soak again with a reading that is ahead of the watch', async () => {
