@@ -8,19 +8,17 @@ import { nodeImage, podTemplate } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
-import { RolloutView, secondsSince } from './rollout-view.ts';
+import { secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
-const { cronJob: cronJobs, job: jobs } = workloadKinds;
+const { cronJob: cronJobs, deployment: deployments, job: jobs } = workloadKinds;
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];
 
 let nodeTest: NodeTest;
-let view: RolloutView;
 beforeAll(async () => {
   const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
   nodeTest = await NodeTest.start({ injectorWebhook: { lumigoInjector: { image } } });
-  view = new RolloutView(nodeTest);
 });
 afterEach(stopFollowing);
 afterAll(() => nodeTest?.stop());
@@ -54,7 +52,7 @@ const waitForSucceeded = (name: string) =>
 const waitForInjectedAt = (name: string): Promise<number> =>
   eventually(
     async () => {
-      const injectionStatus = getInjectionStatus((await view.read(namespace, name)).metadata);
+      const injectionStatus = getInjectionStatus((await nodeTest.get(deployments, namespace, name)).metadata);
       if (injectionStatus === undefined) throw new Error(`${name} is not injected yet`);
       return Date.parse(injectionStatus.at);
     },
@@ -64,12 +62,12 @@ const waitForInjectedAt = (name: string): Promise<number> =>
 it('reverts the one workload that it affects within 60 s, while no request fails [F58]', async () => {
   const urls = await prepareStrictApps(nodeTest, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
   await nodeTest.apply(cronJob('each-minute'));
-  const before = await Promise.all(names.map((name) => view.read(namespace, name)));
+  const before = await Promise.all(names.map((name) => nodeTest.get(deployments, namespace, name)));
   const following = follow(nodeTest, namespace, urls);
   await nodeTest.activate(namespace, {}, getToken(1));
   // The first by name goes first, because the four are alike.
   const injectedAt = await waitForInjectedAt('app-0');
-  await view.waitForReason(namespace, 'Halted');
+  await nodeTest.waitForCondition(namespace, 'RolledOut', { reason: 'Halted' });
   const halted = secondsSince(injectedAt);
   for (const name of names) await nodeTest.waitForRunning(namespace, name, { instrumented: false, replicas: 2 });
   await sleep(10_000);
@@ -78,11 +76,11 @@ it('reverts the one workload that it affects within 60 s, while no request fails
   expect(failures).toEqual([]);
   expect(Number(halted)).toBeLessThan(60);
   expect(injected).toHaveLength(1);
-  const after = await Promise.all(names.map((name) => view.read(namespace, name)));
+  const after = await Promise.all(names.map((name) => nodeTest.get(deployments, namespace, name)));
   expect(after.map(toTemplate)).toEqual(before.map(toTemplate));
   const reverts = after.flatMap(({ metadata }) => findRevert(metadata) ?? []);
   expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
-  const { message } = (await view.condition(namespace)) ?? { message: '' };
+  const { message } = (await nodeTest.condition(namespace, 'RolledOut')) ?? { message: '' };
   // A kubelet alternates between the two reasons while it retries.
   expect(message).toMatch(/container 'lumigo-injector': (ImagePullBackOff|ErrImagePull)/);
   expect(message).toContain('lumigo.retry');
@@ -92,13 +90,13 @@ it('lets a new Job, a new Deployment and a CronJob run without the injection [F6
   await nodeTest.apply(job('migrate'), strictDeployment(namespace, 'new', 'serve'));
   await waitForSucceeded('migrate');
   await nodeTest.waitForRunning(namespace, 'new', { instrumented: false, replicas: 2 });
-  expect(await view.isInjected(namespace, 'migrate', jobs)).toBe(false);
-  expect(await view.isInjected(namespace, 'new')).toBe(false);
-  expect(findRevert((await view.read(namespace, 'new')).metadata)).toBeUndefined();
-  expect(await view.isInjected(namespace, 'each-minute', cronJobs)).toBe(false);
+  expect(await nodeTest.isInstrumented(jobs, namespace, 'migrate')).toBe(false);
+  expect(await nodeTest.isInstrumented(deployments, namespace, 'new')).toBe(false);
+  expect(findRevert((await nodeTest.get(deployments, namespace, 'new')).metadata)).toBeUndefined();
+  expect(await nodeTest.isInstrumented(cronJobs, namespace, 'each-minute')).toBe(false);
   await eventually(
     async () =>
-      expect(await view.read(namespace, 'each-minute', cronJobs)).toMatchObject({
+      expect(await nodeTest.get(cronJobs, namespace, 'each-minute')).toMatchObject({
         status: { lastSuccessfulTime: expect.any(String) },
       }),
     { timeoutMs: 90_000 },

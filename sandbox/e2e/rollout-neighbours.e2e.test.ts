@@ -70,5 +70,5 @@ it('rolls out a namespace beside four namespaces with forged statuses [F65]', as
   const timer = setInterval(() => repeated.forEach((name) => void forge(name).catch(() => undefined)), 1_000);
   const took = await waitForRolledOut('stranger').finally(() => clearInterval(timer));
   process.stderr.write(`      the stranger is verified after ${took} s\n`);
-  expect(getInjectionStatus((await view.read('forged-future', 'app')).metadata)?.at).toBe(FUTURE);
+  expect(getInjectionStatus((await nodeTest.get(deployments, 'forged-future', 'app')).metadata)?.at).toBe(FUTURE);
 });

@@ -11,7 +11,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
-const { statefulSet: statefulSets } = workloadKinds;
+const { deployment: deployments, statefulSet: statefulSets } = workloadKinds;
 jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
@@ -49,7 +49,7 @@ const odd: Readonly<Record<string, Odd>> = {
     },
     async outcome(namespace) {
       await view.waitForCondition(namespace, 'Deployment/app is in the middle of');
-      expect(await view.isInjected(namespace, 'app')).toBe(false);
+      expect(await nodeTest.isInstrumented(deployments, namespace, 'app')).toBe(false);
       await nodeTest.apply(strictDeployment(namespace, 'app', 'serve'));
       await nodeTest.waitForRunning(namespace, 'app', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
@@ -60,9 +60,9 @@ const odd: Readonly<Record<string, Odd>> = {
     async outcome(namespace) {
       await view.waitForInjected(namespace, 'app');
       const mine = { version: '2' };
-      await view.change(namespace, 'app', { template: { metadata: { annotations: mine } } });
+      await nodeTest.merge(deployments, namespace, 'app', { spec: { template: { metadata: { annotations: mine } } } });
       const back = await view.isBack(namespace, 'app', /Crash|NotReady/);
-      expect((await view.read(namespace, 'app'))['spec']).toMatchObject({
+      expect((await nodeTest.get(deployments, namespace, 'app'))['spec']).toMatchObject({
         template: { metadata: { annotations: mine } },
       });
       return back;
@@ -72,7 +72,7 @@ const odd: Readonly<Record<string, Odd>> = {
     async prepare(namespace) {
       const urls = await prepareStrictApps(nodeTest, namespace, { paused: 'serve', good: 'serve' });
       await nodeTest.apply(strictDeployment(namespace, 'failing', 'never'));
-      await view.change(namespace, 'paused', { paused: true });
+      await nodeTest.merge(deployments, namespace, 'paused', { spec: { paused: true } });
       // A rollout by a controller does not consult the disruption budget.
       const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'good' } } };
       const metadata = { namespace, name: 'none' };
@@ -86,7 +86,7 @@ const odd: Readonly<Record<string, Odd>> = {
         'Deployment/paused is paused',
         'Deployment/failing has pods that are not available',
       );
-      await view.change(namespace, 'paused', { paused: false });
+      await nodeTest.merge(deployments, namespace, 'paused', { spec: { paused: false } });
       await nodeTest.waitForRunning(namespace, 'paused', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
     },

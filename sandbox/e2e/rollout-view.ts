@@ -3,8 +3,6 @@ import { toDocument } from '../../infra/constructs/configuration.ts';
 import { variables } from '../../runtime/config/document.ts';
 import { pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { findRevert, type Revert } from '../../runtime/injection/revert.ts';
-import type { Workload } from '../../runtime/api/objects.ts';
-import type { Condition } from '../../runtime/api/lumigo.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
 import { toConfig } from '../manager/configuration.ts';
@@ -24,23 +22,12 @@ const manager = {
 export class RolloutView {
   constructor(private readonly nodeTest: NodeTest) {}
 
-  read = (namespace: string, name: string, kind: WorkloadKind = deployments): Promise<Workload> =>
-    this.nodeTest.get(kind, namespace, name);
-
-  isInjected = (namespace: string, name: string, kind: WorkloadKind = deployments): Promise<boolean> =>
-    this.nodeTest.isInstrumented(kind, namespace, name);
-
   waitForInjected = (namespace: string, name: string): Promise<void> =>
-    eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), WAIT);
-
-  condition = (namespace: string): Promise<Condition | undefined> => this.nodeTest.condition(namespace, 'RolledOut');
-
-  waitForReason = (namespace: string, reason: string): Promise<void> =>
-    eventually(async () => expect((await this.condition(namespace))?.reason).toMatch(reason), WAIT);
+    eventually(async () => expect(await this.nodeTest.isInstrumented(deployments, namespace, name)).toBe(true), WAIT);
 
   waitForCondition = (namespace: string, ...texts: readonly string[]): Promise<void> =>
     eventually(async () => {
-      const message = (await this.condition(namespace))?.message;
+      const message = (await this.nodeTest.condition(namespace, 'RolledOut'))?.message;
       for (const text of texts) expect(message).toContain(text);
     }, WAIT);
 
@@ -50,11 +37,16 @@ export class RolloutView {
       expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
     }, WAIT);
 
-  waitForReverted = (namespace: string, name: string, cause: RegExp, kind?: WorkloadKind): Promise<Revert> =>
+  waitForReverted = (
+    namespace: string,
+    name: string,
+    cause: RegExp,
+    kind: WorkloadKind = deployments,
+  ): Promise<Revert> =>
     eventually(async () => {
-      const revert = findRevert((await this.read(namespace, name, kind)).metadata);
+      const revert = findRevert((await this.nodeTest.get(kind, namespace, name)).metadata);
       if (revert === undefined)
-        throw new Error(`${name} is not reverted: ${(await this.condition(namespace))?.message}`);
+        throw new Error(`${name} is not reverted: ${(await this.nodeTest.condition(namespace, 'RolledOut'))?.message}`);
       expect(revert.cause).toMatch(cause);
       return revert;
     }, WAIT);
@@ -74,9 +66,6 @@ export class RolloutView {
     await eventually(async () => expect(await staying()).toEqual([back, back]), WAIT);
     return `back after ${seconds.toFixed(1)} s`;
   }
-
-  change = (namespace: string, name: string, spec: object) =>
-    this.nodeTest.merge(deployments, namespace, name, { spec });
 
   async killOperator(): Promise<void> {
     for (const { metadata } of await this.nodeTest.operatorPods())

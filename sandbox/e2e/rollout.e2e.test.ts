@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { operatorVersion } from '../../infra/settings/version.ts';
-import { labels } from '../../runtime/contract.ts';
+import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { findRevert } from '../../runtime/injection/revert.ts';
 import { getInjectionStatus } from '../../runtime/injection/injection-status.ts';
 import { ask } from '../node/ask.ts';
@@ -12,6 +12,7 @@ import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareStrictApps, stopFollowing, strictDeployment } from './strict-app.ts';
 
+const { deployment: deployments } = workloadKinds;
 jest.setTimeout(400_000);
 let nodeTest: NodeTest;
 let view: RolloutView;
@@ -44,9 +45,9 @@ const cases: Readonly<Record<string, Case>> = {
         view.isBack(namespace, 'b-crash', /^Crash$/),
         view.isBack(namespace, 'c-slow', /^NotReady$/),
       ]);
-      const crash = findRevert((await view.read(namespace, 'b-crash')).metadata);
+      const crash = findRevert((await nodeTest.get(deployments, namespace, 'b-crash')).metadata);
       expect(crash?.evidence).toContain('these are my last words');
-      expect(await view.condition(namespace)).toMatchObject({ status: 'False' });
+      expect(await nodeTest.condition(namespace, 'RolledOut')).toMatchObject({ status: 'False' });
       return back.join(' and ');
     },
   },
@@ -65,7 +66,8 @@ const cases: Readonly<Record<string, Case>> = {
         strictDeployment(namespace, 'created', 'slow'),
         strictDeployment(namespace, 'updated', 'slow'),
       );
-      const by = async (name: string) => getInjectionStatus((await view.read(namespace, name)).metadata)?.by;
+      const by = async (name: string) =>
+        getInjectionStatus((await nodeTest.get(deployments, namespace, name)).metadata)?.by;
       expect([await by('created'), await by('updated')]).toEqual(['webhook', 'webhook']);
       const back = ['created', 'updated'].map((name) => view.isBack(namespace, name, /^NotReady$/));
       return (await Promise.all(back)).join(' and ');
@@ -113,17 +115,18 @@ it('reverts across restarts and beside halted namespaces, and an upgrade reverts
   const restarted = view.waitForVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
   await Promise.all([view.waitForReverted(killed, 'a-crash', /^Crash$/), restarted]);
   await view.upgradeOperator(`${operatorVersion()}+999`);
-  const before = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
-  await view.change(upgraded, 'app', { template: { metadata: { annotations: { version: '2' } } } });
-  const after = getInjectionStatus((await view.read(upgraded, 'app')).metadata);
+  const before = getInjectionStatus((await nodeTest.get(deployments, upgraded, 'app')).metadata);
+  const second = { metadata: { annotations: { version: '2' } } };
+  await nodeTest.merge(deployments, upgraded, 'app', { spec: { template: second } });
+  const after = getInjectionStatus((await nodeTest.get(deployments, upgraded, 'app')).metadata);
   expect(after).toMatchObject({ by: 'webhook', change: 'updated' });
   expect(after?.at).not.toBe(before?.at);
   await nodeTest.waitForRunning(killed, 'b-good', { replicas: 2, timeoutMs: 90_000 });
   await nodeTest.waitForRunning(killed, 'a-crash', { instrumented: false, replicas: 2 });
   await waitForReplaced(upgraded);
   await view.waitForVerified(upgraded, 'app');
-  expect(await view.isInjected(killed, 'a-crash')).toBe(false);
-  expect(getInjectionStatus((await view.read(upgraded, 'app')).metadata)).toEqual(after);
+  expect(await nodeTest.isInstrumented(deployments, killed, 'a-crash')).toBe(false);
+  expect(getInjectionStatus((await nodeTest.get(deployments, upgraded, 'app')).metadata)).toEqual(after);
   const { asked, failures } = await following.stop();
   process.stderr.write(`      ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`);
   expect(failures).toEqual([]);
