@@ -58,6 +58,7 @@ export const conditionTypes = {
       SecretNotFound: yes('The Secret does not exist.', 'Create it in the same namespace.'),
       SecretKeyNotFound: yes('The Secret does not have the key.', 'Add the key, or name another one.'),
       SecretForbidden: yes('The operator may not read the Secret.', 'Apply the manifests of the operator again.'),
+      SecretTooLarge: yes('The Secret has more than 4 MiB as JSON.', 'Make it smaller, or name another one.'),
       SecretUnreadable: yes('The API server did not answer the read.', 'Wait: the operator reads it again.'),
       TokenMalformed: yes(
         'The value is not a token, or has white space around it.',

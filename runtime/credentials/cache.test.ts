@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pino from 'pino';
-import { ApiError, ConnectionError } from '../kubernetes/http/errors.ts';
+import { AnswerTooLargeError, ApiError, ConnectionError } from '../kubernetes/http/errors.ts';
 import { CredentialCache } from './cache.ts';
 
-/** Tokens by the names of their Secrets, or the status of an answer without one. 0: no answer. Others do not exist. */
+/** Tokens by the names of their Secrets, or the status of an answer without one. 0: no answer. 1: too large. Others do not exist. */
 let answers: Record<string, string | number>;
 /** The names of the Secrets that were requested. */
 let reads: string[];
@@ -16,6 +16,7 @@ function readSecret(_namespace: string, name: string) {
   reads.push(name);
   const answer = answers[name] ?? 404;
   if (answer === 0) return Promise.reject(new ConnectionError('refused', 'ECONNREFUSED'));
+  if (answer === 1) return Promise.reject(new AnswerTooLargeError(name, 4, ''));
   if (typeof answer === 'number') return Promise.reject(new ApiError({}, { status: answer, subject: 'GET' }));
   return Promise.resolve({ data: { token: Buffer.from(answer).toString('base64') }, version: `of ${answer}` });
 }
@@ -92,6 +93,12 @@ describe('the cache of credentials [F9]', () => {
     answers['credentials'] = second;
     expect(await readsWith({ revision: '2', announced: `of ${second}` })).toBe(3);
     expect(cache.get(source())).toMatchObject({ token: second });
+  });
+
+  it('uses no token of a Secret that became too large to read', async () => {
+    await knowing(first);
+    answers = { credentials: 1 };
+    await expectSoon(lacks('SecretTooLarge'));
   });
 
   it('forgets a Secret that is no longer used', async () => {

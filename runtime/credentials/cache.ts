@@ -3,7 +3,7 @@ import { backoffMs } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import { Topic } from '../async/topic.ts';
 import { describeError } from '../wording/errors.ts';
-import { askedWaitMs, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { AnswerTooLargeError, askedWaitMs, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
 import type { Credential, ReadSecret, TokenSource } from './credential.ts';
 import { afterReading, planReading, REPLACEMENT_MS } from './plan-reading.ts';
@@ -90,7 +90,8 @@ export class CredentialCache {
     this.changes.touch();
     if (this.secrets.get(toKey(secret)) !== secret) return;
     secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
-    if (error !== undefined && !isMissing) return this.failed(secret, error, startedAt, reportedAt);
+    const isAnswered = error === undefined || isMissing || error instanceof AnswerTooLargeError;
+    if (!isAnswered) return this.failed(secret, error, startedAt, reportedAt);
     const mayComeBack = isMissing && !secret.isMissing && secret.tokens().size > 0;
     const readAt = startedAt + Math.random() * JITTER_MS;
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiError } from '../kubernetes/http/errors.ts';
+import { AnswerTooLargeError, ApiError } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, isUnread, toTokenSource } from './credential.ts';
 
 const place = { namespace: 'shop', name: 'credentials', key: 'token' };
@@ -17,6 +17,7 @@ describe("a Lumigo's credential", () => {
     ['no Secret', answered(404), 'SecretNotFound'],
     ['no permission', answered(403), 'SecretForbidden'],
     ['no answer', answered(500), 'SecretUnreadable'],
+    ['too large an answer', credentialWithout(new AnswerTooLargeError('', 4, ''), place), 'SecretTooLarge'],
     ['no key', holding('x', 'other'), 'SecretKeyNotFound'],
     ['another shape', holding('t_123'), 'TokenMalformed'],
     ['D29: more behind it', holding(`${token}0`), 'TokenMalformed'],

@@ -1,7 +1,7 @@
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { AnswerTooLargeError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { CommandConfig } from '../config/config.ts';
@@ -90,7 +90,8 @@ export function credentialWithout(error: unknown, place: TokenSource): Credentia
       'SecretForbidden',
       `The operator is not allowed to read ${where}; its ServiceAccount needs the verb 'get' on Secrets in this namespace`,
     );
-  return failed('SecretUnreadable', `${where} cannot be read: ${describeError(error)}`);
+  const reason = error instanceof AnswerTooLargeError ? 'SecretTooLarge' : 'SecretUnreadable';
+  return failed(reason, `${where} cannot be read: ${describeError(error)}`);
 }
 
 export const readCredential = (client: Client, place: TokenSource): Promise<Credential> =>

@@ -54,6 +54,7 @@ describe('the condition Ready', () => {
     ['everything works', {}, 'True Ready, so Current'],
     ['the Secret is missing', { problem: problem('SecretNotFound') }, 'False SecretNotFound, so InProgress'],
     ['the token is malformed', { problem: problem('TokenMalformed') }, 'False TokenMalformed, Stalled, so Failed'],
+    ['the Secret is too large', { problem: problem('SecretTooLarge') }, 'False SecretTooLarge, Stalled, so Failed'],
     ['another one is older', { problem: problem('DuplicateLumigo') }, 'False DuplicateLumigo, Stalled, so Failed'],
     ['the token is refused', { conditions: [refused, reached] }, 'False TokenRefused, Stalled, so Failed'],
     ['the webhook is not reached', { conditions: [accepted, unreached] }, 'False ProbeFailed, so InProgress'],

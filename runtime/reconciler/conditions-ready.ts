@@ -27,6 +27,7 @@ const stalling: readonly string[] = [
   'NamespaceExcluded',
   'PodModeOff',
   'SecretReferenceMissing',
+  'SecretTooLarge',
   'TokenMalformed',
   'TokenRefused',
 ];
