@@ -24,7 +24,7 @@ describe('Pod mode', () => {
     ['1', '34+', 'v1.34.4-eks-1'],
   ])('is refused on an older API server: %s.%s', (major, minor, gitVersion) => {
     expect(whyTooOld({ major, minor, gitVersion })).toBe(
-      `It needs Kubernetes 1.36 or newer, and the API server is ${gitVersion}. Upgrade the cluster`,
+      `It needs Kubernetes 1.36 or newer, and the API server is ${gitVersion}. Upgrade the cluster and restart the operator`,
     );
   });
 

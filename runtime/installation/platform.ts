@@ -53,7 +53,7 @@ interface Version {
 
 export function whyTooOld({ major, minor, gitVersion }: Version): string | undefined {
   if (Number(major) > 1 || Number.parseInt(minor, 10) >= podModeKubernetes) return undefined;
-  return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
+  return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster and restart the operator`;
 }
 
 /** Returns why there is no Pod mode, and what to do; undefined if there is one. Retries until the API server answers. */
