@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { selectNew, UnknownUids } from './received.ts';
+import pino from 'pino';
+import { labels, workloadKinds } from '../contract.ts';
+import { InstrumentedSenders } from './instrumented-senders.ts';
+import { reportReceived, selectNew, UnknownUids } from './received.ts';
 
 const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -28,4 +31,26 @@ it('keeps a uid that the second look knows', () => {
   const received = new Set(['late']);
   const looks = [new Set<string>(), received, new Set<string>()];
   expect(looks.flatMap((known, minute) => unknown.look(received, () => known, minute * 60_000))).toEqual([]);
+});
+
+it('adds no uid whose injection ended while a report of it was retried', async () => {
+  const senders = new InstrumentedSenders(() => undefined);
+  const kept = senders.handler(workloadKinds.deployment);
+  const metadata = { namespace: 'shop', name: 'cart', uid: 'a', resourceVersion: '1' };
+  const see = (label: string) => kept.upsert({ metadata: { ...metadata, labels: { [labels.autoTrace]: label } } });
+  see('lumigo-operator.v1');
+  senders.hear(['shop/Deployment/cart']);
+  const stop = new AbortController();
+  const requests: string[] = [];
+  const request = ({ method }: { readonly method: string }) => {
+    requests.push(method);
+    for (const label of ['false', 'lumigo-operator.v1']) see(label);
+    if (requests.length === 1) return Promise.reject(new Error('no answer'));
+    setImmediate(() => stop.abort());
+    return Promise.resolve({ body: {} });
+  };
+  const config = { telemetryCountsPort: 9, operatorNamespace: 'lumigo-system', operatorName: 'lumigo' };
+  const options = { config, transport: { request }, senders, logger: pino({ enabled: false }) };
+  await reportReceived(options as never, stop.signal);
+  expect(requests).toEqual(['GET', 'GET']);
 });

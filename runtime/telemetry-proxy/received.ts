@@ -35,9 +35,10 @@ export async function reportReceived(options: ReceivedOptions, signal: AbortSign
     if (!senders.isAnyAwaited && performance.now() < readAt + IDLE_MS) continue;
     readAt = performance.now();
     senders.hear(parseCounts(await readCounts(config.telemetryCountsPort)));
-    const uids = senders.pending();
-    if (uids.length === 0) continue;
-    senders.reported((await retrying(() => list.add(uids), { signal, logger, failure })) ?? []);
+    if (senders.pending().length === 0) continue;
+    // An injection may end before a retry.
+    const report = async () => senders.reported(await list.add(senders.pending()));
+    await retrying(report, { signal, logger, failure });
     await pause(REPORTED_MS, signal);
   }
 }
