@@ -42,10 +42,13 @@ describe('InstrumentedSenders', () => {
     expect(senders.pending()).toEqual([]);
   });
 
-  it('ignores a workload that opted in and is not instrumented', () => {
-    see(deployment, 'shop', 'cart', 'a', 'true');
+  it('ignores a workload that opted in, until it is instrumented', () => {
+    for (const label of ['true', 'true']) see(deployment, 'shop', 'cart', 'a', label);
     senders.hear(['shop/Deployment/cart']);
     expect([senders.pending(), senders.isAnyAwaited]).toEqual([[], false]);
+    see(deployment, 'shop', 'cart', 'a');
+    senders.hear(['shop/Deployment/cart']);
+    expect(senders.pending()).toEqual(['a']);
   });
 
   it('reports each change of an opt-in once, and forgets it without the label or the workload', () => {

@@ -23,7 +23,7 @@ export class InstrumentedSenders {
     const kept = new Kept<Labelled>(
       ({ metadata }) => toLabelled(kind, metadata),
       (now, before) => {
-        if (before !== undefined && now?.isInstrumented !== true) this.forget(before);
+        if (before?.isInstrumented === true && now?.isInstrumented !== true) this.forget(before);
         if (!isDeepStrictEqual(now?.optIn, before?.optIn)) this.onOptIn();
       },
     );
