@@ -100,7 +100,7 @@ describe('a second installation', () => {
     const forged = createWorkload(deployment, shop, 'forged-controller-manager', { labels });
     await operator.testCluster.create(forged);
     const asUser = (...args: string[]) => runCommand([...args, '--kubeconfig', operator.cluster.kubeconfig], {});
-    const both = `More than one Lumigo operator is installed. lumigo-system/lumigo-lumigo-operator acts, and ${other.namespace}/${other.name} stands by`;
+    const both = `More than one Lumigo operator is installed. lumigo-system/lumigo-lumigo-operator acts. Standing by: ${other.namespace}/${other.name}. Remove`;
     const explained = await asUser('explain', 'deployment/cart', '-n', shop);
     expect(explained).toMatchObject({ code: 0, stderr: expect.stringContaining(both) });
     expect(explained.stdout).not.toContain('Sends to');

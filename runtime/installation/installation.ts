@@ -115,7 +115,7 @@ export async function findActing(client: Client) {
   const [acting, ...others] = await listManagers(client);
   if (acting === undefined) return undefined;
   if (others.length === 0) return { ...acting, note: undefined };
-  const note = `More than one Lumigo operator is installed. ${getId(acting)} acts, and ${others.map(getId).join(', ')} stands by. Remove all but one, see docs/operate/uninstall.md`;
+  const note = `More than one Lumigo operator is installed. ${getId(acting)} acts. Standing by: ${others.map(getId).join(', ')}. Remove all but one, see docs/operate/uninstall.md`;
   return { ...acting, note };
 }
 
