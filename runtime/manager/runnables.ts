@@ -14,7 +14,7 @@ import { monitorNamespaces } from '../monitoring/monitoring.ts';
 import { MetricsServer } from '../serving/metrics-server.ts';
 import { ScrapeAccess, tokenReviewer } from '../serving/scrape-access.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
-import { waitForEnd } from '../telemetry-proxy/collector.ts';
+import { endCollector } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { PodCounts } from '../pod-mode/pod-counts.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
@@ -33,9 +33,6 @@ interface RunnablesOptions extends Shared {
   readonly standby: Standby;
   readonly noPodMode: string | undefined;
 }
-
-/** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
-const COLLECTOR_END_MS = 10_000;
 
 /** Runnables start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
 export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
@@ -93,10 +90,6 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     new PodCounts({ ...shared, onSeen: (...seen) => reconciling.current?.onPods(...seen) }),
     whileLeading('telemetry collection', (term) => telemetry.collect(term)),
   ];
-}
-
-async function endCollector({ config, logger }: Shared): Promise<void> {
-  if (await waitForEnd(config, COLLECTOR_END_MS)) logger.warn({}, 'telemetry proxy did not stop in time, killed it');
 }
 
 const whileLeading = (name: string, run: LeaderRunnable['run']): LeaderRunnable => ({ name, needsToLead: true, run });

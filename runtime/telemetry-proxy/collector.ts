@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { orUndefined } from '../json/values.ts';
+import type { Shared } from '../manager/runnable.ts';
 import { getLocal } from '../serving/get-local.ts';
 import { toFile, type Folder, type ProxySettings } from './types.ts';
 
@@ -43,15 +44,17 @@ export const end = (collector: CollectorProcess | undefined): boolean =>
   collector !== undefined && orUndefined(() => process.kill(collector.pid, 'SIGKILL')) === true;
 
 const POLL_MS = 100;
+/** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
+const END_MS = 10_000;
 
-/** A collector that was stopped during a reload may hang: this kills it, and returns true. Unsent data is on disk. */
-export async function waitForEnd(settings: ProxySettings, patienceMs: number): Promise<boolean> {
-  const collector = findCollector(settings);
-  if (collector === undefined) return false;
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(POLL_MS))
-    if (!runs(collector) || (await upSince(settings)) !== undefined) return false;
+/** Kills a collector that hangs, as after a stop during a reload. Unsent data is on disk. */
+export async function endCollector({ config, logger }: Shared): Promise<void> {
+  const collector = findCollector(config);
+  if (collector === undefined) return;
+  for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(POLL_MS))
+    if (!runs(collector) || (await upSince(config)) !== undefined) return;
   end(collector);
-  return true;
+  logger.warn({}, 'telemetry proxy did not stop in time, killed it');
 }
 
 /** Returns since when the components are up; undefined: they are not. Each reload changes it. */
