@@ -83,10 +83,10 @@ describe("the collector's configuration", () => {
     forAll((given, collected) => {
       fc.pre(collected.namespaces.some(({ sends }) => sends.includes('events')));
       const { objects } = render(given, collected).receivers['k8sobjects/changes'] as {
-        objects: readonly { name: string; namespaces?: unknown }[];
+        objects: readonly { name: string; namespaces?: unknown; resource_version?: string }[];
       };
-      const watched = collectedKinds.map(({ plural }) => [plural, undefined]);
-      expect(objects.map(({ name, namespaces }) => [name, namespaces])).toEqual(watched);
+      const watched = collectedKinds.map(({ plural }) => [plural, undefined, collected.since[plural]]);
+      expect(objects.map((each) => [each.name, each.namespaces, each.resource_version])).toEqual(watched);
     });
   });
 
@@ -122,19 +122,6 @@ describe("the collector's configuration", () => {
     });
   });
 
-  it('believes a claim only of pods on the network of their node, unless pods behind NAT are found', () => {
-    forAllSettings(({ telemetryFindPodsBehindNat }, { processors }) => {
-      const onNetworkOfNode = [{ key: 'spec.hostNetwork', op: 'equals', value: 'true' }];
-      const { filter } = processors['k8sattributes/claims'] as { filter: { fields: readonly object[] } };
-      expect(filter.fields).toEqual(
-        telemetryFindPodsBehindNat
-          ? expect.not.arrayContaining(onNetworkOfNode)
-          : expect.arrayContaining(onNetworkOfNode),
-      );
-      expect(processors['k8sattributes']).not.toHaveProperty('filter.fields', expect.arrayContaining(onNetworkOfNode));
-    });
-  });
-
   it('keeps only pods on a node, without annotations, and removes long names before it copies any', () => {
     const isLong = /^delete_matching_keys\(.* and Len\(.*\) > 253$/;
     const onNode = expect.arrayContaining([{ key: 'spec.nodeName', op: 'not-equals', value: '' }]);
@@ -153,18 +140,6 @@ describe("the collector's configuration", () => {
         }
         expect(users.length).toBeGreaterThan(0);
       }
-    });
-  });
-
-  it('takes the same labels of namespaces, whichever way the pod is found', () => {
-    forAllSettings(({ telemetryNamespaceLabels }, { processors }) => {
-      const labels = telemetryNamespaceLabels.map((key) => ({
-        key,
-        from: 'namespace',
-        tag_name: `k8s.namespace.label.${key}`,
-      }));
-      for (const processor of ['k8sattributes', 'k8sattributes/claims'])
-        expect(processors[processor]).toHaveProperty('extract.labels', labels);
     });
   });
 
