@@ -7,6 +7,7 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { signals, workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 
@@ -24,24 +25,15 @@ const residentMb = (pid: number): number =>
 
 const report = (line: string): void => void process.stderr.write(`      ${line}\n`);
 
-async function inTurns<T>(items: readonly T[], work: (item: T, index: number) => Promise<unknown>): Promise<void> {
-  const left = [...items.entries()];
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next[1], next[0]);
-    }),
-  );
-}
-
 describe('200 namespaces', () => {
   it('have their objects sent under their own tokens, and those of others are never sent [D32]', async () => {
     const { testCluster, sink, cluster, collector } = telemetry;
     const names = Array.from({ length: 200 }, (_, index) => `tenant-${index}`);
     const others = Array.from({ length: 20 }, (_, index) => `other-${index}`);
-    await inTurns([...names, ...others], (name) =>
-      testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
-    );
-    await inTurns(names, async (name, index) => {
+    await forEachConcurrent(8, [...names, ...others], async (name) => {
+      await testCluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    });
+    await forEachConcurrent(8, names.entries(), async ([index, name]) => {
       await testCluster.secret(name, getToken(index));
       await testCluster.lumigo(name, injection);
     });
@@ -50,7 +42,7 @@ describe('200 namespaces', () => {
       { timeoutMs: 60_000 },
     );
     await telemetry.waitForSettled();
-    await inTurns([...names, ...others], async (name) => {
+    await forEachConcurrent(8, [...names, ...others], async (name) => {
       await testCluster.create(createWorkload(deployment, name, 'app'));
       await testCluster.create(getEvent(name, 'event'));
     });
