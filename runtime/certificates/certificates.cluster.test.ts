@@ -270,17 +270,4 @@ describe('a replica', () => {
     expect(await next).toBe('reads again');
     expect((await read()).cert.toString()).toContain('CERTIFICATE');
   });
-
-  it('announces its authority when the webhook configuration is created last', async () => {
-    await given();
-    const { authority } = await waitForGoodPair();
-    const { read, untilNextCheck } = source();
-    await read();
-    await createWebhook();
-    await untilNextCheck(HOUR, stop.signal);
-    await eventually(async () => {
-      await read();
-      expect(await isTrusted(authority)).toBe(true);
-    });
-  });
 });
