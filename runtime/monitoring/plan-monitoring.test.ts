@@ -29,17 +29,6 @@ describe('planMonitoring [F54]', () => {
   const lumigo = (spec: LumigoResource['spec'], name = 'lumigo') =>
     ({ metadata: { name }, spec }) as unknown as LumigoResource;
 
-  it('creates a Lumigo with traces and logs if there is none', () => {
-    expect(planMonitoring({}, [], usual)).toEqual({
-      kind: 'create',
-      spec: {
-        lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
-        tracing: { enabled: true },
-        logging: { enabled: true },
-      },
-    });
-  });
-
   it('creates one as its entry says', () => {
     const entry = { secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: false };
     expect(planMonitoring(entry, [], getSecretRef(entry, usual))).toEqual({
