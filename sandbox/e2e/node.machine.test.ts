@@ -1,8 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nodesFolder } from '../node/addresses.ts';
 import { eventually } from '../testing/eventually.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { finished, runScript, startScript } from '../run.ts';
@@ -14,8 +15,20 @@ const sandbox = (...args: readonly string[]) => runScript('sandbox/sandbox.ts', 
 
 const sysctls = ['kernel/panic', 'kernel/panic_on_oops', 'vm/overcommit_memory', 'vm/panic_on_oom'];
 
+const list = (path: string) => (existsSync(path) ? readdirSync(path).toSorted() : []);
+
+const panic = '/proc/sys/kernel/panic';
+const own = readFileSync(panic);
+beforeAll(() => {
+  const [other] = list(nodesFolder);
+  if (other !== undefined)
+    throw new Error(`a node runs here, or has crashed. Take it down, or delete ${join(nodesFolder, other)}`);
+  // No kubelet writes this value, so it shows that a node restores the machine's own.
+  writeFileSync(panic, '7');
+});
+afterAll(() => writeFileSync(panic, own));
+
 function traces(dir: string) {
-  const list = (path: string) => (existsSync(path) ? readdirSync(path).toSorted() : []);
   const cgroups = list('/sys/fs/cgroup').flatMap((name) =>
     list(`/sys/fs/cgroup/${name}`).filter((each) => each.startsWith('lumigo')),
   );
@@ -31,28 +44,33 @@ function traces(dir: string) {
     processes: processes.filter((line) => line.includes(dir) && !line.includes('jest')),
     sysctls: sysctls.map((name) => readFileSync(`/proc/sys/${name}`, 'utf8')),
     folder: existsSync(dir),
+    locks: list(nodesFolder),
   };
 }
 
 describe('npm run sandbox -- up --node', () => {
   it('starts several side by side, and down leaves nothing of them', async () => {
-    const first = folder();
-    const second = folder();
-    const before = [traces(first), traces(second)];
-    const started = Date.now();
-    const up = await Promise.all(
-      [first, second].map((dir) => sandbox('up', '--node', '--bare', '--json', '--dir', dir)),
-    );
-    process.stderr.write(`      two nodes were up after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
+    const dirs = [folder(), folder(), folder()];
+    const [first = '', second = '', later = ''] = dirs;
+    const before = dirs.map(traces);
+    const start = (dir: string) => sandbox('up', '--node', '--bare', '--json', '--dir', dir);
     try {
-      expect(up.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '']);
+      // When the last one starts, a kubelet has changed the machine's sysctls.
+      const up = [...(await Promise.all([first, second].map(start))), await start(later)];
+      expect(up.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '']);
       const servers = up.map(({ stdout }) => (JSON.parse(stdout) as { server: string; sink: string }).server);
-      expect(new Set(servers).size).toBe(2);
-      for (const dir of [first, second]) expect((await sandbox('status', '--dir', dir)).code).toBe(0);
+      expect(new Set(servers).size).toBe(3);
+      for (const dir of dirs) expect((await sandbox('status', '--dir', dir)).code).toBe(0);
     } finally {
-      for (const dir of [first, second]) await sandbox('down', '--dir', dir);
+      for (const dir of dirs) await sandbox('down', '--dir', dir);
     }
-    await eventually(() => expect([traces(first), traces(second)]).toEqual(before));
+    await eventually(() => expect(dirs.map(traces)).toEqual(before));
+  });
+
+  it('leaves nothing if its folder exists', async () => {
+    const before = traces(folders);
+    expect((await sandbox('up', '--node', '--dir', folders)).stderr).toContain('exists already');
+    expect(traces(folders)).toEqual(before);
   });
 
   it.each([

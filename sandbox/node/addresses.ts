@@ -6,24 +6,23 @@ import { takeLock } from '../programs/lock.ts';
 export type Slot = ReturnType<typeof getSlot>;
 
 const SLOTS = 50;
-const LOCKS = '/run/lumigo-sandbox';
+export const nodesFolder = '/run/lumigo-sandbox';
 
-/** Takes the lowest free number on this machine. The cleanup of the node releases its lock (`getCleanup`). */
+/** Takes the lowest free number on this machine. The cleanup of the node releases its lock (`toCleanup`). */
 export function takeSlot(): Slot {
-  mkdirSync(LOCKS, { recursive: true });
+  mkdirSync(nodesFolder, { recursive: true });
   for (let number = 0; number < SLOTS; number += 1) {
-    const lock = join(LOCKS, `node-${number}`);
-    if (!existsSync(`/sys/class/net/${getLink(number)}`) && takeLock(lock)) return getSlot(number);
+    const slot = getSlot(number);
+    if (!existsSync(`/sys/class/net/${slot.link}`) && takeLock(slot.lock)) return slot;
   }
   throw new Error(`${SLOTS} nodes run on this machine already; end one with 'npm run sandbox -- down'`);
 }
 
-const getLink = (number: number): string => `lumigo${number}`;
-
 /** The third byte of each range is the number, so two nodes never share an address. */
 const getSlot = (number: number) => ({
   number,
-  link: getLink(number),
+  lock: join(nodesFolder, `node-${number}`),
+  link: `lumigo${number}`,
   hostAddress: `10.246.${number}.254`,
   nodeAddress: `10.246.${number}.1`,
   serviceRange: `10.97.${number}.0/24`,

@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '../run.ts';
+import { nodesFolder } from './addresses.ts';
 
 const ROOT = '/sys/fs/cgroup';
 const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
@@ -32,9 +34,14 @@ export const removeCgroups = (name: string): string =>
   `for root in ${ROOT} ${ROOT}/*; do [ ! -d "$root/${name}" ] || find "$root/${name}" -depth -type d -exec rmdir {} \\; 2>/dev/null; done`;
 
 /** The kubelet changes these settings for the whole machine, because they belong to no namespace. */
-const rewritten = ['kernel.panic', 'kernel.panic_on_oops', 'vm.overcommit_memory', 'vm.panic_on_oom'];
+const rewritten = ['kernel/panic', 'kernel/panic_on_oops', 'vm/overcommit_memory', 'vm/panic_on_oom'];
 
-const getFile = (name: string): string => `/proc/sys/${name.replaceAll('.', '/')}`;
+/** Beside the lock of each node. A reboot clears it. */
+export const SYSCTLS = 'sysctls';
 
-export const restoreSysctls = (): string =>
-  rewritten.map((name) => `echo ${readFileSync(getFile(name), 'utf8').trim()} > ${getFile(name)}`).join('\n');
+/** Returns shell commands: those of a node that is there already, because its kubelet has changed the machine's values. */
+export function restoreSysctls(): string {
+  const toCommand = (file: string) => `echo ${readFileSync(file, 'utf8').trim()} > ${file}\n`;
+  const saved = run('sh', ['-c', `cat ${nodesFolder}/node-*/${SYSCTLS} 2>/dev/null | head -n ${rewritten.length}`]);
+  return saved === '' ? rewritten.map((name) => toCommand(join('/proc/sys', name))).join('') : saved;
+}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1NodeStatus } from '@kubernetes/client-node';
 import {
@@ -22,7 +22,7 @@ import { run } from '../run.ts';
 import { eventually } from '../testing/eventually.ts';
 import { takeSlot, type Slot } from './addresses.ts';
 import { openLinuxNamespaces, type LinuxNamespaces } from './linux-namespaces.ts';
-import { makeCgroups, removeCgroups, restoreSysctls } from './kernel.ts';
+import { makeCgroups, removeCgroups, restoreSysctls, SYSCTLS } from './kernel.ts';
 import {
   cniConfig,
   containerdConfig,
@@ -50,14 +50,33 @@ export async function startNode(images: readonly ImageArchive[], options: NodeOp
   if (why !== undefined) throw new Error(why);
   const names = nodeComponents.map(({ name }) => name);
   const programs = await ensureBinaries(names, options.onProgress);
+  // A new lock replaces that of a crashed node, with the values in it.
+  const restore = restoreSysctls();
   const slot = takeSlot();
-  const cleanup = toCleanup(slot);
-  const home = createHome(options.dir, cleanup);
+  writeFileSync(join(slot.lock, SYSCTLS), restore);
+  const cleanup = toCleanup(slot, restore);
+  const home = createHomeOf(slot, options.dir, cleanup);
   return stopOnError(home.reaper, () => start(home, slot, { ...options, images, cleanup }, programs));
 }
 
-const toCleanup = (slot: Slot): string =>
-  `${restoreSysctls()}\n${removeCgroups(slot.cgroup)}\nip link del ${slot.link} 2>/dev/null\nrm -rf /run/lumigo-sandbox/node-${slot.number}`;
+/** From here on, the reaper of the home releases the number. */
+function createHomeOf({ lock }: Slot, dir: string | undefined, cleanup: string): Home {
+  try {
+    return createHome(dir, cleanup);
+  } catch (error) {
+    rmSync(lock, { recursive: true });
+    throw error;
+  }
+}
+
+/** It does nothing after another node took the number. */
+const toCleanup = ({ cgroup, link, lock }: Slot, sysctls: string): string => `
+if grep -qx ${process.pid} ${lock}/pid; then
+${sysctls}
+${removeCgroups(cgroup)}
+ip link del ${link} 2>/dev/null
+rm -rf ${lock}
+fi`;
 
 async function start(
   home: Home,
