@@ -22,7 +22,6 @@ export const cniConfig = ({ folder }: NodeFolders, { podRange }: Slot): string =
         type: 'bridge',
         bridge: 'pods0',
         isGateway: true,
-        ipMasq: false,
         hairpinMode: true,
         ipam: {
           type: 'host-local',
@@ -50,13 +49,6 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "${join(folder, 'cni', 'net.d')}"
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "overlayfs"
-    default_runtime_name = "runc"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-      runtime_type = "io.containerd.runc.v2"
-      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        SystemdCgroup = false
 `;
 
 /** The kubelet reads JSON as YAML. It deletes no images, because no registry has them. */
@@ -66,19 +58,12 @@ export const kubeletConfig = ({ folder, kubelet = {} }: NodeFolders, slot: Slot)
     kind: 'KubeletConfiguration',
     failCgroupV1: false,
     failSwapOn: false,
-    cgroupDriver: 'cgroupfs',
     cgroupRoot: `/${slot.cgroup}`,
     containerRuntimeEndpoint: `unix://${containerdSocket(folder)}`,
-    authentication: {
-      anonymous: { enabled: false },
-      webhook: { enabled: true },
-      x509: { clientCAFile: join(folder, 'ca.crt') },
-    },
-    authorization: { mode: 'Webhook' },
+    authentication: { x509: { clientCAFile: join(folder, 'ca.crt') } },
     tlsCertFile: join(folder, 'kubelet.crt'),
     tlsPrivateKeyFile: join(folder, 'kubelet.key'),
     address: slot.nodeAddress,
-    readOnlyPort: 0,
     clusterDNS: [slot.dnsAddress],
     clusterDomain: 'cluster.local',
     resolvConf: join(folder, 'resolv.conf'),
@@ -99,6 +84,5 @@ export const proxyConfig = ({ folder }: NodeFolders, { podRange }: Slot): string
     clusterCIDR: podRange,
     clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
     healthzBindAddress: '127.0.0.1:10256',
-    metricsBindAddress: '127.0.0.1:10249',
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   });

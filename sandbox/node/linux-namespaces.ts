@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { existsSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Reaper } from '../control-plane/reaper.ts';
@@ -15,20 +14,12 @@ const READY_MS = 10_000;
 
 /** Returns the process that keeps the namespaces, by its id on this machine, and a function that starts programs in them. */
 export async function openLinuxNamespaces(folder: string, slot: Slot, cgroups: readonly string[], reaper: Reaper) {
-  const log = openSync(join(folder, 'linux-namespaces.log'), 'a');
-  const args = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
-  const child = spawn(
-    'unshare',
-    [...args, '--propagation', 'private', 'sh', script, folder, slot.nodeAddress, slot.serviceRange, ...cgroups],
-    { detached: true, stdio: ['ignore', log, log] },
-  );
-  child.on('error', () => undefined);
-  child.unref();
-  const { pid: unshare } = child;
-  if (unshare === undefined) throw new Error('unshare cannot be executed');
-  reaper.watch(unshare);
-  await until(() => getChildren(unshare).length > 0, folder);
-  const [pid = 0] = getChildren(unshare);
+  const flags = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
+  const first = ['--propagation', 'private', 'sh', script, folder, slot.nodeAddress, slot.serviceRange, ...cgroups];
+  const name = 'linux-namespaces';
+  const unshare = launch({ name, path: 'unshare', args: [...flags, ...first], folder, reaper });
+  await until(() => getChildren(unshare.pid).length > 0, folder);
+  const [pid = 0] = getChildren(unshare.pid);
   reaper.watch(pid);
   const ip = (...args: readonly string[]) => run('ip', args);
   ip('link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
