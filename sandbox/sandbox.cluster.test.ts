@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { lumigo } from '../runtime/contract.ts';
 import { createClient } from '../runtime/kubernetes/http/client.ts';
 import { fromKubeconfig } from '../runtime/kubernetes/http/kubeconfig.ts';
 import { createTransport } from '../runtime/kubernetes/http/transport.ts';
 import { isAlive, runScript } from './run.ts';
+import { writeState } from './state.ts';
 import { createTemporaryFolder } from './testing/temporary-folder.ts';
 
 const cli = 'sandbox/sandbox.ts';
@@ -19,10 +20,13 @@ interface Up {
 }
 
 describe('npm run sandbox', () => {
-  it('up starts a cluster with the operator, status shows it, and down removes all of it', async () => {
+  it('up replaces a sandbox that crashed, status shows the operator, and down removes all of it', async () => {
     const dir = join(folder, 'one');
+    mkdirSync(dir);
+    const crashed = { dir, processes: [], cleanup: `touch ${dir}-cleaned`, sink: undefined, startedAt: '' };
+    writeState({ ...crashed, server: '', kubeconfig: '', token: '', kubectl: '' });
     const up = await runScript(cli, ['up', '--dir', dir, '--json']);
-    expect(up.code).toBe(0);
+    expect([up.code, existsSync(`${dir}-cleaned`)]).toEqual([0, true]);
     const { kubeconfig, server, token, pids } = JSON.parse(up.stdout) as Up;
     expect(Object.keys(pids).sort()).toEqual(['apiserver', 'controllerManager', 'etcd', 'manager']);
     expect(Object.values(pids).every(isAlive)).toBe(true);

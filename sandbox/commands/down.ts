@@ -13,7 +13,7 @@ export async function down({ dir: given }: { readonly dir: string }): Promise<vo
   for (const process of processes) await end(process);
   spawnSync('sh', ['-c', cleanup]);
   rmSync(dir, { recursive: true, force: true });
-  process.stderr.write(`The sandbox in ${dir} is stopped and removed.\n`);
+  process.stderr.write(`The sandbox in ${dir} is removed.\n`);
 }
 
 async function end(target: SandboxProcess): Promise<void> {

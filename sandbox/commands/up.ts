@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { installOnNode, startNodeWithSink } from '../node/operator.ts';
@@ -9,6 +9,7 @@ import { startControlPlane, type ControlPlane } from '../control-plane/control-p
 import { addOperator } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
 import { stopOnError } from '../stop-on-error.ts';
+import { down } from './down.ts';
 
 export interface UpOptions {
   readonly dir: string;
@@ -24,7 +25,7 @@ const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 /** Starts a sandbox that outlives this command. If the command ends before it is ready, all of it ends. `down` ends it later. */
 export async function up({ dir: given, bare = false, json = false, node = false }: UpOptions): Promise<void> {
   const dir = resolve(given);
-  refuseOrClear(dir);
+  await refuseOrClear(dir);
   const why = node ? whyNoNode() : undefined;
   if (why !== undefined) throw new Error(why);
   const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
@@ -39,13 +40,13 @@ export async function up({ dir: given, bare = false, json = false, node = false 
 }
 
 /** Each folder has one sandbox. Leftovers of a crash or a reboot are deleted. */
-function refuseOrClear(dir: string): void {
+async function refuseOrClear(dir: string): Promise<void> {
   const there = readState(dir);
   if (there?.processes.some(isRunning) === true)
     throw new Error(
       `a sandbox already runs in ${dir} (since ${there.startedAt}). Stop it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
     );
-  if (there !== undefined) rmSync(dir, { recursive: true, force: true });
+  if (there !== undefined) await down({ dir });
 }
 
 interface Started {
