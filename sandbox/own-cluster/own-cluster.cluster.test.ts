@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const run = (script: 'install' | 'sample', ...args: readonly string[]) =>
-  runScript(`sandbox/own-cluster/${script}.ts`, args, { ...process.env, KUBECONFIG: cluster.kubeconfig });
+const run = (script: 'install' | 'sample', { kubeconfig }: ControlPlane, ...args: readonly string[]) =>
+  runScript(`sandbox/own-cluster/${script}.ts`, args, { ...process.env, KUBECONFIG: kubeconfig });
 
 const image = ['--image', 'registry.example/acme/lumigo-kubernetes-operator:0.1.0'];
 
@@ -24,32 +24,21 @@ const getDeployments = async () => {
 };
 
 describe('npm run cluster:install', () => {
-  it('says how a cluster other than kind or minikube gets the image, and changes nothing', async () => {
-    const { code, stderr } = await run('install');
+  it.each([
+    ['an image', [], /is neither a kind nor a minikube cluster[^]*npm run cluster:install -- --image REGISTRY/],
+    ['such a context', ['--context', 'nowhere'], /no cluster to install into: .*nowhere[^]*`kind create cluster`/],
+    ['an agreement', image, /there is no terminal to ask at\. Pass --yes to agree beforehand/],
+  ])('changes nothing without %s, and says what to do', async (_what, args, sentence) => {
+    const { code, stderr } = await run('install', ...args);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/is neither a kind nor a minikube cluster[^]*npm run cluster:install -- --image REGISTRY/);
+    expect(stderr).toMatch(sentence);
     expect(await getDeployments()).toEqual([]);
   });
 
-  it('asks first, and changes nothing without a terminal', async () => {
-    const { code, stderr } = await run('install', ...image);
-    expect(code).toBe(1);
-    expect(stderr).toContain('there is no terminal to ask at. Pass --yes to agree beforehand');
-    expect(await getDeployments()).toEqual([]);
-  });
-
-  it('says what to do if the kubeconfig has no such context', async () => {
-    const { code, stderr } = await run('install', '--context', 'nowhere');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/no cluster to install into: .*nowhere[^]*`kind create cluster` or `minikube start`/);
-  });
-
-  it('installs the chart with the named image, and again without an error', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const { code, stdout, stderr } = await run('install', ...image, '--yes', '--no-wait');
-      expect([code, stderr]).toEqual([0, '']);
-      expect(stdout).toMatch(/installing the chart with Helm[^]*Next: npm run cluster:sample/);
-    }
+  it('installs the chart with the named image', async () => {
+    const { code, stdout, stderr } = await run('install', cluster, ...image, '--yes', '--no-wait');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/installing the chart with Helm[^]*Next: npm run cluster:sample/);
     expect((await getDeployments()).join()).toContain('"registry.example/acme/lumigo-kubernetes-operator:0.1.0"');
   });
 });
@@ -65,24 +54,22 @@ describe('npm run cluster:sample', () => {
     await manager?.stop();
     await operated?.stop();
   });
-  const sample = (...args: readonly string[]) =>
-    runScript('sandbox/own-cluster/sample.ts', args, { ...process.env, KUBECONFIG: operated.kubeconfig });
 
   it('says what to do if there is no operator', async () => {
-    const { code, stderr } = await sample('--yes');
+    const { code, stderr } = await run('sample', operated, '--yes');
     expect(code).toBe(1);
     expect(stderr).toMatch(/has no Lumigo operator\. Install it first: npm run cluster:install/);
   });
 
   it('shows an instrumented program and the Lumigo resource, and removes both', async () => {
     manager = await addOperator(operated, { collector: false });
-    const { code, stdout, stderr } = await sample('--yes', '--no-wait');
+    const { code, stdout, stderr } = await run('sample', operated, '--yes', '--no-wait');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       /LUMIGO_TRACER_TOKEN is not set[^]*Deployment\/hello +instrumented[^]*lumigo +(True|Unknown)/,
     );
 
-    expect(await sample('--yes', '--remove')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('sample', operated, '--yes', '--remove')).toMatchObject({ code: 0, stderr: '' });
     const { client } = operated;
     const found = await client.find({ ...kinds.namespaces, name: SAMPLE_NAMESPACE });
     expect(found === undefined || found.metadata.deletionTimestamp !== undefined).toBe(true);

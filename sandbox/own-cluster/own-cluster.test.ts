@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { requireAgreement } from './commands.ts';
 import { getImageCommands, getImageValues, type Engine } from './image.ts';
 import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
 
@@ -24,6 +25,11 @@ describe('getTarget', () => {
   ])('recognizes %s', (_case, config, target) => {
     expect(getTarget(config)).toEqual(target);
   });
+});
+
+it('requireAgreement does not ask about a cluster on this machine, nor after --yes', async () => {
+  await requireAgreement({ kind: 'kind', context: 'kind-dev', name: 'dev' }, '', false);
+  await requireAgreement({ kind: 'other', context: 'production' }, '', true);
 });
 
 describe('getImageCommands', () => {
