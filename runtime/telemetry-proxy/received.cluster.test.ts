@@ -241,7 +241,12 @@ describe('of two replicas', () => {
     for (const name of ['first', 'second']) await testCluster.create(getEvent(shop, name));
     await eventually(() => expect(countArrivals(shop).get('second')).toBe(1));
     expect([countArrivals(shop).get('first'), await countCollected(second)]).toEqual([1, 0]);
-    const before = (await readTelemetry(shop))['cart'];
+    const readTimes = async () => {
+      const { cart, late } = await readTelemetry(shop);
+      return [cart, late, (await testCluster.condition(shop, 'TelemetryReceived'))?.lastTransitionTime];
+    };
+    const before = await readTimes();
+    expect(before).toMatchObject([{ telemetry: 'Received' }, { telemetry: 'NothingYet' }, expect.any(String)]);
 
     await killManager();
     await eventually(
@@ -254,7 +259,7 @@ describe('of two replicas', () => {
     );
     await testCluster.create(createWorkload(deployment, shop, 'newer'));
     await eventually(async () => expect(Object.keys(await readTelemetry(shop))).toContain('newer'));
-    expect((await readTelemetry(shop))['cart']).toEqual(before);
+    expect(await readTimes()).toEqual(before);
 
     await startManager();
     await send('127.0.0.1');

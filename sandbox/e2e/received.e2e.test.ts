@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pods, suffixes } from '../../runtime/contract.ts';
-import type { Condition, InstrumentedResource } from '../../runtime/api/lumigo.ts';
-import type { Lease } from '../../runtime/kubernetes/lease/plan-lease.ts';
-import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import type { InstrumentedResource } from '../../runtime/api/lumigo.ts';
 import { deployment, pod, pythonImage, service } from '../node/apps.ts';
 import { ask } from '../node/ask.ts';
 import { pauseImage } from '../node/configs.ts';
@@ -35,26 +33,6 @@ async function readListed(inNamespace = namespace): Promise<Readonly<Record<stri
 const waitForTelemetry = (name: string, telemetry: string): Promise<void> =>
   eventually(async () => expect((await readListed())[name]).toMatchObject({ telemetry }), patience);
 
-const waitForSilent = (...names: readonly string[]): Promise<Condition | undefined> =>
-  eventually(async () => {
-    const condition = await nodeTest.condition(namespace, 'TelemetryReceived');
-    const listed = names.map((name) => `Deployment/${name}`).join(', ');
-    expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining(`from ${listed}. Check`) });
-    return condition;
-  }, patience);
-
-async function readLeader(): Promise<string> {
-  const ref = { ...kinds.leases, namespace: 'lumigo-system', name: `lumigo-lumigo-operator${suffixes.lease}` };
-  return ((await nodeTest.client.get(ref)) as Lease).spec?.holderIdentity ?? '';
-}
-
-async function killLeader(): Promise<void> {
-  const name = await readLeader();
-  await nodeTest.client.delete({ ...pods, namespace: 'lumigo-system', name });
-  await eventually(async () => expect(['', name]).not.toContain(await readLeader()), patience);
-  await waitForOperator(nodeTest.system.node);
-}
-
 async function replaceReplicas(): Promise<void> {
   const { node } = nodeTest.system;
   for (const { metadata } of await nodeTest.operatorPods()) {
@@ -63,37 +41,36 @@ async function replaceReplicas(): Promise<void> {
   }
 }
 
-// A Go program, which no tracer instruments.
-const createSilent = (name: string) => deployment(namespace, name, { image: pauseImage, command: ['/pause'] });
-
 it('reports Received within 30 s of the first span of a Node.js and a Python program', async () => {
   // The probes of the kubelet cause the spans.
   await nodeTest.apply(deployment(namespace, 'front'), deployment(namespace, 'stock', { image: pythonImage }));
-  await nodeTest.apply(createSilent('mute'));
+  // A Go program, which no tracer instruments.
+  await nodeTest.apply(deployment(namespace, 'mute', { image: pauseImage, command: ['/pause'] }));
   const measure = async (name: string): Promise<number> => {
     await waitForTelemetry(name, 'Received');
     const receivedAt = Date.now();
-    const spans = await nodeTest.system.sink.spans();
-    const own = spans.filter(({ resource }) => resource['k8s.deployment.name'] === name);
-    return (receivedAt - Math.min(...own.map(({ at }) => at))) / 1_000;
+    return eventually(async () => {
+      const spans = await nodeTest.system.sink.spans();
+      const own = spans.filter(({ resource }) => resource['k8s.deployment.name'] === name);
+      expect(own).not.toEqual([]);
+      return (receivedAt - Math.min(...own.map(({ at }) => at))) / 1_000;
+    });
   };
   const seconds = await Promise.all(['front', 'stock'].map(measure));
   process.stderr.write(`      Received after ${seconds.map((each) => each.toFixed(1)).join(' s and ')} s\n`);
   expect(Math.max(...seconds)).toBeLessThan(30);
 });
 
-it('names a Go program after the time of the setting, and under the next leader too', async () => {
+it('names a Go program after the time of the setting', async () => {
   await waitForTelemetry('mute', 'NothingYet');
-  const before = { condition: await waitForSilent('mute'), ...(await readListed()) };
-  await killLeader();
-  // The next leader writes the status again, because another workload is silent.
-  await nodeTest.apply(createSilent('mute-too'));
-  const { lastTransitionTime } = (await waitForSilent('mute', 'mute-too')) ?? {};
-  const { front, stock, mute } = await readListed();
-  expect(lastTransitionTime).toBe(before.condition?.lastTransitionTime);
-  const getAnswer = (listed?: InstrumentedResource) => [listed?.telemetry, listed?.telemetrySince];
-  for (const [name, listed] of Object.entries({ front, stock, mute }))
-    expect([name, ...getAnswer(listed)]).toEqual([name, ...getAnswer((before as never)[name])]);
+  await eventually(
+    async () =>
+      expect(await nodeTest.condition(namespace, 'TelemetryReceived')).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining('from Deployment/mute. Check'),
+      }),
+    patience,
+  );
 });
 
 it('reports Received for a program on the network of its node, by the pod uid that its tracer sends', async () => {
