@@ -22,6 +22,8 @@ function measure({ workloads, ...only }: Flags): Promise<Figure[]> {
   const counts = workloads.split(',').map(Number);
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
     throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
+  if (only.soak !== undefined && !(Number(only.soak) > 0))
+    throw new Error(`--soak takes a number of seconds, not '${only.soak}'`);
   if (only.telemetry === true) return measureTelemetry(say);
   if (only.many === true) return withSurroundings(say, measureMany);
   if (only.soak !== undefined) return withSurroundings(say, (there) => soak(there, Number(only.soak)));
