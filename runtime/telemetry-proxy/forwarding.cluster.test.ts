@@ -167,7 +167,7 @@ describe('no data is lost', () => {
     // Acknowledged data is on disk a fifth of a second later.
     await eventually(() => expect(notOnDisk(later)).toEqual([]));
     const restarts = collector().restarts();
-    collector().crash();
+    process.kill(collector().pid(), 'SIGKILL');
     await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
     await waitForStatus(getToken(1), 200);
     const last = ids(100);

@@ -86,7 +86,6 @@ export async function startCollector(options: CollectorOptions) {
     token: (): string => readFileSync(tokenFile, 'utf8'),
     pid: (): number => current.pid,
     restarts: (): number => restarts,
-    crash: (): void => void process.kill(current.pid, 'SIGKILL'),
     async stop(): Promise<void> {
       stopping = true;
       await current.stop();
