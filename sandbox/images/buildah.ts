@@ -6,18 +6,19 @@ import { tool } from './tool.ts';
 
 const storage = (): string => join(cacheFolder(process.env), 'images', 'storage');
 
-const buildah = (...args: readonly string[]): Promise<void> =>
-  tool('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
+export const storedIn = (root: string) => [`--root=${root}`, `--runroot=${root}-run`, '--storage-driver=overlay'];
 
-/** Builds an image without an engine or registry. @param context the folder for COPY and ADD */
+/** There is neither an engine nor a registry. */
+export const buildFlags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false'];
+
+const buildah = (...args: readonly string[]): Promise<void> => tool('buildah', ...storedIn(storage()), ...args);
+
+/** Builds an image. @param context the folder for COPY and ADD */
 export async function buildImage(recipe: Recipe, context: string): Promise<void> {
   const { name, dockerfile, target, base, stages = [] } = recipe;
   await buildah(
     'bud',
-    '--isolation=chroot',
-    '--quiet',
-    '--format=oci',
-    '--pull=false',
+    ...buildFlags,
     `--file=${dockerfile}`,
     `--tag=${name}`,
     ...(target === undefined ? [] : [`--target=${target}`]),

