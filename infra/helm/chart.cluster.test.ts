@@ -40,11 +40,15 @@ function writeValues(given: object): readonly string[] {
   return ['--values', file];
 }
 
-function template(...flags: readonly string[]): Record<string, Manifest> {
+function render(...flags: readonly string[]): string {
   const { status, stdout, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', ...flags);
   if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function template(...flags: readonly string[]): Record<string, Manifest> {
   return withoutCertificate(
-    parseAllDocuments(stdout)
+    parseAllDocuments(render(...flags))
       .map((document) => document.toJS() as Manifest | null)
       .filter((each) => each !== null),
   );
@@ -247,7 +251,7 @@ function dealGroups(): { number: number; paths: string[] }[] {
 }
 
 function rendered() {
-  const { stdout: text } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system');
+  const text = render();
   const of = (key: string) => Buffer.from(new RegExp(`${key}: "?([^"\\s]+)`).exec(text)?.[1] ?? '', 'base64');
   return {
     text,
@@ -344,8 +348,8 @@ describe('the Helm chart', () => {
   it('writes no $ into the configuration, because Kubernetes would expand it', () => {
     const logs = { enabled: true, include: [{ namespacePattern: 'a' }] };
     const given = { cluster: { name: '$(HOME)$$' }, monitoredNamespaces: [{ selector: { matchLabels: { a: '$$' } } }] };
-    const { stdout } = run('template', 'lumigo', chart, ...writeValues({ ...given, clusterCollection: { logs } }));
-    const documents = [...stdout.matchAll(/name: LUMIGO_CONFIG\n +value: \|-\n([^]*?)\n +}/g)];
+    const text = render(...writeValues({ ...given, clusterCollection: { logs } }));
+    const documents = [...text.matchAll(/name: LUMIGO_CONFIG\n +value: \|-\n([^]*?)\n +}/g)];
     expect(documents.length).toBeGreaterThan(2);
     expect(documents.filter(([, document = '$']) => document.includes('$'))).toEqual([]);
   });
@@ -360,9 +364,9 @@ describe('the Helm chart', () => {
     const proxy = { image: { ...own.image, digest: '' } };
     const given = merged(all, { controllerManager: { manager: own, telemetryProxy: proxy } });
     expect(run('template', 'lumigo', chart, ...writeValues(given))).toMatchObject({ status: 0, stderr: '' });
-    const { status, stderr } = run('template', 'lumigo', chart, ...writeValues(all));
-    expect(status).not.toBe(0);
-    expect(stderr).toContain('controllerManager.manager.image.tag is "69", a release of the original operator');
+    expect(getComplaint('lumigo', ...writeValues(all))).toContain(
+      'controllerManager.manager.image.tag is "69", a release of the original operator',
+    );
   });
 
   it('names its objects after the release, and puts them into its namespace', () => {
@@ -392,7 +396,7 @@ describe('the Helm chart', () => {
 
   it('refuses Pod mode on Kubernetes 1.35.4, and accepts it on 1.36.0', () => {
     expect(getComplaint('lumigo', ...podModeOn('1.35.4'))).toContain(needsKubernetes('v1.35.4'));
-    expect(run('template', 'lumigo', chart, ...podModeOn('1.36.0')).status).toBe(0);
+    expect(() => render(...podModeOn('1.36.0'))).not.toThrow();
   });
 
   it('ignores null if the original’s chart has an empty value there', () => {
@@ -442,10 +446,9 @@ describe('the Helm chart', () => {
 
   it('renders the same each time if the operator issues the certificate [D41]', () => {
     const flags = ['--set', 'certificates.issuer=operator'];
-    const one = run('template', 'lumigo', chart, ...flags);
-    const other = run('template', 'lumigo', chart, ...flags);
-    expect(one.stdout).toBe(other.stdout);
-    expect(one.stdout).not.toContain('PRIVATE KEY');
+    const one = render(...flags);
+    expect(render(...flags)).toBe(one);
+    expect(one).not.toContain('PRIVATE KEY');
   });
 
   it('explains every value in its README, and the next steps in its notes', () => {
