@@ -5,6 +5,7 @@ import { load } from '../../bench/load.ts';
 import { sampleReview } from '../../bench/review.ts';
 import { asInThePod } from '../../bench/surroundings.ts';
 import { launch, type Running } from '../../sandbox/control-plane/processes.ts';
+import { isAlive } from '../../sandbox/run.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { paths, workloadKinds } from '../contract.ts';
@@ -55,6 +56,7 @@ it(
     const ordinary = await post(seconds * 1_000);
     const { deployment } = workloadKinds;
     await testCluster.create(createWorkload(deployment, shop, 'meanwhile'));
+    expect(isAlive(attacker.pid)).toBe(true);
     const peak = peakBytes(pid);
     process.stderr.write(
       `attack of ${seconds} s: ${JSON.stringify({ quiet, ordinary, peakMB: Math.round(peak / 1e6) })}\n`,
