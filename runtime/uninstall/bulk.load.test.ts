@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../sandbox/manager/command.ts';
+import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, waitForRest } from '../../sandbox/testing/eventually.ts';
 import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -10,6 +11,7 @@ import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
 import { workloadKinds } from '../contract.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
 
 /** One after the other, so many writes would exceed the time for which a deleted account still has its rights. */
@@ -22,6 +24,7 @@ const IN_FLIGHT = 16;
 /** A leader may send a write that it has begun for this time after the signal. */
 const STOPPING_MS = 1_000;
 
+let sink: OtlpSink;
 let operator: OperatorBench;
 let namespace: string;
 let network: TcpProxy | undefined;
@@ -30,13 +33,18 @@ beforeAll(async () => {
     network = await startTcpProxy(Number(new URL(server).port));
     return { server: `https://127.0.0.1:${network.port}`, close: network.close };
   };
-  operator = await startOperator({ audit: true, through });
+  // Without an answer about its token, a Lumigo is ready only after 30 s.
+  sink = await OtlpSink.start();
+  operator = await startOperator({ audit: true, through, config: { endpoint: sink.url } });
   await runOperatorPods(operator);
   namespace = await instrumentMany();
   await run('check --wait 60');
+  // The commands are measured after Kubernetes' own controllers have settled.
+  await waitForRest(async () => (await list()).map(({ metadata }) => metadata.resourceVersion), 2_000);
 }, 300_000);
 afterAll(async () => {
   await operator?.stop();
+  await sink?.close();
 });
 
 const { deployment } = workloadKinds;
@@ -53,12 +61,10 @@ async function instrumentMany(): Promise<string> {
   return many;
 }
 
-async function count(within = namespace): Promise<number> {
-  let found = 0;
-  for await (const { items } of operator.cluster.client.pages({ ...deployment, namespace: within }))
-    found += items.filter((item) => JSON.stringify(item['spec']).includes('lumigo-injector')).length;
-  return found;
-}
+const list = (within = namespace) => listAll(operator.cluster.client, { ...deployment, namespace: within });
+
+const count = async (within?: string): Promise<number> =>
+  (await list(within)).filter((item) => JSON.stringify(item['spec']).includes('lumigo-injector')).length;
 
 const run = (line: string, kubeconfig = operator.cluster.kubeconfig) => {
   const args = [...line.split(' '), '-n', namespace, '--kubeconfig', kubeconfig];
