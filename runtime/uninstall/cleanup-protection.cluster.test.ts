@@ -23,7 +23,7 @@ const installed = { operatorName: settings.name, operatorNamespace: settings.nam
 let cluster: ControlPlane;
 let installation: Installation;
 beforeAll(async () => {
-  cluster = await startControlPlane({ audit: true });
+  cluster = await startControlPlane({ audit: true, controllerManager: false });
 });
 afterAll(() => cluster?.stop());
 

@@ -19,7 +19,7 @@ import { uninstall as removeAll } from './uninstall.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
 });
 afterAll(() => operator?.stop());
 
