@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -86,9 +86,6 @@ function tail(file: string): string {
 const FIRST_PORT = 10_100;
 const PORTS = 21_900;
 
-/** A bound UDP socket claims the port of its number. The claim ends with this process. */
-const claims = new Set<Socket>();
-
 /** The system's own choice of a port would not do: an outgoing connection may get the port before the test listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -99,14 +96,12 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+/** A bound UDP socket claims the port of its number. Node.js keeps it, so the claim ends with this process. */
 function claim(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   return new Promise((resolve) => {
     socket.once('error', () => resolve(false));
-    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
-      claims.add(socket);
-      resolve(true);
-    });
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
   });
 }
 
