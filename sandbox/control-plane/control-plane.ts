@@ -45,9 +45,9 @@ const READY_MS = 100_000;
 /** Starts a real control plane without root. It ends with this process, unless the reaper is released. */
 export async function startControlPlane(options: ControlPlaneOptions = {}) {
   const { controllerManager = true, onProgress } = options;
-  const first = ['etcd', 'kube-apiserver'];
   // Without one of them, nothing is started.
-  await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
+  const programs = ['etcd', 'kube-apiserver', ...(controllerManager ? ['kube-controller-manager'] : [])];
+  await ensureBinaries(programs, onProgress);
   const home = options.home ?? createHome(options.dir);
   return stopOnError(home.reaper, () => start(home, options));
 }

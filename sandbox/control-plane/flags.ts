@@ -33,7 +33,6 @@ export const apiServerFlags = ({ folder, ports, host, etcdPort }: Addresses, aud
     'bind-address': host.address,
     'advertise-address': host.address,
     'secure-port': ports.api,
-    'cert-dir': join(folder, 'generated'),
     'tls-cert-file': join(folder, 'apiserver.crt'),
     'tls-private-key-file': join(folder, 'apiserver.key'),
     'token-auth-file': join(folder, 'tokens.csv'),
@@ -56,7 +55,7 @@ export const apiServerFlags = ({ folder, ports, host, etcdPort }: Addresses, aud
   ...host.apiServerFlags,
 ];
 
-/** The controllers that have work in a cluster without nodes. Client limits are lifted, because there are no other clients to protect. */
+/** Client limits are lifted, because there are no other clients to protect. */
 export const controllerManagerFlags = ({ folder, host }: Addresses): string[] => [
   ...getFlags({
     kubeconfig: join(folder, 'kubeconfig'),

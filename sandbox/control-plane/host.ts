@@ -13,11 +13,15 @@ export interface Host {
   readonly users: readonly string[];
 }
 
-export interface Ports {
-  readonly etcd: number;
-  readonly etcdPeer: number;
-  readonly api: number;
-}
+export type Ports = Readonly<Record<'etcd' | 'etcdPeer' | 'api', number>>;
+
+/** Each controller sends requests, so those of nodes, endpoints, certificates, autoscalers, and of the binding of volumes are left out. */
+const controllers = [
+  ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'job', 'cronjob', 'disruption'],
+  ...['serviceaccount', 'serviceaccount-token', 'root-ca-certificate-publisher', 'clusterrole-aggregation'],
+  ...['resourcequota', 'validatingadmissionpolicy-status'],
+  ...['namespace', 'garbage-collector', 'pod-garbage-collector', 'persistentvolumeclaim-protection'],
+];
 
 export const loopback: Host = {
   address: '127.0.0.1',
@@ -30,6 +34,6 @@ export const loopback: Host = {
   },
   // Without a node, no program could reach the announced address.
   apiServerFlags: ['--endpoint-reconciler-type=none'],
-  controllerManagerFlags: [],
+  controllerManagerFlags: [`--controllers=${controllers.map((name) => `${name}-controller`).join()}`],
   users: [],
 };
