@@ -6,6 +6,7 @@ import { writeChart } from '../../infra/helm/chart.ts';
 import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/api/objects.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { getLumigo, getSecret } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
@@ -144,11 +145,11 @@ async function whileTheOriginalLives(): Promise<number> {
   return released;
 }
 
-const injectionStatuses = () =>
-  ['shop', 'alone'].flatMap((namespace) => {
-    const { items } = JSON.parse(kubectl('get', 'deployments', '-n', namespace, '-o', 'json')) as { items: Workload[] };
-    return items.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
-  });
+async function injectionStatuses(): Promise<string[]> {
+  const list = (namespace: string) => listAll(nodeTest.client, { ...kinds.deployments, namespace });
+  const found = (await Promise.all(['shop', 'alone'].map(list))).flat();
+  return found.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
+}
 
 /** kube-state-metrics cannot be built here, so this release has none of its own. */
 const upgrade = () => [
@@ -166,8 +167,8 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
     const over = whileTheOriginalLives();
     await release.meanwhile(...upgrade());
     await waitForOperator(nodeTest.system.node);
-    const adopted = () => injectionStatuses().filter((text) => text.startsWith('adopted'));
-    await eventually(() => expect(adopted()).toHaveLength(20), { timeoutMs: 60_000 });
+    const adopted = async () => (await injectionStatuses()).filter((text) => text.startsWith('adopted'));
+    await eventually(async () => expect(await adopted()).toHaveLength(20), { timeoutMs: 60_000 });
     await sleep(5_000);
     // A busy machine sends fewer requests in the same time.
     await eventually(() => expect(following.asked()).toBeGreaterThan(1_000), { timeoutMs: 60_000 });
@@ -205,8 +206,8 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
 
   it('is rolled back and upgraded again, and no pod restarts', async () => {
     release('rollback', 'lumigo', '1', '--no-hooks');
-    const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
-    await eventually(() => expect(kubectl(...account)).toBe(''), { timeoutMs: 90_000 });
+    const account = { ...kinds.serviceAccounts, namespace: 'lumigo-system', name: manager };
+    await eventually(async () => expect(await nodeTest.client.find(account)).toBeUndefined(), { timeoutMs: 90_000 });
     // The objects wait for the account, and Kubernetes' garbage collector deletes them a moment later.
     const rights = () => kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name');
     await eventually(() => expect(rights()).not.toContain(`${manager}-role`), { timeoutMs: 60_000 });

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CoreV1Event, V1JobStatus } from '@kubernetes/client-node';
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFiles } from '../../infra/helm/write-files.ts';
 import { operatorVersion } from '../../infra/settings/version.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
+import { hasCondition } from '../lumigo.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
-import { waitForOperator } from '../node/operator.ts';
+import { getPods, waitForOperator } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -51,6 +54,8 @@ beforeAll(async () => {
 });
 afterAll(() => nodeTest?.stop());
 
+const { job } = workloadKinds;
+const namespace = 'lumigo-system';
 let runs = 0;
 
 interface Run {
@@ -75,24 +80,20 @@ function createJob(name: string, seconds: number): void {
 async function runUpdater(seconds = TIMEOUT_SECONDS): Promise<Run> {
   const name = `update-${(runs += 1)}`;
   createJob(name, seconds);
-  const state = await eventually(
-    () => {
-      const conditions = kubectl('get', 'job', name, '-o', 'jsonpath={.status.conditions[?(@.status=="True")].type}');
-      if (!/Complete|Failed/.test(conditions)) throw new Error(`${name} is not done: ${conditions}`);
-      return Promise.resolve(conditions);
+  const succeeded = await eventually(
+    async () => {
+      const { status } = (await nodeTest.client.get({ ...job, namespace, name })) as { status?: V1JobStatus };
+      const isComplete = hasCondition('Complete', status);
+      if (!isComplete && !hasCondition('Failed', status)) throw new Error(`not done: ${JSON.stringify(status)}`);
+      return isComplete;
     },
     { timeoutMs: 200_000, intervalMs: 500 },
   );
-  const pod = kubectl('get', 'pods', '-l', `job-name=${name}`, '-o', 'jsonpath={.items[0].metadata.name}');
-  const events = kubectl(
-    'get',
-    'events',
-    '-o',
-    'jsonpath={range .items[*]}{.reportingInstance}|{.involvedObject.kind}|{.reason}: {.message}{"\\n"}{end}',
-  ).split('\n');
-  const [, kind = '', event = ''] = events.find((line) => line.startsWith(`${pod}|`))?.split('|') ?? [];
-  expect(kind).toBe('Deployment');
-  return { succeeded: /Complete/.test(state), log: kubectl('logs', `job/${name}`), event };
+  const [pod] = await getPods(node, namespace, `job-name=${name}`);
+  const events: readonly Partial<CoreV1Event>[] = await nodeTest.events(namespace);
+  const own = events.find(({ reportingInstance }) => reportingInstance === pod?.metadata.name);
+  expect(own?.involvedObject?.kind).toBe('Deployment');
+  return { succeeded, log: kubectl('logs', `job/${name}`), event: `${own?.reason}: ${own?.message}` };
 }
 
 const installed = (): string => release('list', '-o', 'json');
