@@ -26,6 +26,14 @@ const statusWith = (rolloutStrategy: Strategy, lumigo: LumigoResource | undefine
     workloads: found.map((workload) => ({ kind: workloadKinds.deployment, workload })),
   });
 
+const complete = { readyReplicas: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+const failing = { ...complete, availableReplicas: 0 };
+const withPod = (workload: Workload, status: object, spec = {}): Workload => ({
+  ...workload,
+  spec: { ...(workload['spec'] as object), replicas: 1, ...spec },
+  status,
+});
+
 const lumigoWith = (status: object, generation = 1) => {
   const metadata = { name: 'lumigo', namespace: 'shop', uid: 'u', generation };
   const spec = { lumigoToken: { secretRef: { name: 's', key: 'k' } } };
@@ -92,13 +100,29 @@ describe('the status of a namespace', () => {
   });
 
   it.each([
-    ['RollingOut', 'rolling out'],
-    ['Verified', 'verified'],
-    [undefined, 'instrumented'],
-  ])('shows an injected workload that the Lumigo resource lists as %s as %s', (state, expected) => {
-    const workload = withMetadata(instrumented(), { uid: 'w' });
-    const lumigo = lumigoWith({ conditions: [condition('Active')], instrumentedResources: [{ uid: 'w', state }] });
-    expect(statusOf(lumigo, workload).workloads).toMatchObject([{ state: expected }]);
+    ['as RollingOut', 'rolling out', { state: 'RollingOut' }],
+    ['as Verified', 'verified', { state: 'Verified' }],
+    ['without a state', 'instrumented', {}],
+    ['not at all', 'instrumented', { uid: 'other' }],
+  ])('shows an injected workload with a failing pod, listed %s, as %s', (_case, state, entry) => {
+    const workload = withPod(withMetadata(instrumented(), { uid: 'w' }), failing);
+    const instrumentedResources = [{ uid: 'w', ...entry }];
+    const lumigo = lumigoWith({ observedGeneration: 1, conditions: [condition('Active')], instrumentedResources });
+    const isComplete = state !== 'rolling out';
+    expect(statusOf(lumigo, workload)).toMatchObject({ isComplete, workloads: [{ state }] });
+  });
+
+  it.each([
+    ['not available yet', 'rolling out', 1, 'True', 'ReplicaSetUpdated'],
+    ['not available in time', 'instrumented', 1, 'False', 'ProgressDeadlineExceeded'],
+    ['no longer available', 'instrumented', 1, 'True', 'NewReplicaSetAvailable'],
+    ['being replaced', 'rolling out', 0, 'True', 'ReplicaSetUpdated'],
+    ['not replaced in time', 'instrumented', 0, 'False', 'ProgressDeadlineExceeded'],
+  ])('shows an injected Deployment whose pod is %s as %s', (_case, state, updatedReplicas, status, reason) => {
+    const conditions = [{ type: 'Progressing', status, reason }];
+    const workload = withPod(instrumented(), { ...failing, updatedReplicas, conditions });
+    const isComplete = state !== 'rolling out';
+    expect(statusOf(undefined, workload)).toMatchObject({ isComplete, workloads: [{ state }] });
   });
 
   it.each([
@@ -111,19 +135,17 @@ describe('the status of a namespace', () => {
     expect(statusOf(lumigo).isComplete).toBe(expected);
   });
 
-  const complete = { readyReplicas: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
   const stuck = { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] };
   it.each([
     ['is not complete while a workload is in the middle of its own rollout', 'progressive', {}, {}, false],
     ['is complete although a rollout is stuck', 'progressive', {}, stuck, true],
     ['is complete although a workload is paused', 'progressive', { paused: true }, {}, true],
-    ['is complete although a pod is missing', 'progressive', {}, { ...complete, availableReplicas: 0 }, true],
+    ['is complete although a pod is missing', 'progressive', {}, failing, true],
     ['is complete although a workload waits for a change', 'on-next-change', {}, {}, true],
   ] as const)('%s, for which the operator waits', (_name, strategy, spec, status, expected) => {
     const blocked = { ...condition('RolledOut'), status: 'False', reason: 'Blocked' };
     const lumigo = lumigoWith({ observedGeneration: 1, conditions: [condition('Active'), blocked] });
-    const workload = { ...made(), spec: { ...(made()['spec'] as object), replicas: 1, ...spec }, status };
-    const found = statusWith(strategy, lumigo, workload);
+    const found = statusWith(strategy, lumigo, withPod(made(), status, spec));
     expect(found).toMatchObject({ isComplete: expected, workloads: [{ state: 'waiting' }] });
   });
 });

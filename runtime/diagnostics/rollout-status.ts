@@ -87,6 +87,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: readonly Condit
   return !['Progressing', 'Halted'].includes(rolledOut.reason);
 }
 
+/** Undefined: the operator does not list it, or does not judge it. */
 type Listed = 'RollingOut' | 'Verified' | undefined;
 
 /** Returns undefined for a workload that follows its owner. */
@@ -111,12 +112,16 @@ function injectedState(workload: Workload, completion: Completion, listed: Liste
   if (injectionStatus === undefined)
     return hasInjection(workload) ? { state: 'instrumented', details: 'has no record' } : undefined;
   const details = `${injectionStatus.change} ${injectionStatus.at} by the ${injectionStatus.by}`;
-  if (isRolling(completion, listed)) return { state: 'rolling out', details };
+  if (listed === 'RollingOut' || isRolling(completion, workload)) return { state: 'rolling out', details };
   return { state: listed === 'Verified' ? 'verified' : 'instrumented', details };
 }
 
-const isRolling = (completion: Completion, listed: Listed): boolean =>
-  listed === 'RollingOut' || (completion.kind === 'progressing' && (listed !== 'Verified' || completion.isReplacing));
+/** The condition of a Deployment says if its new pods are expected to become available, and is False after its deadline. */
+function isRolling(completion: Completion, workload: Workload): boolean {
+  if (completion.kind !== 'progressing') return false;
+  const { status, reason } = findCondition(mapAt(workload, 'status'), { type: 'Progressing' }) ?? {};
+  return completion.isReplacing ? status !== 'False' : reason === 'ReplicaSetUpdated';
+}
 
 function uninjectedState(workload: Workload, decision: Decision, config: InjectionConfig): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
