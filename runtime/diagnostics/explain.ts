@@ -15,7 +15,7 @@ import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
-import { describePolicy, listLumigoes, lumigoOf, policyIn, type ReadOptions } from './preview.ts';
+import { describePolicy, listLumigoes, toStore, type ReadOptions } from './preview.ts';
 import { outlook, UNTRIED, type Outlook } from './render-verdicts.ts';
 import { abridged } from '../wording/abridged.ts';
 import { verdictOn, type Verdict } from './verdict.ts';
@@ -54,7 +54,8 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
   if (workload === undefined) throw noSuch(kind.kind, name, namespace);
   const lumigoes = await listLumigoes(options);
-  const policy = policyIn(namespace, lumigoes, config);
+  const store = toStore(lumigoes, config);
+  const policy = store.policy(namespace);
   const verdict = await verdictOn(kind, workload, policy, options);
   if (verdict === undefined) throw noSuch(kind.kind, name, namespace);
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
@@ -67,7 +68,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict, findDelay(verdict, lumigoOf(policy, lumigoes))),
+    next: describeNext(kind, verdict, findDelay(verdict, store.effective(namespace))),
     sendsTo: options.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
     notes: notesOn(workload, verdict),
@@ -91,7 +92,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const { client, namespace, config } = options;
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
-  const policy = policyIn(namespace, await listLumigoes(options), config);
+  const policy = toStore(await listLumigoes(options), config).policy(namespace);
   const decision = decidePod(pod, policy, toInjector(config));
   const { kind: action, code, message } = decision;
   return {

@@ -3,9 +3,9 @@ import { lumigo as contract, optInDefaults, workloads } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import { getPolicy, whenExcluded } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { toPreview, type NamespacePreview } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
@@ -29,9 +29,10 @@ export async function preview(options: PreviewOptions): Promise<readonly Namespa
   const { namespace, assume, config } = options;
   const lumigoes = await listLumigoes(options);
   const found = new Set(lumigoes.map(({ metadata }) => metadata.namespace));
+  const store = toStore(lumigoes, config);
   const previews: NamespacePreview[] = [];
   for (const each of namespace === undefined ? [...found].sort() : [namespace]) {
-    const known = policyIn(each, lumigoes, config);
+    const known = store.policy(each);
     const policy = known.kind === 'none' ? (assume ?? known) : known;
     const verdicts: Verdict[] = [];
     for await (const { kind, workload } of workloadsIn(each, options)) {
@@ -77,18 +78,12 @@ export async function listLumigoes({ client, transport, namespace }: Omit<Previe
   }
 }
 
-export function policyIn(
-  namespace: string,
-  lumigoes: readonly LumigoResource[],
-  { operatorNamespace, excludedNamespaces }: InjectionConfig,
-): NamespacePolicy {
-  const policy = getPolicy(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
-  return [operatorNamespace, ...excludedNamespaces].includes(namespace) ? whenExcluded(policy) : policy;
+/** Judges `Lumigo` resources as the manager does. */
+export function toStore(lumigoes: readonly LumigoResource[], config: InjectionConfig): LumigoStore {
+  const store = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
+  for (const lumigo of lumigoes) store.upsert(lumigo);
+  return store;
 }
-
-/** Finds the `Lumigo` resource of a policy. */
-export const lumigoOf = (policy: NamespacePolicy, lumigoes: readonly LumigoResource[]): LumigoResource | undefined =>
-  'lumigo' in policy ? lumigoes.find(({ metadata }) => metadata.name === policy.lumigo) : undefined;
 
 /** The policy of `--assume-lumigo`: a `Lumigo` resource with the defaults and a valid Secret. */
 export const assumedPolicy: NamespacePolicy = {

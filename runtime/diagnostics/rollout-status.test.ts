@@ -4,7 +4,6 @@ import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { getPolicy } from '../injection/policy.ts';
 import { assumedConfig } from '../installation/assumed.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { renderStatus, statusOfNamespace } from './rollout-status.ts';
@@ -20,8 +19,7 @@ const statusOf = (lumigo: LumigoResource | undefined, ...found: readonly Workloa
 const statusWith = (rolloutStrategy: Strategy, lumigo: LumigoResource | undefined, ...found: readonly Workload[]) =>
   statusOfNamespace({
     namespace: 'shop',
-    policy: getPolicy(lumigo === undefined ? [] : [lumigo]),
-    lumigo,
+    lumigoes: lumigo === undefined ? [] : [lumigo],
     config: { ...assumedConfig, rolloutStrategy },
     workloads: found.map((workload) => ({ kind: workloadKinds.deployment, workload })),
   });
@@ -43,6 +41,13 @@ const lumigoWith = (status: object, generation = 1) => {
 describe('the status of a namespace', () => {
   it('is complete without a Lumigo resource', () => {
     expect(statusOf(undefined).isComplete).toBe(true);
+  });
+
+  it('is complete without a Lumigo resource that only other controllers still keep', () => {
+    const lumigo = lumigoWith({ observedGeneration: 1 }, 2);
+    const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['other.example/keep'] };
+    const { policy, isComplete } = statusOf({ ...lumigo, metadata: { ...lumigo.metadata, ...leaving } });
+    expect({ policy, isComplete }).toEqual({ policy: expect.stringMatching(/^no Lumigo/), isComplete: true });
   });
 
   it('is complete, and shows a workload as instrumented, under the original operator', () => {

@@ -11,7 +11,7 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { mapAt } from '../json/values.ts';
 import { findCondition, getCompletion, findPodCounts, type Completion } from '../rollout/completion.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
-import { describePolicy, listLumigoes, lumigoOf, policyIn, workloadsIn, type ReadOptions } from './preview.ts';
+import { describePolicy, listLumigoes, toStore, workloadsIn, type ReadOptions } from './preview.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
 import { decisionOn, whyLater } from './verdict.ts';
 
@@ -39,25 +39,29 @@ export interface NamespaceStatus {
 interface StatusInput {
   readonly namespace: string;
   readonly config: InjectionConfig;
-  readonly policy: NamespacePolicy;
-  readonly lumigo: LumigoResource | undefined;
+  readonly lumigoes: readonly LumigoResource[];
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
+
+type Listing = StatusInput['workloads'][number];
 
 export async function readStatus(options: ReadOptions & { readonly namespace: string }): Promise<NamespaceStatus> {
   const { namespace, config } = options;
   const lumigoes = await listLumigoes(options);
-  const policy = policyIn(namespace, lumigoes, config);
-  const found: StatusInput['workloads'][number][] = [];
-  for await (const each of workloadsIn(namespace, options)) found.push(each);
-  return statusOfNamespace({ namespace, config, policy, lumigo: lumigoOf(policy, lumigoes), workloads: found });
+  const workloads: Listing[] = [];
+  for await (const each of workloadsIn(namespace, options)) workloads.push(each);
+  return statusOfNamespace({ namespace, config, lumigoes, workloads });
 }
 
-export function statusOfNamespace(input: StatusInput): NamespaceStatus {
-  const { namespace, policy, lumigo } = input;
-  const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
-  const rows = input.workloads
-    .map(({ kind, workload }) => findStatus(kind, workload, input, listed.get(workload.metadata.uid ?? '')))
+export function statusOfNamespace({ namespace, config, lumigoes, workloads }: StatusInput): NamespaceStatus {
+  const store = toStore(lumigoes, config);
+  const policy = store.policy(namespace);
+  const uid = store.effective(namespace)?.metadata.uid;
+  // The store keeps no list.
+  const lumigo = lumigoes.find(({ metadata }) => metadata.uid === uid);
+  const listed = new Map(lumigo?.status?.instrumentedResources?.map((entry) => [entry.uid, entry.state]));
+  const rows = workloads
+    .map((each) => findStatus(each, policy, config, listed.get(each.workload.metadata.uid ?? '')))
     .filter((row) => row !== undefined);
   const conditions = lumigo?.status?.conditions ?? [];
   return {
@@ -91,7 +95,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: readonly Condit
 type Listed = 'RollingOut' | 'Verified' | undefined;
 
 /** Returns undefined for a workload that follows its owner. */
-function findStatus(kind: WorkloadKind, workload: Workload, { policy, config }: StatusInput, listed: Listed) {
+function findStatus({ kind, workload }: Listing, policy: NamespacePolicy, config: InjectionConfig, listed: Listed) {
   const completion = getCompletion(workload);
   const decision = decisionOn(kind, workload, policy, config);
   if (decision.code === 'left-to-owner') return undefined;
