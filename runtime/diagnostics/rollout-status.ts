@@ -149,13 +149,8 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
-/** `Active` and `Error` repeat what the policy says, and `Ready` can repeat another condition. */
-function notTrue(conditions: readonly Condition[]): readonly Condition[] {
-  const failed = conditions.filter(({ type, status }) => status !== 'True' && !['Active', 'Error'].includes(type));
-  const isShown = ({ type, reason }: Condition) =>
-    type !== 'Ready' || !failed.some((other) => other.type !== 'Ready' && other.reason === reason);
-  return failed.filter(isShown);
-}
+/** The policy says the same. */
+const repeated: readonly string[] = ['Active', 'Error'];
 
 export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   const { namespace, policy, conditions, workloads: rows } = status;
@@ -171,7 +166,9 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   ]);
   return [
     `Namespace ${namespace}: ${policy}`,
-    ...notTrue(conditions).map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
+    ...conditions
+      .filter(({ type, status: is }) => is !== 'True' && !repeated.includes(type))
+      .map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
     rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
     '',
     renderTable([['WORKLOAD', 'STATE', 'PODS', 'DETAILS'], ...table], paint),
