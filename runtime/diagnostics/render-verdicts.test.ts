@@ -46,6 +46,13 @@ describe('the rollout that `lumigo preview` shows', () => {
     ]);
   });
 
+  it('shows what the workloads wait for if none restarts now', () => {
+    const changed = verdict('cart', 2, { blocked: 'WaitsForChange' });
+    const text = 'is injected when its pod template changes (setting rollout.strategy)';
+    const lines = ['  Rollout:', `    later: Deployment/cart ${text}`];
+    expect(renderRollout([changed], { ...pace, rolloutStrategy: 'on-next-change' })).toEqual(lines);
+  });
+
   it('shows nothing if no pod restarts, and the number if all restart at once', () => {
     expect(renderRollout([verdict('idle', 0)], pace)).toEqual([]);
     expect(renderRollout([verdict('a', 2)], { ...pace, rolloutStrategy: 'immediate' })).toEqual([

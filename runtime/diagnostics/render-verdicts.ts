@@ -76,8 +76,7 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
     (each) => hasPodsToJudge(each.risk) && ['instrument', 'update'].includes(outlook(each)),
   );
   if (changing.length === 0) return [];
-  if (pace.rolloutStrategy !== 'progressive')
-    return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];
+  if (pace.rolloutStrategy === 'immediate') return [`  Rollout (immediate): ${changing.length} whose pods restart`];
   const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined));
   const names = ready.map(({ kind, name }) => `${kind.kind}/${name}`);
   const batches = getBatches(names.length, pace.rolloutLargestBatch);
@@ -86,5 +85,6 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   const later = changing.flatMap(({ kind, name, blocked }) =>
     blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${blockedTexts[blocked]}`],
   );
-  return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...later];
+  const duration = batches.length === 0 ? '' : `, about ${seconds} s if pods start within ${START_SECONDS} s`;
+  return [`  Rollout${duration}:`, ...lines, ...later];
 }
