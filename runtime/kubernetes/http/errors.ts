@@ -17,7 +17,7 @@ interface Status {
   readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly { readonly reason?: string }[] };
 }
 
-/** A status of 400 or more from the API server or a proxy, or an ERROR event of a watch. */
+/** A status of 300 or more from the API server or a proxy, or an ERROR event of a watch. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;

@@ -92,6 +92,12 @@ describe('bounds of a transport', () => {
 });
 
 describe('an answer', () => {
+  it('is an error if it is a redirect, which only something in front of the API server sends', async () => {
+    server.on('request', (_request, response) => response.writeHead(302, { location: '/login' }).end('<html>'));
+    const asked = transport.request({ method: 'GET', path: '/version' });
+    await expect(asked).rejects.toThrow('with status 302 and no Kubernetes Status; check that no proxy answers');
+  });
+
   it('is an error if its body is a failure: an eviction under two budgets has status 201', async () => {
     const status = { kind: 'Status', status: 'Failure', code: 500, message: 'more than one PodDisruptionBudget' };
     server.on('request', (_request, response) =>

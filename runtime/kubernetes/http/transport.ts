@@ -50,7 +50,7 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** Throws an ApiError from status 400 on, a ConnectionError without an answer, and the signal's reason. */
+  /** Throws an ApiError from status 300 on, a ConnectionError without an answer, and the signal's reason. */
   request(request: ApiRequest): Promise<ApiAnswer>;
   /** Reads JSON lines until the server ends the answer. A stream that breaks off throws a ConnectionError. */
   stream(request: StreamRequest): Promise<void>;
@@ -180,7 +180,7 @@ function toHeaders({ accept, contentType }: ApiRequest, text: string | undefined
 
 async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<Answer> {
   const { statusCode: status = 0, headers } = answer.message;
-  if (status < 400) return answer;
+  if (status < 300) return answer;
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
   throw new ApiError((await answer.body()).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
