@@ -9,6 +9,7 @@ import { progressOn } from './progress.ts';
 
 export interface Cluster {
   readonly connection: Connection;
+  readonly open: (headers: Connection['headers']) => Transport;
   readonly transport: Transport;
   readonly client: Client;
   readonly step: (text: string) => void;
@@ -19,10 +20,15 @@ export const withCluster =
   <F>(action: (cluster: Cluster, invocation: Invocation<F>) => Promise<void>) =>
   async (invocation: Invocation<F>): Promise<void> => {
     const connection = await connect(invocation.flags, invocation.environment);
-    const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
     const { step, end, ...output } = progressOn(invocation);
+    const onSkipped = (resource: string): void =>
+      output.note(`Passed over ${resource} that are too large to read. Make them smaller.`);
+    const open: Cluster['open'] = (headers) =>
+      createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator', onSkipped });
+    const transport = open(connection.headers);
     try {
-      await action({ connection, transport, client: createClient(transport), step }, { ...invocation, ...output });
+      const client = createClient(transport);
+      await action({ connection, open, transport, client, step }, { ...invocation, ...output });
     } finally {
       end();
       transport.close();

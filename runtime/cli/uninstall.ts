@@ -4,7 +4,6 @@ import { helmRelease, lumigo } from '../contract.ts';
 import { getManager, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { createTransport } from '../kubernetes/http/transport.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { findOnly, hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall, type UninstallOptions } from '../uninstall/uninstall.ts';
@@ -67,12 +66,12 @@ async function isLeft(client: Client, installed: Installed, { flags: { helmHook 
 }
 
 /** The webhook restores an injection that a workload asks for, unless the manager removes it. An administrator can act as it. */
-async function uninstallAsManager({ client, connection }: Cluster, options: Omit<UninstallOptions, 'client'>) {
+async function uninstallAsManager({ client, connection, open }: Cluster, options: Omit<UninstallOptions, 'client'>) {
   const { installed, print } = options;
   if (installed === undefined) return uninstall({ ...options, client });
   const { namespace, name } = getAccount(installed);
-  const headers = { ...connection.headers, 'Impersonate-User': `system:serviceaccount:${namespace}:${name}` };
-  const transport = createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator' });
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  const transport = open({ ...connection.headers, 'Impersonate-User': user });
   const manager = createClient(transport);
   try {
     const refusal = await whyRefused(manager);

@@ -111,10 +111,11 @@ describe('uninstall', () => {
     proxy.interfere = ({ method, path }) =>
       method === 'GET' && path.includes(`/${contract.plural}`) && (lists += 1) === 2 ? { answer: 500 } : undefined;
     const through = { ...cluster, server: proxy.server };
-    const { code, stdout } = await runInContainer(through, installation, ['uninstall', '--deadline', '60']);
+    const { code, stdout, stderr } = await runInContainer(through, installation, ['uninstall', '--deadline', '60']);
     await proxy.close();
     for (const name of ['forged', 'large']) await cluster.client.delete({ ...deployment, namespace: elsewhere, name });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('The last attempt failed: ') });
+    expect(stderr).toContain('Passed over deployments that are too large to read');
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
