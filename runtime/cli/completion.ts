@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Invocation } from './invocation.ts';
 
-export const run = async ({ argument, program, print }: Invocation): Promise<void> =>
-  print(completionFor(argument, program));
+export const run = async ({ argument, program, write }: Invocation): Promise<void> =>
+  write(completionFor(argument, program));
 
 function completedIn(program: Command) {
   const help = program.createHelp();

@@ -19,7 +19,7 @@ export const run = withCluster(async ({ client, transport, step }, invocation: I
   const context = checkContext({ client, transport, namespace, environment: invocation.environment });
   const bundle = await collectBundle({ ...context, step });
   const text = await formatted('yaml', hideSecrets(bundle), String);
-  if (output === '-') return invocation.print(text);
+  if (output === '-') return invocation.write(text);
   writeFileSync(output, `${text}\n`, { mode: 0o600 });
   invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
 });

@@ -9,5 +9,5 @@ export const run = withCluster(async (cluster, invocation: Invocation<OutputFlag
   cluster.step(`reading ${target}`);
   const context = await decisionContext(cluster, invocation);
   const explanation = await explain({ ...context, target, namespace });
-  invocation.print(await formatted(flags.output, explanation, renderExplanation));
+  invocation.write(await formatted(flags.output, explanation, renderExplanation));
 });

@@ -1,18 +1,6 @@
 import type { Command } from 'commander';
-import type { Paint } from '../diagnostics/table.ts';
 import type { ConnectOptions } from '../kubernetes/http/connect.ts';
-
-export interface Shell {
-  readonly print: (text: string) => void;
-  /** Writes a note for a person, which is not part of the result, to standard error. */
-  readonly note: (text: string) => void;
-  /** Writes text that may control the terminal, for example with colors. */
-  readonly write: (text: string) => void;
-  readonly paint: Paint;
-  readonly isTerminal: boolean;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown };
-}
+import type { Shell } from './shell.ts';
 
 export interface Invocation<F = object> extends Shell {
   readonly flags: ConnectOptions & F;

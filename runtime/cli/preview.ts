@@ -16,5 +16,5 @@ export const run = withCluster(async (cluster, invocation: Invocation<Flags>) =>
   const previews = await preview({ ...context, namespace, assume });
   if (previews.length === 0)
     invocation.note('No namespace has a Lumigo resource. See opt-ins: lumigo preview -n NAMESPACE [--assume-lumigo]');
-  invocation.print(await formatted(output, previews, renderPreview));
+  invocation.write(await formatted(output, previews, renderPreview));
 });

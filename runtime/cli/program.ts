@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { programVersion } from '../config/version.ts';
 import { commands } from './commands.ts';
-import type { Invocation, Shell } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
+import type { Shell } from './shell.ts';
 
 const notes = `
 The commands use your kubeconfig and your rights. In the operator's container they use its ServiceAccount.

@@ -1,10 +1,10 @@
-import type { Shell } from './invocation.ts';
+import type { Shell } from './shell.ts';
 
 const QUIET_MS = 2_000;
 const CLEAR = '\r\u001b[K';
 
 /** Shows the step of a slow command on one line of a terminal, until the first result. */
-export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIET_MS) {
+export function progressOn({ stderr, note, write }: Shell, quietMs = QUIET_MS) {
   let current = '';
   let isShown = false;
   const show = () => {
@@ -18,18 +18,16 @@ export function progressOn({ stderr, print, note, write }: Shell, quietMs = QUIE
     clear();
     isShown = false;
   };
-  const last = (output: (text: string) => void) => (text: string) => {
-    end();
-    output(text);
-  };
   return {
     step: (text: string) => {
       current = text;
       if (isShown) show();
     },
     end,
-    print: last(print),
-    write: last(write),
+    write: (text: string) => {
+      end();
+      write(text);
+    },
     note: (text: string) => {
       clear();
       note(text);

@@ -7,6 +7,7 @@ import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { getAccount, protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { findOnly, hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall, type UninstallOptions } from '../uninstall/uninstall.ts';
+import { printable } from '../wording/printable.ts';
 import { withCluster, type Cluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
@@ -16,12 +17,15 @@ interface Flags extends OutputFlags {
   readonly helmHook?: boolean;
 }
 
+type Printing = Invocation<Flags> & Pick<UninstallOptions, 'print'>;
+
 /** The chart's hook runs this command, too. */
 export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
-  const { flags, note, print } = invocation;
+  const { flags, note, write } = invocation;
   const isTable = flags.output === 'table';
-  const stuck = await remove(cluster, isTable ? invocation : { ...invocation, print: note });
-  if (!isTable) print(await formatted(flags.output, { stuck }, String));
+  const print = isTable ? (line: string) => write(printable(line)) : note;
+  const stuck = await remove(cluster, { ...invocation, print });
+  if (!isTable) write(await formatted(flags.output, { stuck }, String));
   if (stuck.length > 0)
     throw new Error(
       `not everything could be removed in ${flags.deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
@@ -29,7 +33,7 @@ export const run = withCluster(async (cluster, invocation: Invocation<Flags>) =>
 });
 
 /** Returns a line for each object that is stuck. */
-async function remove(cluster: Cluster, invocation: Invocation<Flags>): Promise<readonly string[]> {
+async function remove(cluster: Cluster, invocation: Printing): Promise<readonly string[]> {
   const { client } = cluster;
   const { environment, print, flags } = invocation;
   // Only the operator's own containers have its configuration.
@@ -48,7 +52,7 @@ async function remove(cluster: Cluster, invocation: Invocation<Flags>): Promise<
   return stuck;
 }
 
-async function isLeft(client: Client, installed: Installed, { flags: { helmHook }, print }: Invocation<Flags>) {
+async function isLeft(client: Client, installed: Installed, { flags: { helmHook }, print }: Printing) {
   const manager = helmHook === true ? await client.find(getManager(installed), { metadataOnly: true }) : undefined;
   // Tools that apply the output of `helm template` create the hook as an ordinary Job.
   if (manager !== undefined && manager.metadata.annotations?.[helmRelease] === undefined) {
