@@ -108,8 +108,6 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   };
 }
 
-/** A namespace can have any number of pods with the same labels. */
-const pages = { limit: 100, maxPages: 20 };
 const MAX_NAMES_SHOWN = 10;
 type DecidedPod = Pick<Decision, 'kind' | 'code'> & { readonly name: string };
 
@@ -117,12 +115,13 @@ async function decidePods(workload: Workload, policy: NamespacePolicy, options: 
   const { client, namespace, config } = options;
   const injector = toInjector(config);
   const found: DecidedPod[] = [];
-  const selected = { ...pages, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
+  const selected = { limit: 100, labelSelector: getSelector(workload), fieldSelector: NOT_ENDED };
   for await (const { items } of client.pages({ ...pods, namespace }, selected))
     for (const item of items) {
       if (item.metadata.deletionTimestamp !== undefined || !isPodOf(workload, item.metadata)) continue;
       const pod = { ...item, apiVersion: pods.version, kind: 'Pod' };
-      found.push({ name: pod.metadata.name, ...decidePod(pod, policy, injector) });
+      const { kind, code } = decidePod(pod, policy, injector);
+      found.push({ name: pod.metadata.name, kind, code });
     }
   return found;
 }
