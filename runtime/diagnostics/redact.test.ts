@@ -49,9 +49,9 @@ describe('a bundle for support', () => {
   });
 
   it('has no token, neither as text nor in base64, and no password of an address', () => {
-    const encoded = Buffer.from(validToken).toString('base64');
-    const text = `a ${validToken} b ${encoded} c "https://me:hunter2@proxy.example:3128/a?b=c:d@e" d http://host:80/@a`;
-    expect(hideSecrets([text])).toEqual(['a t_… b t_… c "https://…@proxy.example:3128/a?b=c:d@e" d http://host:80/@a']);
+    const [encoded, line] = [validToken, `${validToken}\n`].map((each) => Buffer.from(each).toString('base64'));
+    const text = `${validToken} ${encoded} ${line} c "https://me:hunter2@proxy.example:3128/a?b=c:d@e" d http://host:80/@a`;
+    expect(hideSecrets([text])).toEqual(['t_… t_… t_… c "https://…@proxy.example:3128/a?b=c:d@e" d http://host:80/@a']);
   });
 
   it('has of the operator no value that others put into its pods', () => {

@@ -105,6 +105,6 @@ export const hideSecrets = (bundle: object): unknown =>
     const quoted = value.startsWith('{') ? /(last output: )(?:[^"\\]|\\.)*/g : /(last output: ).*/gs;
     return withoutTokens(value)
       .replaceAll(quoted, '$1…')
-      .replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…')
+      .replaceAll(/dF[89][A-Za-z0-9+/]{28}[A-Za-z0-9+/=]/g, 't_…')
       .replaceAll(/(:\/\/)[^\s/@"'?]+@/g, '$1…@');
   });
