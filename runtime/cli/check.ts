@@ -32,6 +32,7 @@ export const run = withCluster(async ({ client, transport, step }, invocation: I
   invocation.write(await formatted(output, findings, (all) => renderFindings(all, invocation.paint)));
   const bad = findings.filter(isFailed).length;
   if (bad > 0) throw new Error(`${bad} of ${findings.length} checks failed`);
+  const hint = namespace === undefined ? '. For those of one namespace, pass -n' : '';
   if (findings.every(({ check, result }) => check === 'definition' || result === 'unknown'))
-    throw new Error('your account may make none of the checks. For those of one namespace, pass -n');
+    throw new Error(`your account may make none of the checks${hint}`);
 });

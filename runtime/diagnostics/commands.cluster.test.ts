@@ -135,7 +135,9 @@ describe('lumigo check', () => {
   it('says that an editor may make none of the checks without `-n`, and exits with 1', async () => {
     const { code, stdout, stderr } = await asEditor('check', '-o', 'json');
     expect(results(stdout)).toMatchObject({ definition: 'ok', webhook: 'unknown', lumigoes: 'unknown' });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('your account may make none of the') });
+    const sentence = 'lumigo: your account may make none of the checks';
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${sentence}. For those of one namespace, pass -n\n` });
+    expect((await asWorker('check')).stderr).toBe(`${sentence}\n`);
   });
 
   it('says what to do about an unreachable webhook, and exits with 1', async () => {
