@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { made } from '../../sandbox/testing/injection.ts';
 import { issuePair } from '../certificates/issue.ts';
 import type { CheckContext } from './check-context.ts';
 import { runChecks } from './checks.ts';
@@ -12,4 +13,19 @@ it('checks the certificates that can be read, although another in the caBundle c
   const findings = await runChecks({ client, installed } as unknown as CheckContext);
   const [certificate] = findings.filter(({ check }) => check === 'certificate');
   expect(certificate).toHaveProperty('result', 'ok');
+});
+
+it.each([
+  ['a new version does not start', 2, 2, '2 of 2', ', and its rollout is not complete'],
+  ['a new version has started', 2, 3, '2 of 2', ', and its rollout is not complete'],
+  ['no replica is wanted', 0, 0, '0 of 0', ''],
+])('counts the replicas of the operator that serve while %s', async (_case, replicas, available, counts, rollout) => {
+  const status = { replicas: 3, updatedReplicas: 1, availableReplicas: available };
+  const deployment = { ...made(), spec: { replicas }, status };
+  const installed = () => Promise.resolve({ operatorNamespace: 'lumigo-system', deployment });
+  const findings = await runChecks({ installed } as unknown as CheckContext);
+  expect(findings.find(({ check }) => check === 'manager')).toMatchObject({
+    result: 'failed',
+    details: `${counts} replicas of lumigo-system/app are available${rollout}`,
+  });
 });

@@ -49,11 +49,13 @@ async function manager({ installed }: CheckContext): Promise<Outcome> {
   const { operatorNamespace: namespace, deployment, note } = found;
   const { name } = deployment.metadata;
   const more = note === undefined ? '' : `. ${note}`;
-  const seen = getCompletion({ ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' } as unknown as Workload);
-  if (seen.kind === 'complete') return ok(`All replicas of ${namespace}/${name} are available${more}`);
-  const counts = seen.kind === 'progressing' ? `${seen.available} of ${seen.wanted}` : '0';
+  const workload = deployment as unknown as Workload;
+  if (getCompletion(workload).kind === 'complete')
+    return ok(`All replicas of ${namespace}/${name} are available${more}`);
+  const { wanted = 0, available = 0 } = findPodCounts(workload) ?? {};
+  const rollout = wanted > 0 && available >= wanted ? ', and its rollout is not complete' : '';
   return failed(
-    `${counts} replicas of ${namespace}/${name} are available${more}`,
+    `${Math.min(available, wanted)} of ${wanted} replicas of ${namespace}/${name} are available${rollout}${more}`,
     `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=controller-manager`,
   );
 }
