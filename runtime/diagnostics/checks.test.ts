@@ -3,6 +3,7 @@ import { made } from '../../sandbox/testing/injection.ts';
 import { issuePair } from '../certificates/issue.ts';
 import type { CheckContext } from './check-context.ts';
 import { runChecks } from './checks.ts';
+import { images } from './namespace-checks.ts';
 
 it('checks the certificates that can be read, although another in the caBundle cannot', async () => {
   const { authority } = await issuePair('webhooks', 365, Date.now());
@@ -28,4 +29,16 @@ it.each([
     result: 'failed',
     details: `${counts} replicas of lumigo-system/app are available${rollout}`,
   });
+});
+
+it.each([
+  ['of the operator', { 'app.kubernetes.io/part-of': 'lumigo' }, 'lumigo-system', 'failed'],
+  ['of another program', {}, undefined, 'ok'],
+])('judges a missing image %s by the label of its pod', async (_case, labels, namespace, result) => {
+  const waiting = { name: 'app', image: 'none:1', state: { waiting: { reason: 'ImagePullBackOff' } } };
+  const pod = { metadata: { name: 'pod', labels }, status: { containerStatuses: [waiting] } };
+  const client = { pages: () => [{ items: [pod] }] };
+  const installed = () => Promise.resolve({ operatorNamespace: 'lumigo-system' });
+  const context = { client, namespace, installed, lumigoes: () => Promise.resolve([]) };
+  expect(await images(context as unknown as CheckContext)).toMatchObject({ result });
 });

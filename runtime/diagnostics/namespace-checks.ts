@@ -9,22 +9,23 @@ import { abridged } from '../wording/abridged.ts';
 
 const MAX_SHOWN = 3;
 
-/** Judges images by the pods that wait for them. */
+/** Judges images by the pods that wait for them. Other programs may share the operator's namespace. */
 export async function images(context: CheckContext): Promise<Outcome> {
   const { client, namespace } = context;
-  const own = namespace === undefined ? (await context.installed())?.operatorNamespace : undefined;
+  const first = namespace ?? (await context.installed())?.operatorNamespace;
   const traced = (await context.lumigoes()).map(({ metadata }) => metadata.namespace);
   const waiting: string[] = [];
-  for (const each of new Set([namespace ?? own, ...traced])) {
+  for (const each of new Set([first, ...traced])) {
     if (each === undefined) continue;
     const found = await listAll(client, { ...pods, namespace: each }, { fieldSelector: 'status.phase=Pending' });
-    waiting.push(...found.flatMap((pod) => withoutImage(pod as DeepPartial<api.V1Pod>, each === own)));
+    waiting.push(...found.flatMap((pod) => withoutImage(pod as DeepPartial<api.V1Pod>)));
   }
   if (waiting.length === 0) return ok('No pod waits for an image of the injector or of the operator');
   return failed(abridged(waiting, MAX_SHOWN, '. '), 'See docs/install/private-registry.md');
 }
 
-function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>, isOperator: boolean): string[] {
+function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>): string[] {
+  const isOperator = metadata?.labels?.['app.kubernetes.io/part-of'] === 'lumigo';
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return all
     .filter(({ name, state }) => {
