@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from 'node:fs';
 import { collectBundle } from '../diagnostics/bundle.ts';
 import { checkContext } from '../diagnostics/check-context.ts';
 import { hideSecrets } from '../diagnostics/redact.ts';
@@ -24,10 +23,14 @@ export const run = withCluster(async ({ client, transport, step }, invocation: I
   invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
 });
 
-/** Fails before the cluster is read, which can take minutes. @throws Error */
+/** Creates the file. Fails before the cluster is read, which can take minutes. @throws Error */
 function expectWritable(file: string): void {
   try {
-    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+    const found = statSync(file, { throwIfNoEntry: false });
+    // The reader of a pipe would see its end.
+    if (found?.isFile() === false && !found.isDirectory()) return accessSync(file, constants.W_OK);
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
   } catch (cause) {
     throw new Error(`cannot write ${file}. Name another file, or print with --output -`, { cause });
   }

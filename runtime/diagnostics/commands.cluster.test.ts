@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
@@ -253,8 +255,10 @@ describe('lumigo diagnose', () => {
     const { testCluster, cluster, installation } = operator;
     await testCluster.merge(deployment, shop, 'out', { metadata: { annotations: { note: validToken } } });
     const file = join(cluster.dir, 'report.yaml');
+    writeFileSync(file, '');
     const { code, stderr } = await asAdministrator('diagnose', '--output', file);
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(`Wrote ${file}`) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
     expect(text).not.toMatch(secrets);
     expect(text).not.toMatch(/BEGIN [A-Z ]*PRIVATE KEY/);
@@ -275,12 +279,25 @@ describe('lumigo diagnose', () => {
     });
   });
 
-  it('says in one sentence that its file cannot be written, before it reads the cluster', async () => {
-    const { code, stderr } = await asAdministrator('diagnose', '--output', '/nonexistent/report.yaml');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/^lumigo: cannot write \/nonexistent\/report\.yaml\. .*--output -: ENOENT: .*\n$/),
-    });
+  it('writes to a pipe', async () => {
+    const pipe = join(operator.cluster.dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [text, { code }] = await Promise.all([
+      readFile(pipe, 'utf8'),
+      asAdministrator('diagnose', '-n', shop, '--output', pipe),
+    ]);
+    expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('versions:') });
+  });
+
+  it.each([
+    ['/nonexistent/report.yaml', 'ENOENT'],
+    ['/tmp', 'EISDIR'],
+  ])('says in one sentence that it cannot write to %s, before it reads the cluster', async (file, cause) => {
+    const { code, stderr } = await asAdministrator('diagnose', '--output', file);
+    const sentence = expect.stringMatching(
+      new RegExp(`^lumigo: cannot write ${file}\\. .*--output -: ${cause}: .*\\n$`),
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
   });
 
   it('writes for an editor of one namespace what may be read, and why the rest may not', async () => {
