@@ -2,6 +2,7 @@ import { programVersion } from '../config/version.ts';
 import { lumigo as contract, partOfSelector, pods, workloads } from '../contract.ts';
 import type { PodSpec } from '../api/objects.ts';
 import { getLease, listManagers } from '../installation/installation.ts';
+import { bounds } from '../kubernetes/http/byte-budget.ts';
 import { listAll, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { resourcePath, type ResourceRef } from '../kubernetes/http/paths.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -18,7 +19,7 @@ interface BundleOptions extends CheckContext {
 type Attempt = (name: string, read: () => Promise<unknown>) => Promise<unknown>;
 
 /** The kubelet may send slightly more than the limit, and the client refuses an answer above its own. */
-export const LOG = { tailLines: 1_000, limitBytes: 4_000_000 };
+const LOG = { tailLines: 1_000, limitBytes: bounds.answerBytes - 200_000 };
 /** Each node may have a collector. The operator's other pods come first. */
 const PODS_WITH_LOGS = 10;
 const isOfNode = ({ metadata }: KubernetesObject): number =>
