@@ -223,7 +223,7 @@ describe('lumigo status', () => {
     let lists = 0;
     const { code, stdout, stderr } = await whileInterfered(
       ({ path }) =>
-        path.includes(`/namespaces/${shop}/deployments`) && (lists += 1) <= 12 ? { answer: 503 } : undefined,
+        path.includes(`/namespaces/${shop}/deployments`) && (lists += 1) <= 2 ? { answer: 503 } : undefined,
       ...['status', '-w', '-n', shop],
     );
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Deployment/cart') });
