@@ -211,11 +211,13 @@ describe('uninstall without a manager', () => {
       mutate: ({ metadata }) => (metadata.name === 'app' ? 404 : []),
       probe: createWorkload(deployment, namespace, 'probe'),
     });
-    const { code, stderr } = await uninstall('4').finally(endWebhook);
+    // One round, whose attempts take the time that they need.
+    const options = { client: cluster.client, installed: undefined, print: () => undefined };
+    const stuck = await removeAll({ ...options, deadline: Date.now(), until: Infinity }).finally(endWebhook);
     await succeeding(uninstall());
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
     const problem = `Deployment ${namespace}/app stays instrumented: admission webhook "another-team.example.com" denied`;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
+    expect(stuck).toContainEqual(expect.stringContaining(problem));
   });
 
   it('releases each stuck Lumigo at the deadline, also if the release of eight others is refused', async () => {
