@@ -18,16 +18,21 @@ const longestOnNode = ['rollout', 'helm', 'takeover', 'received', 'manifests', '
 );
 const first = [...longest, ...longestOnNode];
 
-const getPlace = ({ path, context }) => {
-  // Jest starts the runner of the first file first, so the tests that run alone follow.
-  if (context.config.runner.endsWith('/alone.js')) return first.length + 1;
-  const index = first.findIndex((name) => path.endsWith(name));
-  return index < 0 ? first.length : index;
-};
-
 /** Jest orders files by their last duration or else their size, so a clean machine needs the lists above. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
-    return super.sort(tests).toSorted((a, b) => getPlace(a) - getPlace(b));
+    const sorted = super.sort(tests);
+    const places = new Map(sorted.map((test) => [test, getPlace(test, sorted)]));
+    return sorted.toSorted((a, b) => places.get(a) - places.get(b));
   }
+}
+
+function getPlace({ path, context }, sorted) {
+  // Jest starts the runner of the first file first, so the tests that run alone follow.
+  if (context.config.runner.endsWith('/alone.js')) return first.length + 1;
+  const index = first.findIndex((name) => path.endsWith(name));
+  if (index >= 0) return index;
+  // Each project is spread evenly: unit tests use the processors while tests of other projects wait.
+  const project = sorted.filter((test) => test.context === context).map((test) => test.path);
+  return first.length + project.indexOf(path) / project.length;
 }
