@@ -39,7 +39,7 @@ describe('200 namespaces', () => {
     });
     await eventually(
       async () => expect(await telemetry.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(200),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 120_000 },
     );
     await telemetry.waitForSettled();
     await forEachConcurrent(8, [...names, ...others], async (name) => {
@@ -54,7 +54,7 @@ describe('200 namespaces', () => {
         });
         expect(complete.length).toBe(200);
       },
-      { timeoutMs: 30_000, intervalMs: 500 },
+      { timeoutMs: 90_000, intervalMs: 500 },
     );
     const wrong = sink.objects.filter(
       ({ namespace, received }) =>
@@ -89,7 +89,7 @@ describe('200 namespaces', () => {
     await telemetry.waitForSettled();
     await flow.stop();
     const ids = () => new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size;
-    await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 15_000, intervalMs: 500 });
+    await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 30_000, intervalMs: 500 });
     const at = (share: number) => quantile(flow.latencies, share);
     const count = (await telemetry.countReloads()) - reloads;
     report(
