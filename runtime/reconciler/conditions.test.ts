@@ -85,7 +85,11 @@ describe('the status of a Lumigo', () => {
   });
 
   it.each<[string, Partial<StatusInput['progress']>, string]>([
-    ['shows a pending workload', { pending: 1 }, '1 workload waits for a change'],
+    [
+      'shows one pending and one failed workload',
+      { pending: 1, failed: 1 },
+      '1 workload waits for a change. 1 workload could not be changed and will be retried (see their events)',
+    ],
     [
       'shows pending and failed workloads',
       { pending: 120, failed: 2 },

@@ -268,6 +268,10 @@ describe('a Lumigo', () => {
     const status = getStatus(there, 2_000);
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
     expect(plan(later, 2_000)).toMatchObject({ lumigoActions: [], wakeAt: 11_000 });
+    const grown = { ...later, workloads: [...there.workloads, instrumented('b', { checkedUnder: seen.policy })] };
+    expect(plan(grown, 2_000).lumigoActions).toMatchObject([{ withList: true }]);
+    // It waits for events, because changes come in groups.
+    expect(plan({ ...grown, pendingEvents: 1 }, 2_000).lumigoActions).not.toMatchObject([{ withList: true }]);
     expect(plan(later, 11_000).lumigoActions).toMatchObject([
       { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Verified', ...shown }] } },
     ]);
