@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { parse } from 'yaml';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { toKubeconfig } from '../../sandbox/control-plane/files.ts';
@@ -263,7 +264,7 @@ describe('lumigo diagnose', () => {
     expect(text).not.toMatch(secrets);
     expect(text).not.toMatch(/BEGIN [A-Z ]*PRIVATE KEY/);
     expect(parse(text)).toMatchObject({
-      versions: { lumigo: '0.1.0', kubernetes: { gitVersion: expect.stringMatching(/^v1\./) } },
+      versions: { lumigo: operatorVersion(), kubernetes: { gitVersion: expect.stringMatching(/^v1\./) } },
       checks: expect.arrayContaining([expect.objectContaining({ check: 'manager', result: 'ok' })]),
       operator: [{ namespace: installation.settings.namespace, webhooks: { kind: 'MutatingWebhookConfiguration' } }],
       namespaces: {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -75,7 +76,7 @@ describe('Kubernetes events and object versions', () => {
       expect(object?.received.resource).toEqual({
         'k8s.namespace.name': namespace,
         'k8s.cluster.uid': uid,
-        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.version': operatorVersion(),
         'lumigo.k8s_operator.deployment_method': 'Manifests',
       });
       expect(object?.object.metadata).not.toHaveProperty('managedFields');

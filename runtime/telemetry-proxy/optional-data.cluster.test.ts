@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { nodeCollectorConfig } from '../../infra/constructs/node-collector-pod.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
@@ -226,7 +227,7 @@ describe('log files of a node', () => {
       'k8s.container.name': 'app',
       'k8s.container.restart_count': '0',
       'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
-      'lumigo.k8s_operator.version': '0.1.0',
+      'lumigo.k8s_operator.version': operatorVersion(),
     });
     expect(line?.item.attributes).toMatchObject({ 'log.iostream': 'stdout' });
   });

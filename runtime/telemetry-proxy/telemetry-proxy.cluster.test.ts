@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import pino from 'pino';
 import { stringify } from 'yaml';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
@@ -97,7 +98,7 @@ describe('forwarded data', () => {
         'k8s.namespace.name': namespace,
         'k8s.replicaset.name': 'cart-5b7f9c6d8f',
         'k8s.deployment.name': 'cart',
-        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.version': operatorVersion(),
         'lumigo.k8s_operator.deployment_method': 'Manifests',
         'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
       }),

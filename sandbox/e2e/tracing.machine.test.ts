@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { lumigo, suffixes, workloadKinds } from '../../runtime/contract.ts';
 import { getAddress, isReady, type PodView } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
@@ -93,7 +94,7 @@ describe('programs without a line of tracing', () => {
         'k8s.namespace.name': namespace,
         'k8s.node.name': 'sandbox',
         'k8s.cluster.name': 'sandbox $$',
-        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.version': operatorVersion(),
       });
     }
     const findTraces = async (app: string) => {
