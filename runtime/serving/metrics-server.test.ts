@@ -20,12 +20,11 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** Real pages have about 100 KB. */
+const PAGE = 'otel 1\n'.repeat(150_000);
 const registry = { metrics: () => Promise.resolve('up 1\n'), contentType: 'text/plain; version=0.0.4' };
 
-async function scrapes(
-  verdict: Verdict,
-  telemetryProxy: RequestListener = (_asked, answer) => void answer.end('otel 1\n'),
-) {
+async function scrapes(verdict: Verdict, telemetryProxy: RequestListener = (_asked, answer) => void answer.end(PAGE)) {
   const config = { telemetryMetricsPort: await serve(telemetryProxy) };
   return serve(scrapeListener({ config, registry, access: { judge: () => Promise.resolve(verdict) } }));
 }
@@ -40,7 +39,7 @@ describe('a scrape', () => {
   it("returns the manager's metrics and, on another path, the telemetry proxy's", async () => {
     const port = await scrapes(undefined);
     expect(await ask(port, '/metrics')).toMatchObject({ status: 200, text: 'up 1\n' });
-    expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({ status: 200, text: 'otel 1\n' });
+    expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({ status: 200, text: PAGE });
   });
 
   it('returns neither if it is refused, but a sentence with the solution', async () => {
