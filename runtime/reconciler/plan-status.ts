@@ -105,7 +105,7 @@ function getSeen(lumigo: ObservedLumigo, { effective, observed, workloads, recei
 }
 
 const isUnread = ({ injectionStatus, state, write, failure }: ObservedWorkload): boolean =>
-  injectionStatus !== undefined && (state ?? write ?? failure) === undefined;
+  injectionStatus !== undefined && (state ?? write ?? failure?.refusedSince) === undefined;
 
 const nothingSeen = { progress: noProgress, summary: noRollout, token: {}, received: noTelemetry };
 

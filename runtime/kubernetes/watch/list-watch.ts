@@ -19,7 +19,7 @@ export interface ListWatchOptions extends WatchOptions {
   /** Set for a kind whose definition may be absent. Touched whenever the definition changes. */
   readonly definition?: Debounce | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
-  /** Called with false when the watch broke, and with true when it continues or a list is complete. */
+  /** Called with false when the watch broke, and with true when it continues, a list is complete, or nothing can exist. */
   readonly onCurrent?: ((isCurrent: boolean) => void) | undefined;
 }
 
