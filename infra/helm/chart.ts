@@ -26,11 +26,8 @@ export function chartFiles(version = operatorVersion()): Readonly<Record<string,
   };
 }
 
-export function writeChart(folder: string, version = operatorVersion()): Readonly<Record<string, string>> {
-  const files = chartFiles(version);
-  writeFiles(folder, files);
-  return files;
-}
+export const writeChart = (folder: string, version = operatorVersion()): void =>
+  writeFiles(folder, chartFiles(version));
 
 function renderTemplates() {
   const off = { ...settled, ...Object.fromEntries(switches.map(({ path, off: value }) => [path, value])) };
