@@ -13,7 +13,7 @@ import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
 import { OLDEST_KUBERNETES } from '../helm/chart-texts.ts';
-import { installWithHelm, quickInstallation, releaseStatus } from '../helm/installation-texts.ts';
+import { installWithHelm, quickInstallation, releaseStatus, withChart } from '../helm/installation-texts.ts';
 import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
 import { references } from './references.ts';
@@ -47,7 +47,7 @@ function generate(): Texts {
 }
 
 const renew = (file: string, parts: Texts): string =>
-  withGenerated(file, readFileSync(join(root, file), 'utf8'), parts);
+  withChart(withGenerated(file, readFileSync(join(root, file), 'utf8'), parts));
 
 const pagesWithParts = (): Readonly<Record<string, Texts>> => ({
   'README.md': {
@@ -60,6 +60,10 @@ const pagesWithParts = (): Readonly<Record<string, Texts>> => ({
   'docs/operate/monitoring.md': { alerts: alertTable() },
   ...Object.fromEntries(alerts.map((alert) => [`docs/${alertPage(alert.name)}`, { rule: alertRule(alert) }])),
   'docs/migrate-from-original.md': { values: migrationTable() },
+  // Only the Helm commands of these pages are generated.
+  'docs/install/private-registry.md': {},
+  'docs/operate/updater.md': {},
+  'docs/operate/upgrade.md': {},
 });
 
 /** `cdk8s import` works offline if it does not look for a newer cdk8s. */

@@ -9,6 +9,7 @@ import { events } from '../../runtime/api/events.ts';
 import { annotations } from '../../runtime/contract.ts';
 import { toTemplate } from '../../runtime/injection/workload.ts';
 import { instrumented } from '../../sandbox/testing/injection.ts';
+import { withChart } from '../helm/installation-texts.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { withGenerated } from './generated-parts.ts';
@@ -42,6 +43,16 @@ describe('a part of a page', () => {
     expect(() => withGenerated('a.md', '# Ports', parts)).toThrow(
       'a.md has no <!-- ports: generated --> with <!-- /ports --> after it',
     );
+  });
+});
+
+describe('the Helm commands of a page', () => {
+  it.each(['upgrade', 'upgrade --install', 'template'])('name the published chart, or write it, to %s', (verb) => {
+    const local = `Do:\n\nnpm run chart\nhelm ${verb} lumigo dist/chart/lumigo-operator --no-hooks\n`;
+    const published = `Do:\n\nhelm ${verb} lumigo lumigo/lumigo-operator --no-hooks\n`;
+    expect(withChart(local, 'lumigo/lumigo-operator')).toBe(published);
+    expect(withChart(published, 'dist/chart/lumigo-operator')).toBe(local);
+    expect(withChart(local, 'dist/chart/lumigo-operator')).toBe(local);
   });
 });
 

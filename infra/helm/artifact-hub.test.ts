@@ -27,7 +27,9 @@ describe('the annotations for Artifact Hub', () => {
     expect(read(annotations, 'crdsExamples')).toMatchObject([{ kind: 'Lumigo' }]);
     expect(read(annotations, 'links')).toContainEqual({ name: 'Documentation', url: 'https://acme.example/docs' });
     expect(read(annotations, 'signKey')).toEqual(signKey);
-    expect(artifactHub('1.0.0', publisher)).not.toHaveProperty(['artifacthub.io/signKey']);
+    expect(artifactHub('1.0.0', { ...publisher, charts: { ...charts, signKey: undefined } })).not.toHaveProperty([
+      'artifacthub.io/signKey',
+    ]);
   });
 
   it.each([

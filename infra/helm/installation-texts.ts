@@ -39,25 +39,29 @@ export const quickInstallation = (publisher: Publisher = own): string =>
   ].join('\n');
 
 export const releaseStatus = (publisher: Publisher = own): string => {
-  const isPublished = publishedInstallation(publisher) !== undefined;
-  const status = isPublished
+  const status = publishedInstallation(publisher)
     ? `**Status:** version ${operatorVersion()} is published at ${publisher.charts.oci || publisher.charts.index}.`
     : '**Status:** there is no release yet. Build the operator from source with [two commands](#install).';
   return `> ${status}\n> To see it at work on your machine, without a cluster, run \`npm start\` in a clone of this repository.`;
 };
 
 function publishedInstallation({ charts: { oci, index } }: Publisher): string | undefined {
-  const parts = [
-    oci === '' ? [] : [block(`helm install lumigo oci://${oci}/${chartName} ${intoNamespace}`)],
-    index === ''
-      ? []
-      : [block(`helm repo add lumigo ${index}`, `helm install lumigo lumigo/${chartName} ${intoNamespace}`)],
-  ].flat();
-  return parts.length === 0 ? undefined : parts.join('\n\nor\n\n');
+  const ways = [
+    oci !== '' && block(`helm install lumigo oci://${oci}/${chartName} ${intoNamespace}`),
+    index !== '' && block(`helm repo add lumigo ${index}`, `helm install lumigo lumigo/${chartName} ${intoNamespace}`),
+  ].filter((way) => way !== false);
+  return ways.length === 0 ? undefined : ways.join('\n\nor\n\n');
 }
 
-/** Returns the chart for `helm upgrade`: its name in a repository, or a folder. */
+/** Returns the chart for `helm upgrade`: its place in a registry, which needs no `helm repo add`, its name in a repository, or a folder. */
 export function chartReference({ charts }: Publisher = own): string {
-  if (charts.index !== '') return `lumigo/${chartName}`;
-  return charts.oci === '' ? `dist/chart/${chartName}` : `oci://${charts.oci}/${chartName}`;
+  if (charts.oci !== '') return `oci://${charts.oci}/${chartName}`;
+  return charts.index === '' ? `dist/chart/${chartName}` : `lumigo/${chartName}`;
 }
+
+/** Returns a page whose Helm commands name the chart. If it is a folder, a command before each of them writes it. */
+export const withChart = (page: string, chart = chartReference()): string =>
+  page.replaceAll(
+    /^(?:npm run chart\n)?(helm (?:upgrade|upgrade --install|template) lumigo) \S+/gm,
+    `${chart.startsWith('dist/') ? 'npm run chart\n' : ''}$1 ${chart}`,
+  );

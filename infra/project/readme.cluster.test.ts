@@ -31,6 +31,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^npm (start|test|run sandbox|run --silent sandbox)\b/, 'ci.yml and sandbox/sandbox.cluster.test.ts'],
   [/^npx cdk8s synth --format helm /, 'infra/project/synth.test.ts'],
   [/^npm run cluster:sample$/, 'sandbox/own-cluster/own-cluster.cluster.test.ts'],
+  [/^helm (repo add|install lumigo lumigo\/)/, 'infra/release/publish.cluster.test.ts'],
   [/^docker (build|push) /, 'images: sandbox/e2e/release.e2e.test.ts'],
   [/^(kind|minikube) /, 'the sandbox has no such cluster'],
   [/^(while|done|\s+(for|cosign copy|done|echo "not copied))/, 'sandbox/e2e/release.e2e.test.ts'],
@@ -53,8 +54,10 @@ const adapted: readonly [RegExp, string][] = [
   [/^helm template /, ' --force-conflicts'],
   [/^npm run cluster:install$/, ' -- --image registry.example.com/operator:0.1.0 --yes --no-wait'],
 ];
+/** A release is tested before its chart is published, so the chart of the copy is in its place. */
 const adapt = (command: string): string =>
-  command + adapted.flatMap(([pattern, args]) => (pattern.test(command) ? [args] : [])).join('');
+  command.replace(/ (oci:\/\/\S+|lumigo)\/(?=lumigo-operator )/, ' dist/chart/') +
+  adapted.flatMap(([pattern, args]) => (pattern.test(command) ? [args] : [])).join('');
 
 const getBlocks = (page: string, language: string): string[] =>
   [...readFileSync(page, 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n([^\`]*)\`\`\``, 'g'))].map(
@@ -78,8 +81,8 @@ const runPages = pages.filter((page, index) => {
   return text !== '' && !pages.slice(0, index).some((earlier) => getOwnCommands(earlier).join('\n').startsWith(text));
 });
 
-/** These commands write the same files for each page. */
-const written = new Set<string>();
+/** These commands write the same files for each page. The page of a published operator needs no `npm run chart`, so it runs before. */
+const written = new Set(['npm run chart']);
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Readonly<Record<string, string>> };
 
@@ -101,6 +104,7 @@ beforeAll(async () => {
     symlinkSync(resolve('node_modules', name), join(copy, 'node_modules', name));
   for (const [name, path] of Object.entries(await ensureBinaries(['helm', 'kubectl'])))
     symlinkSync(path, join(tools, name));
+  for (const command of written) await run(command, '');
 });
 
 function listFiles(): readonly string[] {
@@ -162,7 +166,7 @@ describe('the commands of a page', () => {
       for (const command of getOwnCommands(page))
         if (!written.has(command)) {
           await run(adapt(command), kubeconfig);
-          if (/^npm run (chart|olm)$/.test(command)) written.add(command);
+          if (command === 'npm run olm') written.add(command);
         }
     },
     PAGE_MS,
