@@ -105,6 +105,12 @@ describe('the workflow of a release [F52]', () => {
       expect(first(announcement)).toBeGreaterThan(first(/release -- .*verify/));
   });
 
+  it('announces again after a failure, and needs the branch of the index before', () => {
+    expect(commands[first(/gh release/)]).toMatch(
+      /git clone [^]*gh release create .*\|\|\s+gh release upload .*--clobber[^]*gh release edit .*--draft=false/,
+    );
+  });
+
   it('gives a secret only to the step that needs it', () => {
     const secret = (step: Step): boolean => /secrets\.|github\.token/.test(JSON.stringify(step));
     const told = given.filter(secret).map(({ env }) => Object.keys(env ?? {}));
