@@ -10,7 +10,7 @@ const autoTrace = (object: string): string =>
   `(has(${object}.metadata.labels) && '${labels.autoTrace}' in ${object}.metadata.labels ? ` +
   `${object}.metadata.labels['${labels.autoTrace}'] : '')`;
 
-/** A scaled Deployment or a new annotation causes no call, because the injection does not depend on it. */
+/** A scaled Deployment or a new annotation causes no call. The reconciler follows those that choose containers. */
 const injectionConcerned = [
   `request.operation != 'UPDATE'`,
   `${podTemplate('object')} != ${podTemplate('oldObject')}`,
