@@ -22,8 +22,8 @@ export const serviceName = (maxLength: number) =>
 export const dnsSubdomain = () =>
   word()
     .regex(
-      /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
-      'must consist of lower-case letters, digits, - and . (starting and ending with a letter or digit)',
+      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+      'must consist of lower-case letters, digits, - and . (each part between dots starting and ending with a letter or digit)',
     )
     .max(253, 'must be at most 253 characters long');
 

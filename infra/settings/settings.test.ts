@@ -136,6 +136,7 @@ describe('settings', () => {
     ['a name that begins with a digit, as none of a Service does', { name: '1abc' }],
     ['an image with its tag in it', { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } }],
     ['a digest of another form', { controllerManager: { manager: { image: { digest: 'sha256:12' } } } }],
+    ['two dots in a row in a name', { monitoredNamespaces: [{ namespace: 'shop', secretName: 'a..b' }] }],
     ['a fraction', { rollout: { concurrent: 1.5 } }],
     ['a timeout that the API server refuses', { webhook: { timeoutSeconds: 31 } }],
     ['a list for all settings', []],
