@@ -180,6 +180,7 @@ describe('settings', () => {
       'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
     ],
     [{ certificates: { issuerRef } }, sentences.idleIssuer()],
+    [{ injection: { sidecars: [undefined] } }, 'injection.sidecars[0] must be a text, but is missing'],
     // Without TLS, an attacker could replace the chart [F27].
     ...['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'].map(
       (url): [object, string] => [from(url), `${repository} "${url}"`],
