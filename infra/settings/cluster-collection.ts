@@ -84,8 +84,8 @@ export const logFileCollector = section({
   stateDirectory: orEmpty(absolutePath(), 'must be an absolute path without a slash at its end, or empty')
     .default('/var/lib/lumigo-node-collector')
     .describe(
-      'A directory of each node for the queue, and for the position in each log file. Empty: both are deleted with the pod, and lines are missed ' +
-        'while it is replaced. GKE Autopilot needs it empty.',
+      'A directory of each node for the queue, and for the position in each log file. It is used with `clusterCollection.logs.enabled`. ' +
+        'Empty: both are deleted with the pod, and lines are missed while it is replaced. GKE Autopilot needs it empty.',
     ),
 });
 

@@ -3,7 +3,7 @@ import { opaqueList, section, stringMap } from './leaves.ts';
 /** The pods whose place can be set. `clusterAgent` is the name of the node collector in the original operator's chart. */
 const meant = {
   controllerManager: "the operator's",
-  uninstallHook: "the uninstall hook's",
+  uninstallHook: "the uninstall hook's and `helm test`'s",
   updater: "the updater's",
   clusterAgent: "the node collector's",
   kubeStateMetrics: "kube-state-metrics'",

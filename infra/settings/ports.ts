@@ -6,7 +6,7 @@ export type Reach = 'webhook' | 'otlp' | 'metrics' | 'nodes' | 'node' | 'pod';
 
 export type PortName = keyof typeof defaults;
 
-/** The ports of the operator's pods. docs/security/README.md has its table from here. */
+/** The ports of the operator's pods. docs/reference/ports.md has its table from here. */
 export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
   webhook: { purpose: 'admission calls of the API server, over TLS', by: 'webhook' },
   otlpHttp: { purpose: 'traces, logs and metrics, OTLP over HTTP, with a token', by: 'otlp' },
