@@ -52,9 +52,10 @@ describe('an operator that is not published', () => {
 
 describe('publisher.yaml', () => {
   it('is refused with a list of all problems', () => {
-    const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, npm: '', maintainers: [] }";
+    const unscoped = 'npm: lumigo-kubernetes-operator';
+    const wrong = `{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, ${unscoped}, maintainers: [] }`;
     expect(() => parsePublisher(wrong)).toThrow(
-      /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry with a folder/,
+      /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry with a folder.*\n {2}- npm must be/,
     );
   });
 

@@ -8,10 +8,11 @@ const registry = () =>
     error: 'must be a registry with a folder, such as ghcr.io/acme, or empty',
   });
 
+/** The name without a scope belongs to the archive of `npm run package`. Its README says that nothing is published. */
 const npmName = () =>
   text().regex(
-    /^((@[a-z0-9][-._a-z0-9]*\/)?[a-z0-9][-._a-z0-9]*)?$/,
-    'must be the name of an npm package, such as @acme/lumigo-kubernetes-operator, or empty',
+    /^(?!lumigo-kubernetes-operator$)((@[a-z0-9][-._a-z0-9]*\/)?[a-z0-9][-._a-z0-9]*)?$/,
+    'must be the name of an npm package, such as @acme/lumigo-kubernetes-operator with its scope, or empty',
   );
 
 const schema = fields({
