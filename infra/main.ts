@@ -27,7 +27,7 @@ function main(): number {
     for (const notice of getNotices(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
-    if (scaffold !== undefined) rmSync(scaffold.folder, { recursive: true });
+    if (scaffold !== undefined) rmSync(scaffold.folder, { recursive: true, force: true });
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
