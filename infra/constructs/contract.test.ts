@@ -128,18 +128,14 @@ describe('the webhooks', () => {
 describe('the configuration', () => {
   const environment = Object.fromEntries(manager.env.map(({ name, value }) => [name, value ?? 'the-pod']));
 
-  it('is one that the runtime accepts', () => {
+  it('has the account, the ports and the address of the manager', () => {
     expect(fromEnvironment(environment)).toMatchObject({
-      operatorName: settings.name,
-      operatorNamespace: settings.namespace,
       serviceAccount: pod.serviceAccountName,
-      podName: 'the-pod',
       webhookPort: ports.webhook,
       healthPort: ports.health,
       metricsPort: ports.metrics,
       certificatesDirectory: '',
       webhookHost: `${settings.name}${suffixes.webhookService}.${settings.namespace}.svc`,
-      telemetryProxyUrl: `http://${settings.name}${suffixes.telemetryProxyService}.${settings.namespace}.svc.cluster.local`,
     });
   });
 
@@ -275,13 +271,12 @@ describe('the objects', () => {
 
   it('have a namespace if their kind has one, and none if not', () => {
     for (const { kind, metadata } of manifests) {
-      const expected = kind === 'Lumigo' ? 'shop' : clusterScoped.test(kind) ? undefined : settings.namespace;
-      expect([kind, metadata.namespace]).toEqual([kind, expected]);
+      expect([kind, metadata.namespace]).toEqual([kind, clusterScoped.test(kind) ? undefined : settings.namespace]);
     }
   });
 
   it('have names that begin with the name of the installation, or names that others prescribe', () => {
-    const given = ['Namespace', 'CustomResourceDefinition', 'Lumigo'];
+    const given = ['Namespace', 'CustomResourceDefinition'];
     for (const { kind, metadata } of manifests)
       if (!given.includes(kind)) expect(metadata.name.startsWith(settings.name)).toBe(true);
   });

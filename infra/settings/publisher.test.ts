@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { chartMetadata, chartReadme } from '../helm/chart-texts.ts';
 import { installWithHelm } from '../helm/installation-texts.ts';
 import { synthesize } from '../operator.ts';
@@ -23,6 +22,9 @@ maintainers: [{ name: Acme, url: https://acme.example }]
 describe('an operator that is published', () => {
   it('has its images, its chart and its links in publisher.yaml', () => {
     expect(getImageRepository('lumigo-kubernetes-operator', acme)).toBe('ghcr.io/acme/lumigo-kubernetes-operator');
+    const { index, oci } = acme.charts;
+    expect(getChartRepository(acme)).toBe(index);
+    expect(getChartRepository({ ...acme, charts: { index: '', oci } })).toBe(`oci://${oci}`);
     expect(chartMetadata(acme)).toMatchObject({
       home: 'https://github.com/acme/operator',
       sources: ['https://github.com/acme/operator'],
@@ -57,15 +59,6 @@ describe('publisher.yaml', () => {
     expect(() => parsePublisher(wrong)).toThrow(
       /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry with a folder.*\n {2}- npm must be/,
     );
-  });
-
-  it('matches the README and the defaults', () => {
-    const { images, charts } = parse(readFileSync('publisher.yaml', 'utf8')) as typeof unpublished;
-    const { controllerManager, updater } = parseSettings({});
-    expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
-    expect(updater.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator-updater`);
-    expect(updater.repository).toBe(getChartRepository());
-    expect(getChartRepository({ ...unpublished, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
   });
 });
 

@@ -34,17 +34,6 @@ describe('the defaults', () => {
     expect(parseSettings(null)).toEqual(parseSettings({}));
   });
 
-  it.each([
-    ['name', 'text'],
-    ['debug.enabled', 'boolean'],
-    ['controllerManager.replicas', 'integer'],
-    ['injection.imagePullSecrets', 'strings'],
-    ['tolerations.global', 'objects'],
-    ['affinity', 'map'],
-  ])('have types: %s is %s', (path, type) => {
-    expect(settingEntries().find((entry) => entry.path === path)?.type).toBe(type);
-  });
-
   it('have documentation each', () => {
     const paths = settingEntries().map(({ path }) => path);
     const leaves = (value: unknown, path: string): string[] =>
