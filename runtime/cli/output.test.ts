@@ -13,6 +13,8 @@ it('shows no part of a token in YAML, which breaks a long text', async () => {
 });
 
 it.each(['table', 'json', 'yaml'] as const)('shows no control sequence as %s, such as one in a key', async (format) => {
-  const text = await formatted(format, { now: "no key '\u001b[2J\u009b1m\u202e'" }, ({ now }) => now);
+  const result = { now: "no key '\u001b[2J\u009b1m\u202e'", ['a\u202e']: 1 };
+  const text = await formatted(format, result, ({ now }) => now);
   expect(text).toContain("no key '�[2J�1m�'");
+  expect(text).not.toContain('\u202e');
 });

@@ -14,7 +14,7 @@ export async function formatted<T>(format: Format, result: T, asTable: (result: 
     typeof value === 'string' ? printable(value) : value,
   ) as T;
   if (format === 'table') return asTable(safe);
-  if (format === 'json') return JSON.stringify(safe, undefined, 2);
+  if (format === 'json') return printable(JSON.stringify(safe, undefined, 2));
   const { toYaml } = await import('./yaml.ts');
-  return toYaml(safe);
+  return printable(toYaml(safe));
 }

@@ -26,7 +26,8 @@ export const run = withCluster(async (cluster, invocation: Invocation<Flags>) =>
     });
     if (status === undefined) continue;
     const text = await formatted(flags.output, status, (all) => renderStatus(all, invocation.paint));
-    if (text !== before) write(flags.watch === true && isTerminal ? `${CLEAR}${text}` : text);
+    // The first one leaves the notes above it.
+    if (text !== before) write(before !== '' && isTerminal ? `${CLEAR}${text}` : text);
     if (flags.watch !== true || status.isComplete) return;
     before = text;
   }

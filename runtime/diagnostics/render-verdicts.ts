@@ -70,7 +70,7 @@ export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' 
 const START_SECONDS = 10;
 const MAX_NAMES_SHOWN = 5;
 
-/** Returns nothing if no pod restarts. */
+/** Returns nothing if no pod restarts, now or later. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
   const changing = verdicts.filter(
     (each) => hasPodsToJudge(each.risk) && ['instrument', 'update'].includes(outlook(each)),

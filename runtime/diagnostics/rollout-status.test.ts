@@ -50,6 +50,13 @@ describe('the status of a namespace', () => {
     expect({ policy, isComplete }).toEqual({ policy: expect.stringMatching(/^no Lumigo/), isComplete: true });
   });
 
+  it('has no conditions in an excluded namespace', () => {
+    const lumigo = lumigoWith({ conditions: [condition('Active')], observedGeneration: 1 });
+    const config = { ...assumedConfig, excludedNamespaces: ['shop'] };
+    const { policy, conditions } = statusOfNamespace({ namespace: 'shop', config, lumigoes: [lumigo], workloads: [] });
+    expect({ policy, conditions }).toEqual({ policy: 'it is never instrumented', conditions: [] });
+  });
+
   it('is complete, and shows a workload as instrumented, under the original operator', () => {
     const found = statusOf(lumigoWith({ conditions: [original('Active')] }), instrumentedByOriginal(made()));
     expect(found.workloads).toMatchObject([{ state: 'instrumented', details: 'by the original operator' }]);

@@ -56,7 +56,7 @@ export async function readStatus(options: ReadOptions & { readonly namespace: st
 export function statusOfNamespace({ namespace, config, lumigoes, workloads }: StatusInput): NamespaceStatus {
   const store = toStore(lumigoes, config);
   const policy = store.policy(namespace);
-  const uid = store.effective(namespace)?.metadata.uid;
+  const uid = 'lumigo' in policy ? store.effective(namespace)?.metadata.uid : undefined;
   // The store keeps no list.
   const lumigo = lumigoes.find(({ metadata }) => metadata.uid === uid);
   const listed = new Map(lumigo?.status?.instrumentedResources?.map((entry) => [entry.uid, entry.state]));
