@@ -6,9 +6,7 @@ import { decisionContext, withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags extends OutputFlags {
-  readonly watch?: boolean;
-}
+type Flags = OutputFlags & { readonly watch?: boolean };
 
 const PAUSE_MS = 2_000;
 const CLEAR = '\u001b[2J\u001b[H';

@@ -15,7 +15,7 @@ export interface Host {
 
 export type Ports = Readonly<Record<'etcd' | 'etcdPeer' | 'api', number>>;
 
-/** Each controller sends requests, so those of nodes, endpoints, certificates, autoscalers, and of the binding of volumes are left out. */
+/** Each sends requests, so ReplicationControllers, finished Jobs, nodes, endpoints, certificates, autoscalers and the binding of volumes have none. */
 const controllers = [
   ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'job', 'cronjob', 'disruption'],
   ...['serviceaccount', 'serviceaccount-token', 'root-ca-certificate-publisher', 'clusterrole-aggregation'],

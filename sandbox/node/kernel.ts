@@ -36,7 +36,7 @@ export const removeCgroups = (name: string): string =>
 /** The kubelet changes these settings for the whole machine, because they belong to no namespace. */
 const rewritten = ['kernel/panic', 'kernel/panic_on_oops', 'vm/overcommit_memory', 'vm/panic_on_oom'];
 
-/** Beside the lock of each node. A reboot clears it. */
+/** In the lock of each node. A reboot clears it. */
 export const SYSCTLS = 'sysctls';
 
 /** Returns shell commands: those of a node that is there already, because its kubelet has changed the machine's values. */
