@@ -162,6 +162,7 @@ const rows: readonly Row[] = [
   ['pods of others verify none without replicas', untested, status(empty), 1_000, untested],
   ['a pod that ends verifies none without replicas', lookedAt(crash, 0), status(empty), 9, noTurn],
   ['an old one that runs is verified', idle, status(complete), 0, { kind: 'verified', until: 0, wakeAt: Infinity }],
+  ['an old one that waits for its first pods is untested', idle, status(noPods), 0, untested],
   ['one that does not run is not judged [F63]', idle, still, 0, unready],
   ['a paused one with an old injection is not judged', idle, status(paused), 0, { ...unready, isPaused: true }],
   ['one without replicas is not judged for an old injection', idle, status(empty), 0, { ...unready, isPaused: true }],
