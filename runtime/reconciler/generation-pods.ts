@@ -6,7 +6,7 @@ import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isOwnedBy, isPodOf, getPodIdentity, getSelector, lookLimits } from '../kubernetes/resources/pod-identity.ts';
-import { getCompletion } from '../rollout/completion.ts';
+import { getCompletion, getPartition } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
 /** If none of them is available, more pods show nothing else. */
@@ -43,8 +43,7 @@ export async function brokenPods(workload: Workload, client: Client): Promise<Pi
   if (hasInjection(workload)) return [];
   const isOwn = (pod: Pod) => isLookedAt(pod, workload.metadata.uid ?? '');
   const spec = mapAt(workload, 'spec');
-  const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
-  const first = partition + numberAt(mapAt(spec, 'ordinals'), 'start');
+  const first = getPartition(spec) + numberAt(mapAt(spec, 'ordinals'), 'start');
   const { currentRevision } = mapAt(workload, 'status');
   // Below a partition, the controller makes the same pod again.
   const stays = ({ metadata: { labels, name } }: Pod) =>

@@ -28,6 +28,10 @@ type PodCounts = NonNullable<ReturnType<typeof findPodCounts>>;
 
 const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
+/** Only a StatefulSet has a partition. */
+export const getPartition = (spec: JsonMap): number =>
+  numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+
 /** After the switch, Argo keeps the former pods for a while and counts the available ones among the new pods. */
 const isSwitched = ({ currentPodHash = '', blueGreen }: JsonMap): boolean =>
   isPlainObject(blueGreen) && blueGreen['activeSelector'] === currentPodHash;
@@ -53,9 +57,7 @@ export function findPodCounts(workload: Workload) {
   const spec = mapAt(workload, 'spec');
   const status = mapAt(workload, 'status');
   const found = form === 'nodes' ? countOnNodes(status) : countReplicas(spec, status);
-  // Only a StatefulSet has a partition.
-  const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
-  return { ...found, replaced: isOnDelete(spec) ? 0 : Math.max(0, found.wanted - partition) };
+  return { ...found, replaced: isOnDelete(spec) ? 0 : Math.max(0, found.wanted - getPartition(spec)) };
 }
 
 /** Judges an object by its own status. A status of an older generation does not count. */
