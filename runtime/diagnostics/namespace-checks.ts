@@ -1,4 +1,4 @@
-import { injector, pods } from '../contract.ts';
+import { injector, pods, partOfSelector } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { DeepPartial } from '../api/objects.ts';
 import type * as api from '@kubernetes/client-node';
@@ -25,7 +25,7 @@ export async function images(context: CheckContext): Promise<Outcome> {
 }
 
 function withoutImage({ metadata, status }: DeepPartial<api.V1Pod>): string[] {
-  const isOperator = metadata?.labels?.['app.kubernetes.io/part-of'] === 'lumigo';
+  const isOperator = Object.entries(metadata?.labels ?? {}).some((label) => label.join('=') === partOfSelector);
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return all
     .filter(({ name, state }) => {
