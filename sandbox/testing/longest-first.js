@@ -20,7 +20,8 @@ const first = [...longest, ...longestOnNode.map((name) => `/sandbox/e2e/${name}.
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    return sorted.toSorted((a, b) => getPlace(a, sorted) - getPlace(b, sorted));
+    const places = new Map(sorted.map((test) => [test, getPlace(test, sorted)]));
+    return sorted.toSorted((a, b) => places.get(a) - places.get(b));
   }
 }
 
