@@ -12,6 +12,12 @@ for path in /var/lib/kubelet /var/log/containers /var/log/pods /var/lib/cni /var
   mkdir -p "$path" "$folder/mounts$path"
   mount --bind "$folder/mounts$path" "$path"
 done
+# The injector copies thousands of files into each pod. On ext4 without a journal, each one takes ten times the CPU time while
+# inodes of deleted pods are not used again. So the pods get a disk of their own, if this machine has loop devices.
+mkdir -p "$folder/kubelet"
+truncate -s 20G "$folder/pods.img"
+mkfs.ext4 -q -J size=16 -E lazy_journal_init=1 "$folder/pods.img"
+mount -o loop,nobarrier,noinit_itable "$folder/pods.img" "$folder/kubelet" || rm "$folder/pods.img"
 for path in /run/netns /run/containerd; do
   mkdir -p "$path"
   mount -t tmpfs tmpfs "$path"

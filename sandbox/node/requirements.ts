@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 
 /** The Debian packages of a node, with programs that show that a package is installed. */
 const packages: Readonly<Record<string, readonly string[]>> = {
@@ -10,6 +10,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   iproute2: ['ip'],
   conntrack: ['conntrack'],
   'util-linux': ['unshare', 'nsenter'],
+  e2fsprogs: ['mkfs.ext4'],
   mmdebstrap: ['mmdebstrap'],
   buildah: ['buildah'],
   'busybox-static': ['busybox'],
@@ -33,5 +34,4 @@ export function whyNoNode(): string | undefined {
 
 const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
 
-const isThere = (program: string): boolean =>
-  program.startsWith('/') ? existsSync(program) : folders.some((folder) => existsSync(join(folder, program)));
+const isThere = (program: string): boolean => folders.some((folder) => existsSync(resolve(folder, program)));
