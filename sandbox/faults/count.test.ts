@@ -112,18 +112,19 @@ describe('a revert', () => {
   const once = written(operator(plain), operator('reverted'));
   const again = written(operator(plain), operator('reverted'), operator(logs));
   const deployed = written(operator(plain), operator('reverted'), user('none'), operator(plain));
+  const forgotten = written(operator(plain), operator('reverted'), operator('none'));
   it.each([
     ['of a program that fails', once, asked(plain), true, 0],
     ['of one that runs', once, asked(plain), false, 1],
     ['that is followed by another try', again, asked(plain, logs), true, 1],
     ['and another try after the Lumigo was deleted', again, asked(plain, 'none', logs), true, 0],
     ['and another try after a deployment', deployed, asked(plain), true, 0],
+    ['of an injection that the log lacks, and its end', forgotten.slice(1), asked(plain, 'none'), true, 0],
   ])('%s', (_name, writes, asks, fails, restarted) => {
     expect(restartedBy(writes, asks, { fails })).toBe(restarted);
   });
 
   it('is reported, and the end of its record is no removal', () => {
-    const forgotten = written(operator(plain), operator('reverted'), operator('none'));
     expect(counted(forgotten, asked(plain, 'none'), ['added', 'reverted'], { fails: true }).slice(0, 2)).toEqual([
       0, 0,
     ]);

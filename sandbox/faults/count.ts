@@ -82,7 +82,8 @@ function compare(expected: readonly string[], events: readonly string[], missing
 
 /** The operator may write asked-for states only, in their order. After a revert, an injection needs a removal that was asked for. */
 function afterOperator(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
-  if (write.isReverted) return fails && past.has !== 'none' ? { ...past, wasReverted: true } : undefined;
+  const mayRevert = fails && (past.has !== 'none' || past.isDisturbed);
+  if (write.isReverted) return mayRevert ? { ...past, wasReverted: true } : undefined;
   const step = getStep(past, write.has, wanted);
   return step === -1 ? undefined : { ...past, step, isDisturbed: false, wasReverted: false };
 }
