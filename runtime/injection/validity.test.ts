@@ -43,13 +43,13 @@ describe('an injection that the API server would refuse [F22]', () => {
 });
 
 describe('a forged record [F29]', () => {
-  const clean: PodTemplate = { spec: { containers: [{ name: 'app' }] } };
+  const clean: PodTemplate = { spec: { containers: [{ name: 'app' }], volumes: [{ name: 'own' }] } };
   const forged = (more: object) => withRecord(injected(clean) as PodTemplate, (record) => ({ ...record, ...more }));
 
   it.each([
     ['a mount without a name', { app: { mount: { mountPath: '/opt/lumigo' } } }],
     ['a mount of a volume that is not there', { app: { mount: { name: 'gone', mountPath: '/opt/lumigo' } } }],
-    ['a mount elsewhere', { app: { mount: { name: 'gone', mountPath: '/' } } }],
+    ['a mount elsewhere', { app: { mount: { name: 'own', mountPath: '/' } } }],
     ['a variable with a number', { app: { env: [{ name: environment.endpoint, value: 1 }] } }],
     ['a variable without a name', { app: { env: [{ value: 'x' }] } }],
     ['a list', []],

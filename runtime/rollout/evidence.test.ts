@@ -35,6 +35,7 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
   ['an injector that did its work at its second try', injector({ ...exited, ...ended(137) }), undefined],
   ["an image of the user's own that cannot be pulled", app(waiting('ImagePullBackOff')), undefined],
   ['a program that ended once', app({ restartCount: 1, ...ended(1) }), undefined],
+  ['a program that ends for the first time', app({ ...waiting('CrashLoopBackOff'), ...ended(1) }), undefined],
   ['a program that ended twice', app({ restartCount: 2, ...ended(1) }), 'Crash'],
   ['a program that ended again', app({ restartCount: 1, ...waiting('CrashLoopBackOff'), ...ended(1) }), 'Crash'],
   ['a program that ends without an error', app({ restartCount: 5, ...ended(0) }), undefined],
