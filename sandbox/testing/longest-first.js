@@ -13,9 +13,7 @@ const longest = [
   'runtime/manager/manager',
 ].map((name) => `/${name}.cluster.test.ts`);
 
-const longestOnNode = 'rollout helm manifests takeover tracing received rollout-odd identity missing-injector'.split(
-  ' ',
-);
+const longestOnNode = 'rollout helm manifests identity takeover release received rollout-odd'.split(' ');
 const first = [...longest, ...longestOnNode.map((name) => `/sandbox/e2e/${name}.e2e.test.ts`)];
 
 /** Jest orders files by their last duration or else their size, so a clean machine needs the lists above. */
