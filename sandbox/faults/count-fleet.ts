@@ -19,7 +19,7 @@ export function countFleet(fleet: Fleet, { writes, asks }: History): string[] {
     const was = start.workloads.find(isIt);
     const is = now.workloads.find(isIt)?.metadata;
     const state = was && getState(was);
-    const found = count({
+    return count({
       writes: written
         .filter((write) => write.uid === uid && write.version > (state?.version ?? 0))
         .toSorted((a, b) => a.version - b.version),
@@ -28,8 +28,7 @@ export function countFleet(fleet: Fleet, { writes, asks }: History): string[] {
       start: state,
       end: is?.generation ?? 0,
       fails: failing !== undefined && is?.name === failing,
-    });
-    return found.map((sentence) => `${sentence} (${namespace}/${is?.name})`);
+    }).map((sentence) => `${sentence} (${namespace}/${is?.name})`);
   });
   return all.filter((sentence) => fleet.isReported || sentence.startsWith('restarted'));
 }

@@ -76,6 +76,48 @@ describe('a write that the log lacks', () => {
   it('prevents a count of the removal if it added an injection', () => {
     expect(counted(writes.slice(1, 2), asked(plain, 'none'), ['added', 'removed'])).toEqual([0, 0, 0]);
   });
+  it.each<[string, WorkloadWrite[], Ask[], Reasons]>([
+    [
+      'a revert',
+      written(operator(plain), operator('reverted'), operator('none')),
+      asked(plain, 'none'),
+      ['added', 'reverted'],
+    ],
+    [
+      'a revert of an update',
+      written(operator(plain), operator(logs), operator('reverted'), operator('none')),
+      asked(plain, logs, 'none'),
+      ['added', 'updated', 'reverted'],
+    ],
+    [
+      'a revert and another try',
+      written(operator(plain), operator('reverted'), operator('none'), operator(logs)),
+      asked(plain, 'none', logs),
+      ['added', 'reverted', 'added'],
+    ],
+    [
+      'two reverts',
+      written(operator(plain), operator('reverted'), operator('none'), operator(logs), operator('reverted')),
+      asked(plain, 'none', logs),
+      ['added', 'reverted', 'added', 'reverted'],
+    ],
+    [
+      'a removal',
+      written(operator(plain), operator('none'), operator(plain)),
+      asked(plain, 'none', plain),
+      ['added', 'removed', 'added'],
+    ],
+    [
+      'an update',
+      written(operator(plain), operator(logs), operator('none')),
+      asked(plain, logs, 'none'),
+      ['added', 'updated', 'removed'],
+    ],
+  ])('is no finding in the story of %s, whichever it is', (_name, whole, asks, events) => {
+    const end = whole.at(-1)?.generation ?? 0;
+    for (const index of whole.keys())
+      expect(counted(whole.toSpliced(index, 1), asks, events, { fails: true, end })).toEqual([0, 0, 0]);
+  });
   it('excuses one event and no more', () => {
     expect(counted(lacking, asks, ['added', 'removed', 'removed', 'added'])).toEqual([1, 0, 0]);
   });

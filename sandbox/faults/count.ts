@@ -32,7 +32,6 @@ const created: State = { generation: 0, note: undefined, isReverted: false, has:
 /** Returns findings: `duplicate` and `unreported` events, and `restarted` for a generation of the operator without a reason. */
 export function count({ writes, asks, events, start = created, end, fails }: Story): string[] {
   let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
-  // The log lacks a write if its sender was killed before the API server answered.
   let missing = 0;
   const expected: string[] = [];
   const found: string[] = [];
@@ -40,18 +39,21 @@ export function count({ writes, asks, events, start = created, end, fails }: Sto
     const { generation, has, note, isReverted } = write;
     const gap = Math.max(0, generation - past.generation - 1);
     missing += gap;
-    if (note !== past.note || gap > 0) expected.push(...reasonsFor(write, past));
+    const before = gap > 0 ? afterGap(past, fails) : past;
+    if (note !== past.note || gap > 0) expected.push(...reasonsFor(write, before));
     if (generation > past.generation) {
       const wanted = [start.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
-      const before = { ...past, isDisturbed: past.isDisturbed || gap > 0 };
       const next = write.byOperator ? afterOperator(before, write, wanted, fails) : afterOther(before, write, wanted);
       if (next === undefined) found.push(`restarted: generation ${generation} has '${has}' after '${past.has}'`);
       past = { ...past, isDisturbed: false, ...next, generation, has };
     }
     past = { ...past, note, isReverted };
   }
-  return [...found, ...compare(expected, events, missing + Math.max(0, end - past.generation))];
+  return [...found, ...compare(expected, events, (missing + Math.max(0, end - past.generation)) * (fails ? 2 : 1))];
 }
+
+/** The log lacks a write if its sender was killed meanwhile. It may be a revert, and the end of its record looks like a removal. */
+const afterGap = (past: Past, fails: boolean): Past => ({ ...past, isDisturbed: true, isReverted: fails });
 
 /** Returns the event that a change of the annotation requires. After a missing write, the state before is unknown. */
 function reasonsFor({ change, note, isReverted, byOperator }: WorkloadWrite, before: Past): readonly EventReason[] {

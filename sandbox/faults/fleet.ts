@@ -104,8 +104,7 @@ export class Fleet {
 
   /** The answer has the server's defaults, but the webhook may have injected it. */
   #add(name: string, answer: KubernetesObject): void {
-    const { apiVersion, kind } = deployment;
-    this.#made.set(name, uninstrument({ ...answer, apiVersion, kind }));
+    this.#made.set(name, uninstrument({ ...answer, apiVersion: deployment.apiVersion, kind: deployment.kind }));
   }
 }
 
