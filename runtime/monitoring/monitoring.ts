@@ -32,6 +32,7 @@ interface Context extends MonitoringOptions {
 }
 
 const IDLE_MS = 60 * 60_000;
+const RETRY_MS = 10_000;
 /** The number of namespaces whose marks are written together. */
 const BATCH = 100;
 
@@ -74,7 +75,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     seen.entry !== undefined && marks.get(seen.uid) !== formatMark(seen.entry);
   const report = failureLog(logger, 'cannot monitor a namespace, retrying');
   const context = { ...options, client, marks, report };
-  for (let failures = 0, renewAt = 0; !signal.aborted;) {
+  for (let passes = 1, renewAt = 0; !signal.aborted;) {
     if (performance.now() >= renewAt) {
       const problem = await marks.renewOwners().then(() => undefined, describeError);
       report({ marks: 'owners' }, problem);
@@ -85,8 +86,9 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     if (due.length > 0) await monitorAll(context, due);
     const keeping = marks.keepOnly(new Set(there.map(({ uid }) => uid)));
     await keeping.catch((error) => logger.debug({ problem: describeError(error) }, 'cannot remove stale marks'));
-    failures = performance.now() >= renewAt || there.some(isDue) ? failures + 1 : 0;
-    await changes.wait(failures === 0 ? IDLE_MS : backoffMs(failures), signal);
+    const isPending = performance.now() >= renewAt || there.some(isDue);
+    const hasChanged = await changes.wait(isPending ? backoffMs(passes, { maxMs: RETRY_MS }) : IDLE_MS, signal);
+    passes = hasChanged ? 1 : passes + 1;
   }
   await watch.stopped;
 }
