@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os';
 const common = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -17,6 +16,8 @@ const common = {
 const alone = { runner: '<rootDir>/sandbox/testing/alone.js' };
 
 export default {
+  // Longer than the waits within a test together, on a busy machine too: a wait that fails says more than this limit.
+  testTimeout: 300_000,
   coverageProvider: 'v8',
   collectCoverageFrom: ['{runtime,infra}/**/*.ts'],
   // Tests against an API server wait for two thirds of their time. Six control planes at once are the most.

@@ -10,6 +10,7 @@ const longest = [
   'infra/project/readme',
   'runtime/reconciler/rollout',
   'runtime/telemetry-proxy/node-lines',
+  'runtime/manager/large-objects',
   'runtime/manager/manager',
 ].map((name) => `/${name}.cluster.test.ts`);
 

@@ -17,13 +17,13 @@ const CONCURRENT = 2;
 jest.setTimeout(600_000);
 /** The API server is busy with objects of this size: on two shared cores its cache is minutes behind. */
 const patience = { timeoutMs: 300_000 };
-const { deployment, daemonSet, statefulSet } = workloadKinds;
+const { deployment, daemonSet, replicaSet, statefulSet } = workloadKinds;
 
 let operator: OperatorBench;
 let pid: number;
 let neighbours = 0;
 beforeAll(async () => {
-  operator = await startOperator({ environment: asInThePod });
+  operator = await startOperator({ environment: asInThePod, controllerManager: false });
   ({ pid } = operator.manager());
 });
 afterAll(() => operator?.stop());
@@ -88,7 +88,7 @@ const annotated = (namespace: string) => {
 /** Each Deployment has about 1.3 MB: many strings, as short as they can be without being shared in a heap. */
 const args = times(93_000, () => 'x'.repeat(11));
 const large = (namespace: string) =>
-  [deployment, daemonSet, statefulSet].flatMap((kind) =>
+  [deployment, daemonSet, replicaSet, statefulSet].flatMap((kind) =>
     times(10, (index) =>
       createWorkload(kind, namespace, `large-${index}`, {
         pod: { containers: [{ name: 'app', image: 'app:1', args }] },
@@ -110,9 +110,9 @@ describe('the manager, with the heap of its container', () => {
     expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
   });
 
-  it('reads 30 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
+  it('reads 40 workloads of 1.3 MB under a Lumigo within its memory [F66]', async () => {
     const namespace = await operator.testCluster.namespace('large');
-    const peak = await peakDuring('30 workloads', async () => {
+    const peak = await peakDuring('40 workloads', async () => {
       await store(large(namespace));
       await operator.testCluster.secret(namespace);
       await operator.testCluster.lumigo(namespace);
