@@ -2,11 +2,14 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { Agent as TlsAgent, createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { bounds } from './byte-budget.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { issueAuthority, issueServing } from '../../certificates/issue.ts';
+import { exchange, FencedError, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { toLines } from './reading.ts';
 
 async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise<string[]> {
@@ -88,6 +91,36 @@ it('names the cause if each of several addresses of the host fails', async () =>
     timeoutMs: 5_000,
   };
   await expect(exchange(asked)).rejects.toThrow('cannot be reached: ECONNREFUSED; check that');
+});
+
+it('sends nothing if the term ends during the handshake, as in a suspended process', async () => {
+  const validity = { now: new Date(), days: 1 };
+  const authority = await issueAuthority('test', validity);
+  const { certificate: cert, key } = await issueServing(authority, ['127.0.0.1'], validity);
+  const paths: unknown[] = [];
+  const answer = createTlsServer({ cert, key }, ({ url }, response) => response.end(`"${paths.push(url)}"`));
+  server = answer.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const proxy = await startTcpProxy((server.address() as AddressInfo).port);
+  const agent = new TlsAgent({ keepAlive: true, ca: authority.certificate });
+  const at = new URL(`https://127.0.0.1:${proxy.port}`);
+  const asked = { server: at, agent, method: 'GET', headers: {}, timeoutMs: 5_000 };
+  let isOver = false;
+  const over = new FencedError('the term is over');
+  const fence = () => {
+    if (isOver) throw over;
+  };
+  proxy.freeze(true);
+  const late = exchange({ ...asked, path: '/late', fence });
+  await eventually(() => expect(proxy.accepted()).toBe(1));
+  isOver = true;
+  proxy.freeze(false);
+  await expect(late).rejects.toBe(over);
+  isOver = false;
+  for (const path of ['/first', '/next']) await (await exchange({ ...asked, path, fence })).body();
+  expect([paths, proxy.accepted()]).toEqual([['/first', '/next'], 2]);
+  agent.destroy();
+  await proxy.close();
 });
 
 describe('toLines', () => {

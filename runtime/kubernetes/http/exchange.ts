@@ -1,5 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { ConnectionError } from './errors.ts';
 import { readBody, type Body } from './reading.ts';
 
@@ -36,6 +38,7 @@ export interface Answer {
 
 /** Notices within a minute that the server disappeared, without disturbing an idle node. */
 export const keepAliveMsecs = 30_000;
+const opened = new WeakSet<Socket>();
 
 /** Resolves with the head of the answer. Throws the signal's reason, or a ConnectionError. */
 export async function exchange(asked: Exchange): Promise<Answer> {
@@ -85,18 +88,24 @@ function getHead(request: ClientRequest, { body, fence }: Exchange): Promise<Inc
     // A late error without a listener would end the process.
     request.on('error', reject);
     request.once('socket', (socket) => {
+      const sendNow = (): void => {
+        opened.add(socket);
+        // The request may have waited for the connection while the process was suspended.
+        try {
+          fence?.();
+          request.end(body);
+        } catch (error) {
+          // The fence may have aborted the signal, whose error would come first.
+          reject(error as Error);
+          request.destroy();
+        }
+      };
+      if (opened.has(socket)) return sendNow();
       // The agent sets it for a TLS connection only when that has become idle.
-      if (!request.reusedSocket) socket.setKeepAlive(true, keepAliveMsecs).setNoDelay(true);
-      // The request may have waited for a connection while the process was suspended.
-      try {
-        fence?.();
-      } catch (error) {
-        // The fence may have aborted the signal, whose error would come first.
-        reject(error as Error);
-        request.destroy();
-      }
+      socket.setKeepAlive(true, keepAliveMsecs).setNoDelay(true);
+      // Bytes written earlier would leave at the end of the handshake, without another look at the fence.
+      socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', sendNow);
     });
-    request.end(body);
   });
 }
 
