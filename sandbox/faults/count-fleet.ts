@@ -16,17 +16,17 @@ export function countFleet(fleet: Fleet, { writes, asks }: History): string[] {
   const uids = new Set([...written.map(({ uid }) => uid), ...events.map(({ involvedObject: { uid = '' } }) => uid)]);
   const all = [...uids].flatMap((uid) => {
     const isIt = ({ metadata }: Workload) => metadata.uid === uid;
-    const was = start.workloads.find(isIt);
+    const [state] = start.workloads.filter(isIt).map(getState);
     const is = now.workloads.find(isIt)?.metadata;
-    const state = was && getState(was);
+    const later = writes.filter((write) => write.uid === uid && write.version > (state?.version ?? 0));
+    const since = later.filter(isSince).toSorted((a, b) => a.version - b.version);
     return count({
-      writes: written
-        .filter((write) => write.uid === uid && write.version > (state?.version ?? 0))
-        .toSorted((a, b) => a.version - b.version),
+      writes: since,
       asks: asked,
       events: events.filter(({ involvedObject }) => involvedObject.uid === uid).map(({ reason = '' }) => reason),
       start: state,
-      end: is?.generation ?? 0,
+      // A restored store lacks writes from before the start, and their events may come later.
+      end: (is?.generation ?? 0) + later.filter((write) => write.byOperator && !isSince(write)).length,
       fails: failing !== undefined && is?.name === failing,
     }).map((sentence) => `${sentence} (${namespace}/${is?.name})`);
   });
