@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { down } from './commands/down.ts';
+import { defaultDir, down } from './commands/down.ts';
 import { status } from './commands/status.ts';
-import { defaultDir, up } from './commands/up.ts';
+import type { UpOptions } from './commands/up.ts';
 import { createProgram, runMain } from './program.ts';
 
 /** `npm run sandbox`: a real control plane on this machine, with the operator in it. */
@@ -18,7 +18,8 @@ withDir(program.command('up'))
   .option('--node', 'add a node that runs pods: containerd, kubelet, kube-proxy, DNS (Linux, root)')
   .option('--bare', 'do not install the operator')
   .option('--json', 'print only {kubeconfig, server, token, pids} on standard output')
-  .action(up);
+  // The other commands do without its libraries, which take a second to load.
+  .action(async (options: UpOptions) => (await import('./commands/up.ts')).up(options));
 withDir(program.command('down')).description('stop the sandbox and remove its files').action(down);
 withDir(program.command('status'))
   .description('list the processes; exits with 1 if one does not run')

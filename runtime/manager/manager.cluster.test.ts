@@ -199,7 +199,10 @@ const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 6
 const terms = (): number => readFileSync(operator.manager().logFile, 'utf8').split('reconciler ready').length;
 
 const waitForReasons = (namespace: string, name: string, ...expected: readonly string[]): Promise<void> =>
-  eventually(async () => expect(await operator.testCluster.reasons(namespace, name)).toEqual(expected));
+  // An event that was refused is sent again after 30 s at most.
+  eventually(async () => expect(await operator.testCluster.reasons(namespace, name)).toEqual(expected), {
+    timeoutMs: 60_000,
+  });
 
 describe('the events of a term', () => {
   it('are not repeated in the next one, if the Lease was deleted', async () => {

@@ -47,7 +47,7 @@ const getEvents = (namespace: string): string[] =>
 const countFailures = () => telemetry.countReloads('outcome="failed"');
 
 const waitForReloads = (count: number) =>
-  eventually(async () => expect(await telemetry.countReloads()).toBe(count), { timeoutMs: 60_000, intervalMs: 20 });
+  eventually(async () => expect(await telemetry.countReloads()).toBe(count), { timeoutMs: 60_000, intervalMs: 200 });
 
 const countCuts = (): number =>
   readFileSync(telemetry.manager().logFile, 'utf8').split('stopped collecting a namespace').length - 1;

@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheFolder } from '../programs/cache.ts';
 import { isRunning, stateIn, type SandboxProcess } from '../state.ts';
 
 const PATIENCE_MS = 5_000;
+
+export const defaultDir = (): string => join(cacheFolder(process.env), 'sandbox');
 
 /** Ends a sandbox and deletes its folder. The manager ends first, the API server and etcd last. */
 export async function down({ dir: given }: { readonly dir: string }): Promise<void> {

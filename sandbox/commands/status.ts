@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { connectTo } from '../control-plane/connect.ts';
-import { isRunning, stateIn } from '../state.ts';
-import { summary, type UpOptions } from './up.ts';
+import { isRunning, stateIn, type SandboxState } from '../state.ts';
+import type { UpOptions } from './up.ts';
 
 export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir' | 'json'>): Promise<void> {
   const dir = resolve(given);
@@ -20,6 +20,11 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
       ];
   process.stdout.write(`${lines.join('\n')}\n`);
   process.exitCode = well ? 0 : 1;
+}
+
+export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {
+  const pids = Object.fromEntries(processes.map(({ name, pid }) => [name, pid]));
+  return { sink, kubeconfig, server, token, kubectl, pids };
 }
 
 async function isReady(connection: Parameters<typeof connectTo>[0]): Promise<boolean> {

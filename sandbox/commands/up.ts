@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { ensureBundle } from '../../infra/release/bundle.ts';
 import { installOnNode, startNodeWithSink } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
 import { ensureBinaries } from '../programs/build.ts';
-import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
 import { stopOnError } from '../stop-on-error.ts';
-import { down } from './down.ts';
+import { defaultDir, down } from './down.ts';
+import { summary } from './status.ts';
 
 export interface UpOptions {
   readonly dir: string;
@@ -17,8 +17,6 @@ export interface UpOptions {
   readonly json?: boolean;
   readonly node?: boolean;
 }
-
-export const defaultDir = (): string => join(cacheFolder(process.env), 'sandbox');
 
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 
@@ -94,11 +92,6 @@ function getState({ cluster, first, cleanup = '', sink }: Started, kubectl: stri
     startedAt: new Date().toISOString(),
     processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
   };
-}
-
-export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {
-  const pids = Object.fromEntries(processes.map(({ name, pid }) => [name, pid]));
-  return { sink, kubeconfig, server, token, kubectl, pids };
 }
 
 function forPeople({ kubeconfig, kubectl, server, dir, sink }: SandboxState, bare: boolean): string {

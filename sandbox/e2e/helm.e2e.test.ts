@@ -94,7 +94,7 @@ describe('helm', () => {
       (await kubectl.meanwhile('logs', ...manager, '--tail=-1')).split('webhook certificate loaded').length - 1;
     // Each of the two replicas serves a new certificate once its authority is trusted for 15 s.
     const waitForLoads = (count: number) =>
-      eventually(async () => expect(await loads()).toBe(count), { timeoutMs: 60_000, intervalMs: 1_000 });
+      eventually(async () => expect(await loads()).toBe(count), { timeoutMs: 60_000, intervalMs: 3_000 });
     await waitForOperator(node);
     const before = readPair();
     const first = await loads();

@@ -66,7 +66,7 @@ export class NodeTest extends TestCluster {
           );
         return fit;
       },
-      { timeoutMs, intervalMs: 200 },
+      { timeoutMs, intervalMs: 400 },
     );
 
   /** Runs an instrumented program with a Service. Returns its address after it answers. */

@@ -61,9 +61,10 @@ describe('npm run sandbox -- up --node', () => {
       expect(up.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '']);
       const servers = up.map(({ stdout }) => (JSON.parse(stdout) as { server: string; sink: string }).server);
       expect(new Set(servers).size).toBe(3);
-      for (const dir of dirs) expect((await sandbox('status', '--dir', dir)).code).toBe(0);
+      const statuses = await Promise.all(dirs.map((dir) => sandbox('status', '--dir', dir)));
+      expect(statuses.map(({ code }) => code)).toEqual([0, 0, 0]);
     } finally {
-      for (const dir of dirs) await sandbox('down', '--dir', dir);
+      await Promise.all(dirs.map((dir) => sandbox('down', '--dir', dir)));
     }
     await eventually(() => expect(dirs.map(traces)).toEqual(before));
   });
@@ -74,18 +75,19 @@ describe('npm run sandbox -- up --node', () => {
     expect(traces(folders)).toEqual(before);
   });
 
-  it.each([
-    ['killed', 'SIGKILL'],
-    ['interrupted', 'SIGINT'],
-  ] as const)('leaves nothing either if it is %s halfway', async (_case, signal) => {
-    const dir = folder();
-    const before = traces(dir);
-    const child = startScript('sandbox/sandbox.ts', ['up', '--node', '--dir', dir]);
-    const ended = finished(child);
-    await eventually(() => expect(existsSync(join(dir, 'kubelet.log'))).toBe(true), { timeoutMs: 60_000 });
-    await sleep(1_500);
-    child.kill(signal);
-    await ended;
-    await eventually(() => expect(traces(dir)).toEqual(before), { timeoutMs: 20_000 });
+  it('leaves nothing either if one is killed and one is interrupted halfway', async () => {
+    const ends = { SIGKILL: folder(), SIGINT: folder() };
+    const getTraces = () => Object.values(ends).map(traces);
+    const before = getTraces();
+    const endHalfway = async ([signal, dir]: [string, string]): Promise<void> => {
+      const child = startScript('sandbox/sandbox.ts', ['up', '--node', '--dir', dir]);
+      const ended = finished(child);
+      await eventually(() => expect(existsSync(join(dir, 'kubelet.log'))).toBe(true), { timeoutMs: 60_000 });
+      await sleep(1_500);
+      child.kill(signal as NodeJS.Signals);
+      await ended;
+    };
+    await Promise.all(Object.entries(ends).map(endHalfway));
+    await eventually(() => expect(getTraces()).toEqual(before), { timeoutMs: 20_000 });
   });
 });
