@@ -116,6 +116,21 @@ describe('the queue of events', () => {
     await end();
   });
 
+  it('drops events after six refusals in a row, not after one of a restarted API server', async () => {
+    const restart = [...Array.from({ length: 5 }, () => new Error('the connection broke')), refusal];
+    const drops = [Array.from({ length: 6 }, () => refusal), restart].map(async (answers) => {
+      const { add, run, dropped } = toQueue();
+      const end = run(() => Promise.reject(answers.shift() ?? refusal));
+      add('shop', 'a', '1');
+      // Five pauses, of which the last is the longest.
+      await eventually(() => expect(answers).toEqual([]), { timeoutMs: 60_000 });
+      await turn();
+      await end();
+      return (await dropped.get()).values.map(({ value }) => value);
+    });
+    expect(await Promise.all(drops)).toEqual([[1], []]);
+  });
+
   it('retries although timers run up to a millisecond early', async () => {
     const queues = Array.from({ length: 30 }, () => toQueue());
     const ends = queues.map(({ run, add, post }) => {

@@ -27,7 +27,7 @@ const MAX_CONCURRENT = 8;
 const MAX_PENDING_EVENTS = 20_000;
 const MAX_OF_OBJECT = 10;
 /** Refusals in a row after which a namespace's events are dropped. */
-const MAX_ATTEMPTS = 6;
+const MAX_REFUSALS = 6;
 /** The longest time by which waiting events delay the end of a term. */
 const FLUSH_MS = 2_000;
 const POLL_MS = 50;
@@ -81,7 +81,7 @@ export class EventQueue {
   }
 
   private async drain(namespace: string, queue: NamespaceQueue): Promise<void> {
-    while (queue.events.size > 0) {
+    for (let refusals = 0; queue.events.size > 0;) {
       const { post } = this;
       if (post === undefined || this.running >= MAX_CONCURRENT)
         await new Promise<void>((wake) => this.waiting.push(wake));
@@ -90,7 +90,8 @@ export class EventQueue {
         const objects = [...queue.events.values()].slice(0, queue.failures > 0 ? 1 : MAX_CONCURRENT - this.running);
         const errors = await Promise.all(objects.map((events) => this.send(queue, events, post)));
         const error = errors.find((each) => each !== undefined);
-        if (error !== undefined) await this.failed(namespace, queue, error);
+        refusals = isRefusal(error) ? refusals + 1 : 0;
+        if (error !== undefined) await this.failed(namespace, queue, error, refusals === MAX_REFUSALS);
       }
     }
     this.queues.delete(namespace);
@@ -118,15 +119,14 @@ export class EventQueue {
     }
   }
 
-  private async failed(namespace: string, queue: NamespaceQueue, error: unknown): Promise<void> {
+  private async failed(namespace: string, queue: NamespaceQueue, error: unknown, isFinal: boolean): Promise<void> {
     const { logger, metrics, onDrained } = this.options;
     queue.failures += 1;
     if (queue.failures === 1) {
       logger.warn({ namespace, problem: describeError(error) }, 'cannot send an event, retrying');
       onDrained(namespace);
     }
-    if (!isRefusal(error) || queue.failures < MAX_ATTEMPTS)
-      return sleep(backoffMs(queue.failures, { atLeastMs: askedWaitMs(error) }), undefined, { ref: false });
+    if (!isFinal) return sleep(backoffMs(queue.failures, { atLeastMs: askedWaitMs(error) }), undefined, { ref: false });
     const dropped = [...queue.events.values()].flat();
     logger.warn({ namespace, events: dropped.length }, 'dropped events that the API server rejects');
     for (const { reason } of dropped) metrics.eventsDropped.inc({ reason });
