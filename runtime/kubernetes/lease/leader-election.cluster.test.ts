@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { startApiProxy } from '../../../sandbox/faults/api-proxy.ts';
@@ -214,5 +215,25 @@ describe('one candidate', () => {
     const { renewTime } = (await read()).spec ?? {};
     await eventually(async () => expect((await read()).spec?.renewTime).not.toBe(renewTime));
     expect(leader.terms).toMatchObject([{ until: Infinity }]);
+  });
+
+  it('works on for a moment after it is stopped, but not once another one can lead', async () => {
+    const short = { leaseDurationMs: 8_000, renewDeadlineMs: 6_000, retryPeriodMs: 1_000 };
+    const stop = new AbortController();
+    const fences: (() => void)[] = [];
+    stand('slow', {
+      times: short,
+      signal: stop.signal,
+      onStartedLeading: async ({ fence }) => {
+        fences.push(fence);
+        stop.abort();
+        await sleep(short.leaseDurationMs);
+      },
+    });
+    await eventually(() => expect(fences).toHaveLength(1), WAIT);
+    expect(fences[0]).not.toThrow();
+    await eventually(() => expect(fences[0]).toThrow('no longer holds the lease'), {
+      timeoutMs: short.leaseDurationMs,
+    });
   });
 });

@@ -83,7 +83,7 @@ class Term {
 
   throwIfOver(): void {
     if (this.leftMs === 0) this.end('lost');
-    if (this.cause !== 'stopped' && this.signal.aborted)
+    if (this.leftMs === 0 || (this.cause !== 'stopped' && this.signal.aborted))
       throw new FencedError(`This replica no longer holds the lease ${this.options.name}.`);
   }
 
