@@ -68,6 +68,10 @@ it.each<[string, readonly Look[], Readonly<Record<string, Partial<Known>>>?]>([
     [...times(2, 'a=injected/ready b=clean c=clean'), 'a=injected/ready b=injected c=injected'],
   ],
   [
+    'a workload follows one behind it that has run since the look before',
+    ['b=injected/ready', 'a=injected b=injected/ready'],
+  ],
+  [
     'a workload is tried again on request during a halt, and then another one whose injector failed',
     [
       'r=InjectorImage b=InjectorImage',

@@ -92,6 +92,8 @@ export class RolloutJudge {
     const times = { now, from: this.lookedAt ?? now };
     this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, times)]));
     this.lookedAt = now;
+    // A look may show that a workload is proven, and before it in the list the injection that follows.
+    for (const seen of all) if (seen.isInjected) this.prove(seen, now);
     for (const seen of all) this.judge(seen, before.get(seen.name), all, now);
     for (const { uid } of pods) this.uids.add(uid);
   }
@@ -141,7 +143,6 @@ export class RolloutJudge {
   }
 
   private judge(seen: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
-    if (seen.isInjected) this.prove(seen, now);
     if (seen.isInjected && before?.seen.template !== seen.template) this.injected(seen, before ?? {}, all, now);
     if (!seen.isInjected) this.judgeClean(seen, before, now);
   }
