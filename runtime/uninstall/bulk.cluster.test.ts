@@ -82,13 +82,23 @@ it.each([
   ['check', 3],
   ['status', 3],
 ])('lumigo %s answers within %f s after its start in a namespace with 300 workloads', async (line, maxSeconds) => {
-  // Without its kubeconfig, the program ends after Node.js has started and loaded the command.
-  const start = await measure(line, '/nonexistent');
-  expect(start.code).toBe(2);
-  const { code, stderr, seconds } = await measure(line);
-  process.stderr.write(`      lumigo ${line}: ${seconds.toFixed(2)} s, and its start ${start.seconds.toFixed(2)} s\n`);
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(seconds - start.seconds).toBeLessThan(maxSeconds * Math.max(1, WORKLOADS / 300));
+  const bound = maxSeconds * Math.max(1, WORKLOADS / 300);
+  const least = { start: Infinity, whole: Infinity };
+  let tries = 0;
+  // Other programs on this machine only add time, so the least of up to three tries counts.
+  do {
+    // Without its kubeconfig, the program ends after Node.js has started and loaded the command.
+    const start = await measure(line, '/nonexistent');
+    expect(start.code).toBe(2);
+    const { code, stderr, seconds } = await measure(line);
+    const took = `${seconds.toFixed(2)} s, and its start ${start.seconds.toFixed(2)} s`;
+    process.stderr.write(`      lumigo ${line}: ${took}\n`);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    least.start = Math.min(least.start, start.seconds);
+    least.whole = Math.min(least.whole, seconds);
+    tries += 1;
+  } while (tries < 3 && least.whole - least.start >= bound);
+  expect(least.whole - least.start).toBeLessThan(bound);
 });
 
 /** The probe's changes are left out. */
