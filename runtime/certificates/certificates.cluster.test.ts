@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { keepCreating } from '../../sandbox/testing/keep-creating.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { aborted } from '../async/aborted.ts';
 import { workloadKinds } from '../contract.ts';
+import { getLease } from '../installation/installation.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import type { Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { getWebhooks } from '../kubernetes/resources/webhooks.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
@@ -18,11 +22,13 @@ import { certificateSource } from './serve-certificate.ts';
 import { certificateStore, type StoredPair } from './store.ts';
 
 let operator: OperatorBench;
+let proxy: ApiProxy;
 beforeAll(async () => {
   operator = await startOperator({
     controllerManager: false,
     audit: true,
     config: { certificatesDirectory: '' },
+    through: async (cluster) => (proxy = await startApiProxy(cluster)),
   });
 });
 afterAll(() => operator?.stop());
@@ -87,6 +93,30 @@ describe("the operator's own certificate", () => {
     const { created, missed } = await creating.end();
     expect(created).toBeGreaterThan(40);
     expect(missed).toEqual([]);
+  });
+
+  it('does not keep the Lease if the leader is stopped while it reads the certificate', async () => {
+    const { client } = operator.cluster;
+    const { pairRef } = ownStore();
+    const release = new AbortController();
+    let held = 0;
+    proxy.interfere = ({ path, isWatch }) => {
+      if (isWatch || !path.endsWith(`/${pairRef.name}`)) return undefined;
+      held += 1;
+      return { holdAnswer: () => aborted(release.signal) };
+    };
+    await client.patch(pairRef, { kind: 'merge', body: { metadata: { annotations: { touched: 'yes' } } } });
+    // One reads it to serve it, and the other to renew it.
+    await eventually(() => expect(held).toBe(2));
+    const stopped = operator.stopManager();
+    await eventually(async () => {
+      const { spec } = (await client.get(getLease(operator.installation.config))) as Lease;
+      expect(spec?.holderIdentity).not.toBe(operator.manager().name);
+    });
+    release.abort();
+    proxy.interfere = undefined;
+    await stopped;
+    await operator.startManager();
   });
 });
 

@@ -38,7 +38,6 @@ interface RunnablesOptions extends Shared {
 export function createRunnables(options: RunnablesOptions): readonly ManagerRunnable[] {
   const { config, transport, authority, metrics, logger, standby } = options;
   const client = createClient(transport);
-  const certificates = certificateStore(client, config);
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], options.noPodMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger });
@@ -60,15 +59,16 @@ export function createRunnables(options: RunnablesOptions): readonly ManagerRunn
     new AdmissionServer({
       ...shared,
       standsBy: standby.reason,
-      certificate: (signal) => certificateSource(config, certificates, { transport, logger, signal }),
+      certificate: (signal) => certificateSource(config, certificateStore(client, config), { ...shared, signal }),
       onCertificate: (pair) => metricsServer.useCertificate(pair),
     }),
     { name: 'telemetry proxy account', run: (signal) => keepAccount({ config, client, authority, logger, signal }) },
     credentials,
     telemetry,
-    whileLeading('certificate', async ({ signal }) => {
+    whileLeading('certificate', async (term) => {
       if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
-      await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
+      const store = certificateStore(termClient(transport, term), config);
+      await rotateCertificates({ store, dnsName: config.webhookHost, transport, logger, signal: term.signal });
     }),
     reconciling,
     whileLeading('monitored namespaces', (term) => monitorNamespaces(shared, term)),
