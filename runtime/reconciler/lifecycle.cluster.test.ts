@@ -226,6 +226,36 @@ describe('a workload that the API server refuses to change', () => {
   });
 });
 
+describe('the deletion of a Lumigo that another writer changes all the time', () => {
+  it('waits for the list, but not for a writer that never pauses', async () => {
+    const make = async (prefix: string) => ({
+      namespace: await testCluster.namespace(prefix),
+      conflicts: 0,
+      limit: Infinity,
+    });
+    const pausing = await make('pausing');
+    const all = [pausing, await make('endless')];
+    for (const { namespace } of all) await testCluster.activate(namespace);
+    const written: string[] = [];
+    proxy.interfere = ({ method, path }) => {
+      const one = all.find(({ namespace }) => path.includes(`/namespaces/${namespace}/`));
+      if (one === undefined || method !== 'PATCH') return undefined;
+      const isStatus = path.includes('/lumigo/status');
+      if (isStatus && (one.conflicts += 1) <= one.limit) return { answer: 409 };
+      if (one === pausing) written.push(isStatus ? 'status' : 'other');
+      return undefined;
+    };
+    for (const { namespace } of all) await testCluster.create(createWorkload(deployment, namespace, 'app'));
+    for (const { namespace } of all) await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    written.length = 0;
+    pausing.limit = pausing.conflicts + 8;
+    await Promise.all(all.map(({ namespace }) => testCluster.deleteLumigo(namespace)));
+    proxy.interfere = undefined;
+    expect([written[0], pausing.conflicts > pausing.limit]).toEqual(['status', true]);
+    for (const { namespace } of all) expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+  });
+});
+
 describe('a workload whose change a webhook denies', () => {
   it('as not found has an event, and delays the deletion until the deadline', async () => {
     const namespace = await testCluster.instrumented('denied');

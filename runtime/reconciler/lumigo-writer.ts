@@ -10,8 +10,8 @@ import type { ReconcilerContext } from './reconciler-context.ts';
 
 type Action<D extends LumigoAction['kind']> = Extract<LumigoAction, { readonly kind: D }>;
 
-/** The watch soon reports the other writer's change after a conflict. */
-const CONFLICT_MS = 200;
+/** The watch soon reports the other writer's change, so a conflict counts little. But one that never pauses must not stop a removal. */
+const CONFLICT = { ms: 200, count: 1 / 8 };
 /** Per namespace, so that one tenant's `Lumigo` resources do not take every connection. */
 const MAX_CONCURRENT_WRITES = 2;
 const MAX_NAMES_SHOWN = 20;
@@ -92,9 +92,9 @@ export class LumigoWriter {
   }
 
   private failed({ kind: action, lumigo }: LumigoAction, error: unknown): void {
-    const count = (this.states.find(lumigo)?.failure?.count ?? 0) + 1;
+    const count = (this.states.find(lumigo)?.failure?.count ?? 0) + (isConflict(error) ? CONFLICT.count : 1);
     const isExpected = isConflict(error) || isNotFound(error);
-    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000, atLeastMs: askedWaitMs(error) });
+    const waitMs = isExpected ? CONFLICT.ms : backoffMs(count, { maxMs: 5 * 60_000, atLeastMs: askedWaitMs(error) });
     this.states.note(lumigo, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     const fields = { ...toFields(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');
