@@ -91,7 +91,7 @@ export class EventQueue {
         const errors = await Promise.all(objects.map((events) => this.send(queue, events, post)));
         const error = errors.find((each) => each !== undefined);
         refusals = isRefusal(error) ? refusals + 1 : 0;
-        if (error !== undefined) await this.failed(namespace, queue, error, refusals === MAX_REFUSALS);
+        if (error !== undefined) await this.failed(namespace, queue, error, refusals >= MAX_REFUSALS);
       }
     }
     this.queues.delete(namespace);
