@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { connectTo } from '../control-plane/connect.ts';
 import { isRunning, stateIn, type SandboxState } from '../state.ts';
-import type { UpOptions } from './up.ts';
 
-export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir' | 'json'>): Promise<void> {
+export type StatusOptions = Readonly<{ dir: string; json?: boolean }>;
+
+export async function status({ dir: given, json = false }: StatusOptions): Promise<void> {
   const dir = resolve(given);
   const state = stateIn(dir);
   const processes = state.processes.map((each) => ({ ...each, running: isRunning(each) }));

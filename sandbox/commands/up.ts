@@ -9,12 +9,10 @@ import { addOperator } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
 import { stopOnError } from '../stop-on-error.ts';
 import { defaultDir, down } from './down.ts';
-import { summary } from './status.ts';
+import { summary, type StatusOptions } from './status.ts';
 
-export interface UpOptions {
-  readonly dir: string;
+export interface UpOptions extends StatusOptions {
   readonly bare?: boolean;
-  readonly json?: boolean;
   readonly node?: boolean;
 }
 
