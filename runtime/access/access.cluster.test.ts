@@ -195,7 +195,7 @@ describe('metrics with `metrics.secure` [F25]', () => {
     await allow('prometheus');
   });
 
-  it('are served to an account that may get /metrics, both kinds, with one token review', async () => {
+  it('are served to an account that may get /metrics, both kinds, with few token reviews', async () => {
     const reviews = () =>
       ownRequests()
         .map(asked)
@@ -213,7 +213,7 @@ describe('metrics with `metrics.secure` [F25]', () => {
       expect([status, text]).toEqual([200, expect.stringMatching(/^otelcol_process_uptime/m)]);
     });
     for (let scrapes = 0; scrapes < 20; scrapes += 1) await scrape(token);
-    expect(reviews()).toBe(first);
+    expect([first - before <= 3, reviews()]).toEqual([true, first]);
   });
 
   it('are refused to an account without the right, until it has it', async () => {

@@ -234,19 +234,22 @@ describe('the deletion of a Lumigo that another writer changes all the time', ()
       limit: Infinity,
     });
     const pausing = await make('pausing');
-    const all = [pausing, await make('endless')];
+    // Its conflicts must not use up the few that `pausing` may have before the deletion.
+    const all = [await make('endless'), pausing];
     for (const { namespace } of all) await testCluster.activate(namespace);
     const written: string[] = [];
     proxy.interfere = ({ method, path }) => {
       const one = all.find(({ namespace }) => path.includes(`/namespaces/${namespace}/`));
-      if (one === undefined || method !== 'PATCH') return undefined;
+      if (one === undefined || method !== 'PATCH' || path.includes('dryRun')) return undefined;
       const isStatus = path.includes('/lumigo/status');
       if (isStatus && (one.conflicts += 1) <= one.limit) return { answer: 409 };
       if (one === pausing) written.push(isStatus ? 'status' : 'other');
       return undefined;
     };
-    for (const { namespace } of all) await testCluster.create(createWorkload(deployment, namespace, 'app'));
-    for (const { namespace } of all) await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    for (const { namespace } of all) {
+      await testCluster.create(createWorkload(deployment, namespace, 'app'));
+      await testCluster.waitForInstrumented(deployment, namespace, 'app');
+    }
     written.length = 0;
     pausing.limit = pausing.conflicts + 8;
     await Promise.all(all.map(({ namespace }) => testCluster.deleteLumigo(namespace)));
