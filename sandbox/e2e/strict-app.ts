@@ -51,11 +51,8 @@ export function strictDeployment(namespace: string, name: string, how: Behavior)
   return { ...made, spec: { ...spec, template: { ...template, spec: { ...template.spec, containers } } } };
 }
 
-/**
- * Sends requests, about ten a second by default. Resolves with the failures, and the pods that were ever injected. While
- * a request waits, the other client asks: a pod that ends would take the silence for the end of its requests.
- */
-export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { pauseMs = 160, clients = 2 } = {}) {
+/** Sends requests, about ten a second by default. Resolves with the failures, and the pods that were ever injected. */
+export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { pauseMs = 80, clients = 1 } = {}) {
   const failures: string[] = [];
   const injected = new Set<string>();
   let asked = 0;

@@ -163,7 +163,7 @@ describe('a release of the original with 20 instrumented workloads [F51]', () =>
 
   it('is upgraded under requests, and no request fails and no pod restarts', async () => {
     [lives, uid] = [await getLives(), await uidOfLumigo()];
-    const following = follow(nodeTest, 'shop', await addresses(), { pauseMs: 400 });
+    const following = follow(nodeTest, 'shop', await addresses(), { pauseMs: 200 });
     const over = whileTheOriginalLives();
     await release.meanwhile(...upgrade());
     await waitForOperator(nodeTest.system.node);

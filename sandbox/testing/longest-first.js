@@ -14,8 +14,7 @@ const longest = [
   'runtime/manager/manager',
 ].map((name) => `/${name}.cluster.test.ts`);
 
-const longestOnNode =
-  'rollout helm manifests identity received tracing release rollout-odd node-collector missing-injector'.split(' ');
+const longestOnNode = 'rollout helm manifests identity takeover release received rollout-odd'.split(' ');
 const first = [...longest, ...longestOnNode.map((name) => `/sandbox/e2e/${name}.e2e.test.ts`)];
 
 /** Jest orders files by their last duration or else their size, so a clean machine needs the lists above. */
