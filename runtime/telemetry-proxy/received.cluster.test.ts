@@ -122,7 +122,7 @@ describe('a workload', () => {
     expect(await listed()).toContain(uid);
     await label('false');
     await eventually(async () => expect(Object.keys(await readTelemetry(shop))).not.toContain('late'));
-    await eventually(async () => expect(await listed()).not.toContain(uid));
+    await eventually(async () => expect(await listed()).not.toContain(uid), { timeoutMs: 5_000 });
     await label(null);
     await telemetry.testCluster.waitForInstrumented(deployment, shop, 'late');
     await eventually(async () =>

@@ -41,7 +41,7 @@ async function replaceReplicas(): Promise<void> {
   }
 }
 
-it('reports Received within a minute of the first span of a Node.js and a Python program', async () => {
+it('reports Received within 30 s of the first span of a Node.js and a Python program', async () => {
   // The probes of the kubelet cause the spans.
   await nodeTest.apply(deployment(namespace, 'front'), deployment(namespace, 'stock', { image: pythonImage }));
   // A Go program, which no tracer instruments.
@@ -58,7 +58,7 @@ it('reports Received within a minute of the first span of a Node.js and a Python
   };
   const seconds = await Promise.all(['front', 'stock'].map(measure));
   process.stderr.write(`      Received after ${seconds.map((each) => each.toFixed(1)).join(' s and ')} s\n`);
-  expect(Math.max(...seconds)).toBeLessThan(60);
+  expect(Math.max(...seconds)).toBeLessThan(30);
 });
 
 it('names a Go program after the time of the setting', async () => {

@@ -121,7 +121,7 @@ it('reverts across restarts and beside halted namespaces, and an upgrade reverts
   const after = getInjectionStatus((await nodeTest.get(deployments, upgraded, 'app')).metadata);
   expect(after).toMatchObject({ by: 'webhook', change: 'updated' });
   expect(after?.at).not.toBe(before?.at);
-  await nodeTest.waitForRunning(killed, 'b-good', { replicas: 2 });
+  await nodeTest.waitForRunning(killed, 'b-good', { replicas: 2, timeoutMs: 90_000 });
   await nodeTest.waitForRunning(killed, 'a-crash', { instrumented: false, replicas: 2 });
   await waitForReplaced(upgraded);
   await view.waitForVerified(upgraded, 'app');

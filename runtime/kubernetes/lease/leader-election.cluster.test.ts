@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { startApiProxy } from '../../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { aborted } from '../../async/aborted.ts';
 import { createClient } from '../http/client.ts';
 import { elect, type ElectionOptions } from './leader-election.ts';
 import type { Lease } from './plan-lease.ts';
@@ -219,17 +219,19 @@ describe('one candidate', () => {
 
   it('works on for a moment after it is stopped, but not once another one can lead', async () => {
     const stop = new AbortController();
+    const done = new AbortController();
     const fences: (() => void)[] = [];
     stand('slow', {
       signal: stop.signal,
       onStartedLeading: async ({ fence }) => {
         fences.push(fence);
         stop.abort();
-        await sleep(lasts);
+        await aborted(done.signal);
       },
     });
     await eventually(() => expect(fences).toHaveLength(1), WAIT);
     expect(fences[0]).not.toThrow();
     await eventually(() => expect(fences[0]).toThrow('no longer holds the lease'), { timeoutMs: lasts });
+    done.abort();
   });
 });
