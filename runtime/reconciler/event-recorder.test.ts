@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { active, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
+import { active, changed, decided, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
 import { labels, workloadKinds } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import { blocked, corrected, none } from '../injection/decision.ts';
@@ -71,6 +71,19 @@ it('reports a revert after its write, and not before [F81]', () => {
   expect(events({ ...written, decision }, observed(after.metadata))).toMatchObject([{ message, key: revert.at }]);
   const cannot = expect.stringMatching(/^Cannot remove Lumigo instrumentation/) as unknown;
   expect(events(failed, before)).toMatchObject([{ message: cannot }]);
+});
+
+it('names an addition by its own time if the next leader has updated it before the answer arrives', () => {
+  const mine = withInjectionStatus({ change: 'added', at: since });
+  const theirs = withInjectionStatus({ change: 'updated', at: '2026-06-01T10:00:20.000Z' });
+  const { metadata } = changed(decided(made(), { now: since, by: 'controller' }));
+  const workload = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
+  const decision = { kind: 'inject', tried: 'add', code: 'injected', message: '', skipped: [], workload } as const;
+  const written = { kind: 'written', change: 'added', workload, decision } as const;
+  const report = getEvents((recorder) => recorder.result(theirs, observed(bare), policy, written));
+  const ofNextLeader = getEvents((recorder) => recorder.withInjectionStatus(mine, policy));
+  expect(report).toMatchObject([{ reason: 'LumigoAddedInstrumentation', key: since }]);
+  expect(report.map(({ key }) => key)).toEqual(ofNextLeader.map(({ key }) => key));
 });
 
 it('reports that another writer removes only the label or annotation', () => {

@@ -1,6 +1,6 @@
 import { isBlocked, type Decision } from '../injection/decision.ts';
 import { findRevert, parseRevert } from '../injection/revert.ts';
-import { isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
+import { injectionStatusText, isReverted, isSameChange, parseInjectionStatus } from '../injection/injection-status.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Written } from './facts.ts';
@@ -54,7 +54,9 @@ export class EventRecorder {
     const { workload: after, change } = made;
     const revert = change === 'none' ? undefined : findRevert(after.metadata);
     if (revert !== undefined) return this.term.events.add(reverted(workload, revert));
-    if (change !== 'none') this.term.events.add(changed(change === 'removed' ? before : workload, policy, change));
+    // The watch may show a later change already, for example of the next leader.
+    const done = { ...workload, injectionStatus: injectionStatusText(after.metadata) };
+    if (change !== 'none') this.term.events.add(changed(change === 'removed' ? before : done, policy, change));
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }
