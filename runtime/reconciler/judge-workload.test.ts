@@ -121,6 +121,29 @@ it('leaves 20 s between two looks at failing pods, even without a soak', () => {
 const risk = { rank: 0, pods: 2 } as const;
 const evidence: Evidence = { cause: 'InjectorImage', message: 'there is no image' };
 const reverted: WorkloadState = { kind: 'reverted', evidence, risk, attempt: 1, wakeAt: Infinity };
+
+const record = { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: '' } as const;
+it.each([
+  ['a removal that is no revert forgets the failure, because the next `Lumigo` decides anew', made(), undefined],
+  ['a revert is remembered', { ...made(), metadata: withRevert(made().metadata, record) }, 'reverted'],
+])('%s', async (_title, workload, expected) => {
+  const { store, judge } = judging();
+  const shown = store.upsert(deployment, { ...injected.metadata, uid: 'u', resourceVersion: '1' })?.workload;
+  const known =
+    shown && store.update(shown, { state: { kind: 'reverting', evidence, template: 'one', attempt: 1, wakeAt: 0 } });
+  if (known === undefined) throw new Error('it has an owner');
+  const decision = {
+    kind: 'remove',
+    tried: 'remove',
+    code: 'removed',
+    cause: 'deleting',
+    message: '',
+    workload,
+  } as const;
+  await judge.observe(known, { kind: 'written', change: 'removed', workload, decision });
+  expect(store.latest(known)?.state?.kind).toBe(expected);
+});
+
 const probation = { progress: { available: 2, at: -20_000 }, template: 'one', attempt: 0, wakeAt: 0 };
 const complete = { kind: 'complete', available: 2 } as const;
 const reading = { completion: complete, template: 'one', isCurrent: true, risk, injector: 'failing' } as const;
@@ -175,7 +198,7 @@ it('a StatefulSet that is deleted before its broken pods are evicted is forgotte
 
 const withRecord: Workload = {
   ...made(),
-  metadata: withRevert({ uid: 'u' }, { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: '' }),
+  metadata: withRevert({ uid: 'u' }, record),
 };
 
 it('retries a revert whose time cannot be read as late as a new one', () => {

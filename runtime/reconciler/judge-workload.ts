@@ -33,8 +33,12 @@ export class WorkloadJudge {
   }
 
   private async take(before: ObservedWorkload, result: Read): Promise<void> {
-    if (result.kind === 'written' && result.change === 'removed')
-      this.rollouts.see(before, { kind: 'removed', risk: getRisk(result.workload), mayHang: mayHang(result.workload) });
+    const { workload } = result;
+    if (result.kind === 'written' && result.change === 'removed') {
+      // A removal for another cause overtakes a revert. Without a record, the workload is not reverted.
+      const kind = findRevert(workload.metadata) === undefined ? 'clean' : 'removed';
+      this.rollouts.see(before, { kind, risk: getRisk(workload), mayHang: mayHang(workload) });
+    }
     if (this.isShown(before, result)) await this.judge(before, result);
     // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
