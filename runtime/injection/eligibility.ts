@@ -40,7 +40,7 @@ const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolea
   (metadata.creationTimestamp ?? '') <= policy.createdAt &&
   ourLabel(metadata) === undefined;
 
-function isFinished(job: Workload): boolean {
+export function isFinished(job: Workload): boolean {
   const { completionTime, conditions = [] } = (job['status'] ?? {}) as Frozen<api.V1JobStatus>;
   const over = conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
   return completionTime !== undefined || over;

@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts';
-import { labels, workloads, type WorkloadKind } from '../contract.ts';
-import { findOwner } from '../injection/eligibility.ts';
+import { labels, workloadKinds, workloads, type WorkloadKind } from '../contract.ts';
+import { findOwner, isFinished } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { hasInjection, isUnremovable, uninstrument } from '../injection/remove.ts';
@@ -62,6 +62,18 @@ export async function removeInstrumentation(
 
 export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
   (await instrumentedWorkloads(client).next()).done !== true;
+
+/** Returns the Jobs that start pods with the injection, because a Job cannot change. */
+export async function listInjectedJobs(client: Client, signal: AbortSignal): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { items } of client.pages(workloadKinds.job, { limit: PAGE_SIZE, signal }))
+    for (const item of items) {
+      const job = { ...item, apiVersion: workloadKinds.job.apiVersion, kind: workloadKinds.job.kind };
+      const { namespace, name, deletionTimestamp } = job.metadata;
+      if (deletionTimestamp === undefined && hasInjection(job) && !isFinished(job)) found.push(`${namespace}/${name}`);
+    }
+  return found;
+}
 
 async function* instrumentedWorkloads(client: Client, signal?: AbortSignal) {
   for (const [kind, options] of lists)

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const { deployment } = workloadKinds;
+const { deployment, job } = workloadKinds;
 const uninstall = (deadline = '60', ...flags: readonly string[]) =>
   runInContainer(operator.cluster, operator.installation, ['uninstall', '--deadline', deadline, ...flags]);
 
@@ -279,7 +279,13 @@ describe('uninstall with a manager', () => {
     await testCluster.create(createWorkload(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await testCluster.waitForInstrumented(deployment, alone, 'app');
     const before = await testCluster.toTemplate(deployment, kept, 'app');
-    expect(await succeeding(uninstallFrom(cluster))).toContain('Deleting 2 Lumigo resources.');
+    for (const name of ['running', 'finished']) await testCluster.create(createWorkload(job, gone, name));
+    const conditions = ['FailureTarget', 'Failed'].map((type) => ({ type, status: 'True' }));
+    const finished = { startTime: '2026-06-01T10:00:00Z', conditions };
+    await testCluster.setStatus({ ...job, namespace: gone, name: 'finished' }, finished);
+    const printed = await succeeding(uninstallFrom(cluster));
+    expect(printed).toContain('Deleting 2 Lumigo resources.');
+    expect(printed).toContain(`Jobs cannot change, and these keep the injection until they end: ${gone}/running\n`);
     expect(await testCluster.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await testCluster.toTemplate(deployment, kept, 'app')).toEqual(before);
     expect(await testCluster.label(deployment, alone, 'app')).toBe('true');

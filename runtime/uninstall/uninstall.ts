@@ -15,7 +15,7 @@ import { abridged } from '../wording/abridged.ts';
 import { describeError } from '../wording/errors.ts';
 import { once } from '../wording/once.ts';
 import { isLeaving } from './protected-objects.ts';
-import { isAnyInstrumented, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
+import { isAnyInstrumented, listInjectedJobs, MAX_NAMED, removeInstrumentation } from './remove-instrumentation.ts';
 
 export interface UninstallOptions {
   readonly client: Client;
@@ -60,6 +60,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
       printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${abridged(left.map(toKey), MAX_NAMED)}`);
     else if (problems.length === 0 && (removed === 0 || isLast)) {
       print('No Lumigo resource is left, and no injection to remove.');
+      if (isLast !== true) await nameJobs(options);
       return [];
     }
     // The next attempt would end after the deadline, and lose the reasons that this one found.
@@ -153,6 +154,17 @@ class Cleaner {
         if (!isNotFound(error)) this.failures.set(toKey(lumigo), describeError(error));
       }),
     );
+  }
+}
+
+/** They do not count as left, because only their end or their deletion changes that (ADR 73). */
+async function nameJobs({ client, print }: UninstallOptions): Promise<void> {
+  try {
+    const jobs = await listInjectedJobs(client, AbortSignal.timeout(NAMING_MS));
+    if (jobs.length > 0)
+      print(`Jobs cannot change, and these keep the injection until they end: ${abridged(jobs, MAX_NAMED)}`);
+  } catch (error) {
+    print(`The Jobs that keep the injection could not be listed: ${describeError(error)}`);
   }
 }
 
