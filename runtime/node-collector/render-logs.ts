@@ -26,8 +26,9 @@ export function logReceiver(config: NodeCollectorConfig): object {
     storage: 'file_storage',
     retry_on_failure: { enabled: true, max_elapsed_time: '0s' },
     operators: [
-      // Knows the formats of all runtimes, joins parts of long lines, and takes the pod from the path.
-      { type: 'container' },
+      // A `container` knows all runtimes, takes the pod from the path, and joins parts of a file. So each stream has its own.
+      { type: 'router', routes: [{ expr: 'body matches "^[^ ]+ stderr "', output: 'stderr' }], default: 'stdout' },
+      ...['stdout', 'stderr'].map((id) => ({ type: 'container', id, output: 'json_parser' })),
       { type: 'json_parser', if: isExact, parse_to: 'body', on_error: 'send_quiet' },
     ],
   };

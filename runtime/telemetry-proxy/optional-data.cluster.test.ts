@@ -192,8 +192,8 @@ function logFileOf(namespace: string, pod: string): string {
 }
 
 /** Writes a line as containerd does. */
-const write = (file: string, text: string, tag: 'F' | 'P' = 'F'): void =>
-  appendFileSync(file, `${new Date().toISOString()} stdout ${tag} ${text}\n`);
+const write = (file: string, text: string, tag: 'F' | 'P' = 'F', stream: 'stdout' | 'stderr' = 'stdout'): void =>
+  appendFileSync(file, `${new Date().toISOString()} ${stream} ${tag} ${text}\n`);
 
 const lines = (from: number, count: number, name: string) =>
   Array.from({ length: count }, (_, index) => `${name} ${from + index}`);
@@ -260,15 +260,19 @@ describe('log files of a node', () => {
     await waitForLines(namespace, all);
   });
 
-  it('have lines in JSON as maps if these keep each integer, and parts of a long line as one', async () => {
+  it('have lines in JSON as maps if these keep each integer, and parts of a long line of a stream as one', async () => {
     const file = logFileOf(bank, 'json');
     const exact = { level: 'info', count: 3, at: 1_764_361_234_567_890, id: '1234567890123456789', list: [-5] };
     write(file, JSON.stringify(exact));
     const large = ['{"order":1234567890123456789}', '{"a": [ -9007199254740993 ]}', '{"a":1} {"b":2}'];
     for (const line of large) write(file, line);
     write(file, 'begin-', 'P');
+    write(file, 'warn-', 'P', 'stderr');
+    write(file, 'between-', 'P');
+    write(file, 'ing', 'F', 'stderr');
     write(file, 'end');
-    await eventually(() => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([exact, ...large, 'begin-end'])), {
+    const joined = ['begin-between-end', 'warn-ing'];
+    await eventually(() => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([exact, ...large, ...joined])), {
       timeoutMs: 20_000,
     });
   });
