@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { orUndefined } from '../json/values.ts';
@@ -43,7 +44,6 @@ export const askToReload = ({ pid }: CollectorProcess): boolean =>
 export const end = (collector: CollectorProcess | undefined): boolean =>
   collector !== undefined && orUndefined(() => process.kill(collector.pid, 'SIGKILL')) === true;
 
-const POLL_MS = 100;
 /** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
 const END_MS = 10_000;
 
@@ -51,18 +51,23 @@ const END_MS = 10_000;
 export async function endCollector({ config, logger }: Shared): Promise<void> {
   const collector = findCollector(config);
   if (collector === undefined) return;
-  for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(POLL_MS))
+  for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(100))
     if (!runs(collector) || (await upSince(config)) !== undefined) return;
   end(collector);
   logger.warn({}, 'telemetry proxy did not stop in time, killed it');
 }
 
+type Health = Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>;
+const toHealth = ({ listenAddress: host, telemetryHealthPort: port }: Health) => ({ host: host || '127.0.0.1', port });
+
+/** Resolves when the components have stopped: then the collector closes this connection. Without a collector it resolves at once. */
+export const waitForStop = (settings: Health): Promise<unknown> =>
+  new Promise((done) => connect(toHealth(settings)).on('error', done).on('close', done).resume().unref());
+
 /** Returns since when the components are up; undefined: they are not. Each reload changes it. */
-export async function upSince(settings: Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>) {
-  const { listenAddress, telemetryHealthPort: port } = settings;
-  const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
+export async function upSince(settings: Health) {
   try {
-    const response = await getLocal({ host, port, path: '/' });
+    const response = await getLocal({ ...toHealth(settings), path: '/' });
     const answer = (await json(response)) as { upSince?: string };
     return response.statusCode === 200 ? answer.upSince : undefined;
   } catch {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
-import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
+import { askToReload, end, findCollector, runs, upSince, waitForStop, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, readLoopKeys, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -23,9 +23,10 @@ interface ReloaderOptions {
   readonly signal: AbortSignal;
 }
 
-/** A collector that reads the cluster first takes up to 10 s for that. */
-const UP_MS = 20_000;
-const POLL_MS = 50;
+/** A collector first stops its components, which wait for their requests. An attacker can open one that never ends. */
+const STOP_MS = 20_000;
+/** Then three pipelines, and that of log files, wait for pods one after the other. After a minute the kubelet ends the collector. */
+export const LOAD_MS = 45_000;
 /** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
 /** By then an exporter for a namespace has sent what it gathered (render-collection.ts). */
@@ -179,7 +180,7 @@ export class Reloader {
   /** A reload waits for all requests: for those of an attacker, and for those that Lumigo does not answer. */
   private async waitForUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     if ((await this.findUp(settings, () => process, before)) !== undefined) return;
-    const killed = `the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`;
+    const killed = 'the collector did not load its configuration in time and was killed';
     this.options.logger.warn(killed);
     end(process);
     // Data on disk survives, and the next process finds the same configuration.
@@ -196,8 +197,10 @@ export class Reloader {
   /** Returns the process as soon as it is up, or undefined if that takes too long. */
   private async findUp(settings: ProxySettings, find: () => CollectorProcess | undefined, before?: string) {
     let found: CollectorProcess | undefined;
-    for (const deadline = performance.now() + UP_MS; performance.now() < deadline;) {
-      await sleep(POLL_MS, undefined, { signal: this.options.signal });
+    let deadline = performance.now() + STOP_MS;
+    void waitForStop(settings).then(() => (deadline = performance.now() + LOAD_MS));
+    while (performance.now() < deadline) {
+      await sleep(50, undefined, { signal: this.options.signal });
       found ??= find();
       const now = await upSince(settings);
       if (found !== undefined && !runs(found))

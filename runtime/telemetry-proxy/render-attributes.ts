@@ -25,6 +25,8 @@ export const podAttributes = [
   ...['service.name', 'service.namespace', 'service.version', 'service.instance.id'],
 ];
 
+/** The API server has answered before (reloader.ts). A collector that waits longer exits. */
+export const waitForPods = { wait_for_metadata: true, wait_for_metadata_timeout: '10s' };
 /** The name that SDKs give to unnamed programs would prevent the name of the workload. */
 const removeUnnamed =
   'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")';
@@ -39,13 +41,12 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
     extract: { metadata: podAttributes, labels },
     ...pods,
   });
-  // Each reload to a collection first reads versions from the API server, so this wait is short. The other processor starts before it.
-  const wait = isWaiting ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
   return {
     'transform/service': transform([removeUnnamed, ...setClaimsAside]),
     [intoShard]: hashToken,
     'filter/one-token': oneToken,
-    k8sattributes: find({ ...byAddress, ...wait }),
+    // The processor of claims starts before it.
+    k8sattributes: find({ ...byAddress, ...(isWaiting ? waitForPods : {}) }),
     // In the text of a statement, the collector would need minutes to parse it.
     'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },
     'transform/claims': transform([...removeLong, ...believeClaims]),

@@ -1,4 +1,4 @@
-import { podAttributes, transform } from './render-attributes.ts';
+import { podAttributes, transform, waitForPods } from './render-attributes.ts';
 import { onNode, removeLong } from './render-claims.ts';
 import { at } from '../node-collector/common-parts.ts';
 import { kubeStateScrape, scrapeFilter } from '../node-collector/render-scrapes.ts';
@@ -86,8 +86,7 @@ const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
   extract: { metadata: podAttributes },
   filter: { fields: [onNode] },
   pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
-  wait_for_metadata: true,
-  wait_for_metadata_timeout: '10s',
+  ...waitForPods,
 });
 
 /** A collector on a node keeps data until the loop has it. A queue here would lose data at each reload. */

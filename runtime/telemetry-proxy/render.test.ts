@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { collectedKinds } from './render-collection.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { serialize } from '../node-collector/common-parts.ts';
+import { LOAD_MS } from './reloader.ts';
 import { port } from './render-nodes.ts';
 import { render } from './render.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
@@ -107,6 +108,17 @@ describe("the collector's configuration", () => {
       expect(serialize(forwarding)).not.toMatch(/t_[0-9a-f]{21}|wait_for_metadata/);
       const nothing = { namespaces: [], initial: [], since: {}, key: 'key', nodeKey: 'node-key' };
       expect(render(given, nothing)).toEqual(forwarding);
+    });
+  });
+
+  it('lists the pods within the time that a reload may take, one pipeline after the other', () => {
+    forAll((given, collected) => {
+      const { processors, service } = render(given, withPort(collected));
+      const used = Object.values(service.pipelines).flatMap(({ processors: names = [] }) => names);
+      const waits = used.map((name) => (processors[name] as { wait_for_metadata_timeout?: string } | undefined) ?? {});
+      const seconds = waits.map(({ wait_for_metadata_timeout: wait = '0s' }) => Number(wait.replace(/s$/, '')));
+      expect(seconds.filter((each) => each > 0)).toHaveLength(4);
+      expect(seconds.reduce((sum, each) => sum + each, 0) * 1_000).toBeLessThan(LOAD_MS);
     });
   });
 

@@ -46,8 +46,8 @@ const getEvents = (namespace: string): string[] =>
 
 const countFailures = () => telemetry.countReloads('outcome="failed"');
 
-const waitForReloads = (count: number) =>
-  eventually(async () => expect(await telemetry.countReloads()).toBe(count), { timeoutMs: 60_000, intervalMs: 200 });
+const waitForReloads = (count: number, timeoutMs = 60_000) =>
+  eventually(async () => expect(await telemetry.countReloads()).toBe(count), { timeoutMs, intervalMs: 200 });
 
 const countCuts = (): number =>
   readFileSync(telemetry.manager().logFile, 'utf8').split('stopped collecting a namespace').length - 1;
@@ -174,5 +174,25 @@ describe('a namespace whose collection ends sends nothing from then on, and othe
     await cutOff(endsLater).finally(() => answers.abort());
     await waitForCollecting(another);
     await expectEventsOfKeptAlone(endsLater, 'waited');
+  });
+});
+
+// The next reload would wait for three times as long, so this is the last test.
+describe('a reload in a cluster with many pods', () => {
+  it('is not ended while the pipelines list the pods one after the other', async () => {
+    const { activate, collector, waitForSettled } = telemetry;
+    const another = await activate('large', getToken(0x74_07), collects(false));
+    const reloads = await waitForSettled();
+    const before = [await countFailures(), collector().restarts()];
+    let lists = 0;
+    proxy.interfere = ({ path }) => {
+      if (!path.includes('/pods?') || !path.includes('spec.nodeName')) return undefined;
+      lists += 1;
+      return { holdAnswer: () => sleep(8_000) };
+    };
+    await toggle(another, true);
+    await waitForReloads(reloads + 1, 120_000);
+    expect(lists).toBeGreaterThanOrEqual(3);
+    expect([await countFailures(), collector().restarts()]).toEqual(before);
   });
 });
