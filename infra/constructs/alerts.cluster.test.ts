@@ -13,6 +13,8 @@ type Labels = Readonly<Record<string, string>>;
 
 interface Case {
   readonly fires: Series;
+  /** Another cause, which alone makes it fire as well. */
+  readonly alsoFires?: Series;
   readonly as: Labels;
   readonly quiet: Series;
 }
@@ -89,9 +91,11 @@ const cases: Readonly<Record<string, Case>> = {
   },
   LumigoTelemetryDropped: {
     fires: { 'otelcol_exporter_enqueue_failed_metric_points{pod="a",exporter="otlphttp/lumigo/b"}': rising },
+    alsoFires: { 'otelcol_exporter_send_failed_log_records{pod="a",exporter="otlphttp/lumigo"}': rising },
     as: inPod,
     quiet: {
       'otelcol_exporter_enqueue_failed_spans{pod="a",exporter="otlphttp/lumigo"}': always(5),
+      'otelcol_exporter_send_failed_spans{pod="a",exporter="otlphttp/to/shop"}': rising,
       // Another collector, of another program.
       'otelcol_exporter_enqueue_failed_spans{pod="b",exporter="otlphttp"}': rising,
     },
@@ -126,13 +130,14 @@ const rendered = (text: string, labels: Labels): string =>
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_all, name: string) => `${labels[name]}`);
 
 /** Returns what `promtool test rules` prints if the alert does not fire as expected, with and without its cause. */
-function judge(rule: ReturnType<typeof alertRules>[number], { fires, as, quiet }: Case): string {
+function judge(rule: ReturnType<typeof alertRules>[number], { fires, alsoFires = fires, as, quiet }: Case): string {
   const { labels, annotations } = rule;
   const texts = Object.entries(annotations).map(([key, text]) => [key, rendered(text, { ...as, ...labels })]);
   const firing = [{ exp_labels: { ...as, ...labels }, exp_annotations: Object.fromEntries(texts) as Labels }];
   const tests = (
     [
       [fires, firing],
+      [alsoFires, firing],
       [quiet, []],
     ] as const
   ).map(([series, exp_alerts]) => ({

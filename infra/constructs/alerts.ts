@@ -17,9 +17,12 @@ export interface Alert {
 const metric = (name: string): string => `lumigo_operator_${name}`;
 const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
 const ofNodes = (gauge: string): string => `${gauge}{pod=~".+-node-collector-.+"}`;
-/** Prometheus may also have the series of other collectors. These exporters are the telemetry proxy's. */
-const droppedIn = (items: string): string =>
-  `sum by (pod) (increase(otelcol_exporter_enqueue_failed_${items}{exporter=~"otlphttp/lumigo.*"}[15m])) > 0`;
+/** A full queue drops data, and so does a final answer (`send`). Prometheus may have series of other collectors, with other exporters. */
+const droppedIn = (items: string): string[] =>
+  ['enqueue', 'send'].map(
+    (step) =>
+      `sum by (pod) (increase(otelcol_exporter_${step}_failed_${items}{exporter=~"otlphttp/lumigo.*"}[15m])) > 0`,
+  );
 const inNamespaces = (gauge: string): string => `max by (namespace) (${metric(gauge)}) > 0`;
 
 export const alerts: readonly Alert[] = [
@@ -107,12 +110,12 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoTelemetryDropped',
-    expr: ['spans', 'log_records', 'metric_points'].map(droppedIn).join(' or '),
+    expr: ['spans', 'log_records', 'metric_points'].flatMap(droppedIn).join(' or '),
     for: '5m',
     component: 'telemetry-proxy',
-    summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
+    summary: 'A Lumigo telemetry proxy drops data: its queue is full, or Lumigo rejects what it sends.',
     description:
-      'Check that pod {{ $labels.pod }} reaches `endpoint.otlp.url` and that Lumigo does not throttle a token. Raise `controllerManager.telemetryProxy.queue` for longer outages.',
+      'The log of the telemetry proxy in pod {{ $labels.pod }} has the answers of `endpoint.otlp.url`. The page of this alert says what to do for each.',
   },
   {
     name: 'LumigoTokenRefused',
