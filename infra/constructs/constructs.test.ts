@@ -120,6 +120,16 @@ describe.each(Object.entries(promises))('by default the %s', (kind, rows) => {
   });
 });
 
+it('webhook configurations tell AKS not to write their namespace selector', () => {
+  const all = [...defaults, ...synthesize(withEverything(parseSettings({})), 'Helm')];
+  const selecting = all.filter(
+    (each) => each.kind.endsWith('WebhookConfiguration') && findIn(each, 'namespaceSelector').length > 0,
+  );
+  expect(selecting).toHaveLength(2);
+  for (const { metadata } of selecting)
+    expect(metadata.annotations).toMatchObject({ 'admissions.enforcer/disabled': 'true' });
+});
+
 describe('the pods of the operator', () => {
   const resources = { limits: { memory: 1073741824, 'example.com/gpu': '1' } };
   const digest = `sha256:${'0'.repeat(64)}`;

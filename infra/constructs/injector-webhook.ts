@@ -43,6 +43,8 @@ export class InjectorWebhook extends Construct {
         labels: common,
         annotations: {
           [annotations.installation]: `${namespace}/${name}`,
+          // Otherwise AKS writes `namespaceSelector` and owns it, so the next server-side apply is a conflict.
+          'admissions.enforcer/disabled': 'true',
           ...(props.certificates.issuer === 'cert-manager' ? injectedFrom(props) : {}),
         },
       },
