@@ -9,6 +9,7 @@ import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { getProblems } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { annotations } from '../../runtime/contract.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { synthesize } from '../operator.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -337,6 +338,13 @@ describe('the Helm chart', () => {
       .map(([path, value]) => nested(path, value))
       .reduce(merged);
     expect(template(...writeValues(given))).toEqual(synth(given));
+  });
+
+  it('renders an annotation of the user in place of one of the chart, and never a key twice', () => {
+    const podAnnotations = { [annotations.safeToEvict]: 'own', 'kubectl.kubernetes.io/default-container': 'own' };
+    const flags = writeValues({ podAnnotations });
+    expect(parseAllDocuments(render(...flags)).flatMap(({ errors }) => errors)).toEqual([]);
+    expect(template(...flags)).toEqual(synth({ podAnnotations }));
   });
 
   it('writes no $ into the configuration, because Kubernetes would expand it', () => {

@@ -69,9 +69,7 @@ export const switches: readonly Switch[] = [
   ...ofNodes,
   switchedOff('networkPolicy.enabled'),
   switchedOff('injection.podMode'),
-  filled('networkPolicy.webhook.from', []),
-  filled('networkPolicy.otlp.from', []),
-  filled('networkPolicy.metrics.from', []),
+  ...['webhook', 'otlp', 'metrics'].map((by) => filled(`networkPolicy.${by}.from`, [])),
   ...['serviceMonitor', 'prometheusRule', 'silentWorkloadsRule', 'dashboard'].map((kind) =>
     switchedOff(`metrics.${kind}.enabled`),
   ),
@@ -113,8 +111,7 @@ export const switches: readonly Switch[] = [
   filled('priorityClassName'),
   { path: 'hostNetwork', off: false, on: true, condition: '$.Values.hostNetwork' },
   filled('controllerManager.telemetryProxy.queue.claimName'),
-  filled('controllerManager.manager.image.digest'),
-  filled('controllerManager.telemetryProxy.image.digest'),
+  ...['manager', 'telemetryProxy'].map((each) => filled(`controllerManager.${each}.image.digest`)),
   filled('injectorWebhook.lumigoInjector.image.digest'),
 ];
 

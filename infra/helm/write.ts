@@ -24,12 +24,15 @@ export class TemplateWriter {
   private block(value: unknown, depth: number): string[] {
     const pad = '  '.repeat(depth);
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
+    // An annotation of the user replaces one of the chart. In other maps of the user, the chart refuses its own keys.
+    const isOpen = Object.keys(value as object).some((key) => this.expressions.get(key)?.path === 'podAnnotations');
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
       if (key === DOCUMENT) return [`${pad}value: |-`, ...this.document(child as object, depth + 1)];
       const marker = this.expressions.get(key);
       if (marker?.type !== 'map') {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
-        return this.entry(`${pad}${name}:`, child, depth);
+        const own = isOpen ? new Either(`not (hasKey $.Values.podAnnotations "${key}")`, child, ABSENT) : child;
+        return this.entry(`${pad}${name}:`, own, depth);
       }
       // A map of the user, beside keys of the chart.
       return [`${pad}{{- with ${marker.code} }}`, `${pad}{{- toYaml . | nindent ${pad.length} }}`, `${pad}{{- end }}`];
