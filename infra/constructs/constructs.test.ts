@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProgram } from '../../runtime/cli/program.ts';
 import { processShell } from '../../runtime/cli/shell.ts';
-import { labels, suffixes } from '../../runtime/contract.ts';
+import { annotations, labels, suffixes } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
 import { toConfig } from '../../sandbox/manager/configuration.ts';
 import { synthesize, withEverything } from '../operator.ts';
@@ -24,7 +24,7 @@ interface Pod {
   readonly spec: Tree & {
     readonly containers: readonly [Tree & Pick<Container, 'env'>, Tree];
     readonly securityContext: Tree;
-    readonly volumes: readonly { readonly name: string }[];
+    readonly volumes?: readonly { readonly name: string; readonly emptyDir?: object }[];
   };
 }
 
@@ -215,13 +215,35 @@ describe('the pods of the operator', () => {
 
   it("keep the queue on the node's disk, or on a claim, which only one pod at a time can have", () => {
     const queue = (manifests: readonly Manifest[]) =>
-      getPod(manifests).spec.volumes.find(({ name }) => name === 'telemetry-proxy-queue');
+      getPod(manifests).spec.volumes?.find(({ name }) => name === 'telemetry-proxy-queue');
     expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '4Gi' } });
     const claimed = withSettings({
       controllerManager: { replicas: 1, telemetryProxy: { queue: { claimName: 'telemetry' } } },
     });
     expect(queue(claimed)).toMatchObject({ persistentVolumeClaim: { claimName: 'telemetry' } });
     expect(find(claimed, 'Deployment').spec).toMatchObject({ strategy: { type: 'Recreate' } });
+  });
+
+  const claimedQueue = { replicas: 1, telemetryProxy: { queue: { claimName: 'telemetry' } } };
+  it.each([
+    ['by default', defaults, 3],
+    ['in a release with every part', synthesize(withEverything(parseSettings({})), 'Helm'), 3],
+    ['with a queue on a claim', withSettings({ controllerManager: claimedQueue }), 2],
+  ])('name their local volumes to the cluster autoscaler %s', (_when, made, count) => {
+    const pods = podsIn(made.filter(({ kind }) => kind === 'Deployment'));
+    const local = ({ spec }: Pod) => (spec.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined);
+    expect(pods.flatMap(local)).toHaveLength(count);
+    for (const pod of pods)
+      expect(pod.metadata.annotations[annotations.safeToEvict] ?? '').toBe(
+        local(pod)
+          .map(({ name }) => name)
+          .join(','),
+      );
+  });
+
+  it('name other volumes to the cluster autoscaler if the settings do', () => {
+    const podAnnotations = { [annotations.safeToEvict]: 'none' };
+    expect(getPod(withSettings({ podAnnotations })).metadata.annotations).toMatchObject(podAnnotations);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import {
+  evictableVolumes,
   telemetryProxyContainer,
   telemetryProxyInitContainer,
   telemetryProxyVolumes,
@@ -40,6 +41,7 @@ export class ControllerManager extends Construct {
     this.deploymentName = `${name}${suffixes.manager}`;
     this.metricsServiceName = `${name}${suffixes.metricsService}`;
     const common = labels(settings, component);
+    const podLabels = { ...ownedBy(settings), ...common, ...optOut };
     const selector = { matchLabels: selectorLabels(settings) };
     const bringsPriority = settings.priorityClassName === '' && settings.priorityClass.create;
     const priorityClassName = bringsPriority ? `${name}${suffixes.priorityClass}` : settings.priorityClassName;
@@ -64,7 +66,7 @@ export class ControllerManager extends Construct {
         selector: { matchLabels: ownedBy(settings) },
         strategy: strategy(settings),
         template: {
-          metadata: podMetadata(settings, { ...ownedBy(settings), ...common, ...optOut }, 'manager'),
+          metadata: podMetadata(settings, podLabels, 'manager', evictableVolumes(settings)),
           spec: podSpec(props, priorityClassName),
         },
       },
@@ -79,11 +81,7 @@ export class ControllerManager extends Construct {
 
     new k8s.KubeService(this, 'metrics-service', {
       metadata: { name: this.metricsServiceName, namespace, labels: metricsLabels(settings) },
-      spec: {
-        type: 'ClusterIP',
-        selector: selectorLabels(settings),
-        ports: metricsPorts(settings),
-      },
+      spec: { type: 'ClusterIP', selector: selectorLabels(settings), ports: metricsPorts(settings) },
     });
   }
 }

@@ -67,11 +67,7 @@ function receive(scope: Construct, settings: Settings, collectors: Record<string
   });
   if (!networkPolicy.enabled) return;
   const from = [{ podSelector: { matchLabels: collectors } }];
-  addNetworkPolicy(scope, {
-    metadata,
-    pods: selectorLabels(settings),
-    ingress: [{ from, ports: [ports.nodeData] }],
-  });
+  addNetworkPolicy(scope, { metadata, pods: selectorLabels(settings), ingress: [{ from, ports: [ports.nodeData] }] });
 }
 
 function expose(scope: Construct, settings: Settings, collectors: Record<string, string>): void {

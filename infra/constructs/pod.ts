@@ -27,9 +27,9 @@ export const containerSecurity = {
 };
 
 /** The settings cannot change labels by which objects select pods. */
-export const podMetadata = ({ podLabels, podAnnotations }: Settings, labels: object, container: string) => ({
+export const podMetadata = ({ podLabels, podAnnotations }: Settings, labels: object, container: string, more = {}) => ({
   labels: { ...podLabels, ...labels },
-  annotations: { 'kubectl.kubernetes.io/default-container': container, ...podAnnotations },
+  annotations: { 'kubectl.kubernetes.io/default-container': container, ...more, ...podAnnotations },
 });
 
 export const operatorPod = (settings: Settings, pod: PodOfInstallation): JsonObject => ({

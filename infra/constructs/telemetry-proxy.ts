@@ -1,6 +1,6 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
+import { annotations, mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, selectorLabels, type Installation } from './labels.ts';
 import { accountMount, containerOf, containerPort, operatorContainer, probes, type JsonObject } from './pod.ts';
@@ -95,4 +95,10 @@ export function telemetryProxyVolumes(settings: Settings): JsonObject[] {
     { name: account, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
     { name: queue, ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }) },
   ];
+}
+
+/** The cluster autoscaler never removes the node of a pod that has another `emptyDir`. */
+export function evictableVolumes(settings: Settings) {
+  const names = telemetryProxyVolumes(settings).flatMap(({ name, emptyDir }) => (emptyDir === undefined ? [] : [name]));
+  return { [annotations.safeToEvict]: names.join() };
 }

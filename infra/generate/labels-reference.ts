@@ -69,7 +69,7 @@ const annotationMarks = {
     on: 'pod template',
     values: 'names of volumes',
     means:
-      "Belongs to the cluster autoscaler. The operator adds the injection's volume, so that it does not keep a node.",
+      "Belongs to the cluster autoscaler. The operator adds the injection's volume, so that it does not keep a node. The operator's pods name theirs.",
   },
   installation: {
     on: 'webhook configuration',
