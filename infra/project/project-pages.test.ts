@@ -116,6 +116,12 @@ const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
 );
 
 describe('the commands of a page', () => {
+  it('hide the Secrets that a dry run of Helm would print', () => {
+    const dryRuns = pages.flatMap((page) => matchesIn(read(page), /^.*helm.*--dry-run.*$/gim));
+    expect(dryRuns.length).toBeGreaterThan(1);
+    expect(dryRuns.filter((line) => !line.includes('--hide-secret'))).toEqual([]);
+  });
+
   const made = { 'dist/chart/': 'chart', 'dist/manifests/': 'synth', 'dist/olm/': 'olm', 'dist/runtime/': 'build' };
 
   it.each(pages)('build in %s what they use', (page) => {
