@@ -143,8 +143,10 @@ describe('a page', () => {
     settings.has(name.split('.')[0] ?? '') || [...settings].some((path) => path.endsWith(`.${name}`));
   // A decision names what there was, and the guide names what the original has.
   const current = pages.filter((page) => !/\/adr\/|\/migrate-/.test(page));
-  // The first two are hooks of the chart. The manager creates the last one.
-  const others = ['check', 'uninstall', 'leader'].map((name) => `lumigo-lumigo-operator-${name}`);
+  // The first two are hooks of the chart. The manager creates the others.
+  const others = ['check', 'uninstall', 'leader', 'monitored-namespaces'].map(
+    (name) => `lumigo-lumigo-operator-${name}`,
+  );
   const objects = new Set([...others, ...manifests.map(({ metadata }) => metadata.name)]);
 
   it.each(current)('%s names objects, conditions and settings that exist', (page) => {

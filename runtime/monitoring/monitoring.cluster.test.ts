@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData, type ChangedObject, type Manifest } from '../kubernetes/resources/objects.ts';
-import { apply, toRef } from '../../sandbox/manager/apply.ts';
+import { apply, applyDefinition, toRef } from '../../sandbox/manager/apply.ts';
 import { getToken } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
@@ -51,10 +51,12 @@ const label = (name: string) =>
 const getUid = async (name: string): Promise<string> =>
   (await operator.cluster.client.get({ ...kinds.namespaces, name })).metadata.uid;
 
-const findRecord = () => {
-  const name = 'lumigo-lumigo-operator-monitored-namespaces';
-  return operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
+const record = {
+  ...kinds.configMaps,
+  namespace: 'lumigo-system',
+  name: 'lumigo-lumigo-operator-monitored-namespaces',
 };
+const findRecord = () => operator.cluster.client.find(record);
 const owners = async () => (await findRecord())?.metadata.ownerReferences;
 
 const isManager = ({ kind, metadata }: Manifest): boolean =>
@@ -263,5 +265,22 @@ describe('the next leader', () => {
   it('renews the owners of the record, so that it outlives the next repair, too', async () => {
     const renewed = [{ kind: 'Deployment', uid: managerUid }, { kind: 'ClusterRole' }];
     await eventually(async () => expect(await owners()).toMatchObject(renewed));
+  });
+});
+
+describe('after the definition was deleted by mistake and applied again, monitored namespaces', () => {
+  it('get no Lumigo until their record is deleted as docs/operate/uninstall.md says', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const definition = installation.manifests.find(({ kind }) => kind === 'CustomResourceDefinition') as Manifest;
+    await cluster.client.delete(toRef(definition));
+    await eventually(async () => expect(await cluster.client.find(toRef(definition))).toBeUndefined());
+    await applyDefinition(cluster.client, definition);
+    await namespace('zz-served', { team: 'a' });
+    await testCluster.waitForActive('zz-served');
+    await expect(testCluster.readLumigo('labelled')).rejects.toThrow('not found');
+    await operator.stopManager();
+    await cluster.client.delete(record);
+    await operator.startManager();
+    await testCluster.waitForActive('labelled');
   });
 });
