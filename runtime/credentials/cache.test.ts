@@ -3,7 +3,7 @@ import pino from 'pino';
 import { AnswerTooLargeError, ApiError, ConnectionError } from '../kubernetes/http/errors.ts';
 import { CredentialCache } from './cache.ts';
 
-/** Tokens by the names of their Secrets, or the status of an answer without one. 0: no answer. 1: too large. Others do not exist. */
+/** Tokens by the names of their Secrets, or the status of an answer without one. 0: no answer. 1: too large. 2: no text. Others do not exist. */
 let answers: Record<string, string | number>;
 /** The names of the Secrets that were requested. */
 let reads: string[];
@@ -17,6 +17,7 @@ function readSecret(_namespace: string, name: string) {
   const answer = answers[name] ?? 404;
   if (answer === 0) return Promise.reject(new ConnectionError('refused', 'ECONNREFUSED'));
   if (answer === 1) return Promise.reject(new AnswerTooLargeError(name, 4, ''));
+  if (answer === 2) return Promise.resolve({ data: { token: 5 as never }, version: '1' });
   if (typeof answer === 'number') return Promise.reject(new ApiError({}, { status: answer, subject: 'GET' }));
   return Promise.resolve({ data: { token: Buffer.from(answer).toString('base64') }, version: `of ${answer}` });
 }
@@ -99,6 +100,15 @@ describe('the cache of credentials [F9]', () => {
     await knowing(first);
     answers = { credentials: 1 };
     await expectSoon(lacks('SecretTooLarge'));
+  });
+
+  it('reports a Secret whose values have another form, and reads others on', async () => {
+    answers = { credentials: 2, other: first };
+    cache.want('a', [source(), source({ name: 'other' })]);
+    await expectSoon(lacks('SecretUnreadable'));
+    await expectSoon({ token: first }, source({ name: 'other' }));
+    answers['credentials'] = second;
+    await expectSoon({ token: second });
   });
 
   it('forgets a Secret that is no longer used', async () => {

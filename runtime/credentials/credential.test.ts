@@ -29,6 +29,26 @@ describe("a Lumigo's credential", () => {
     expect(isUnread(credential)).toBe(reason === 'SecretUnreadable');
   });
 
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+    'has no key that only objects have: %s',
+    (key) => {
+      const credential = credentialIn({ data: {}, version: '7' }, { ...place, key });
+      expect(credential).toMatchObject({ version: '7', problem: { reason: 'SecretKeyNotFound' } });
+      const data = JSON.parse(`{"${key}":"${Buffer.from(token).toString('base64')}"}`) as Record<string, string>;
+      expect(credentialIn({ data, version: '7' }, { ...place, key })).toEqual({ token, version: '7' });
+    },
+  );
+
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+    'is missing under a key that objects inherit: %s',
+    (key) => {
+      const at = (json: string) =>
+        credentialIn({ data: JSON.parse(json) as Record<string, string>, version: '7' }, { ...place, key });
+      expect(at('{}')).toMatchObject({ version: '7', problem: { reason: 'SecretKeyNotFound' } });
+      expect(at(`{"${key}":"${Buffer.from(token).toString('base64')}"}`)).toEqual({ token, version: '7' });
+    },
+  );
+
   it('says that white space is the problem, and never shows the value', () => {
     const { problem } = holding(` ${token}\n`);
     expect(problem?.message).toContain('white space');

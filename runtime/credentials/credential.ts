@@ -33,7 +33,7 @@ export function getInstallationSource(config: CommandConfig): TokenSource {
 }
 
 /** Values are base64, by key. */
-interface SecretContent {
+export interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
 }
@@ -60,11 +60,11 @@ export const nowhere: Credential = failed(
   'The field spec.lumigoToken.secretRef must name a Secret in this namespace (name) and a key in it (key)',
 );
 
-/** Each problem has its own reason. No message has any part of the value. */
+/** Each problem has its own reason. No message has any part of the value. A tenant may name a key that objects inherit. */
 export function credentialIn({ data, version }: SecretContent, place: TokenSource): Credential {
   const { key } = place;
   const where = toWhere(place);
-  const encoded = data[key];
+  const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
   const refused = (reason: Problem['reason'], message: string): Credential => ({ ...failed(reason, message), version });
   if (encoded === undefined)
     return refused(

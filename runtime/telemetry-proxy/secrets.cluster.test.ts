@@ -171,3 +171,16 @@ describe('with 20 Lumigo resources, and as many workloads with a Secret of their
     await waitForAdmission(getToken(300), false, 0);
   });
 });
+
+it('a key that every object inherits ends neither of them', async () => {
+  const { testCluster } = operator;
+  const namespace = await testCluster.namespace('inherited');
+  await testCluster.secret(namespace, getToken(9));
+  const own = { [labels.autoTrace]: 'true', [labels.tokenKey]: 'toString' };
+  await testCluster.create(createWorkload(deployment, namespace, 'app', { labels: own }));
+  const toKey = (key: string) => ({ lumigoToken: { secretRef: { name: 'lumigo-credentials', key } } });
+  await testCluster.lumigo(namespace, toKey('constructor'));
+  await waitForError(namespace, 'SecretKeyNotFound', AWAITED_MS + CARRIED_MS);
+  await testCluster.changeLumigo(namespace, { spec: toKey('token') });
+  await waitForAdmission(getToken(9), true, AWAITED_MS + CARRIED_MS);
+});
