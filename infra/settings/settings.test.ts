@@ -155,6 +155,7 @@ describe('settings', () => {
       { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
       meant('monitoredNamespaces[0].secretname', 'monitoredNamespaces[].secretName'),
     ],
+    [{ constructor: true }, 'constructor is not a setting; docs/reference/settings.md lists those that there are'],
     // The setting of a list is not suggested for a key at the top [F83].
     [{ loggin: true }, 'loggin is not a setting; docs/reference/settings.md lists those that there are'],
     [labelKeys(...keys(33)), expect.stringContaining('telemetry.namespaceLabels must have at most 32 keys')],

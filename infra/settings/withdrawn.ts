@@ -4,6 +4,6 @@ export const withdrawnSettings: Readonly<Record<string, string>> = {
 };
 
 export function withdrawnSetting(path: string): string | undefined {
-  const advice = withdrawnSettings[path];
+  const advice = Object.hasOwn(withdrawnSettings, path) ? withdrawnSettings[path] : undefined;
   return advice === undefined ? undefined : `${path} is not a setting; ${advice}`;
 }

@@ -85,16 +85,17 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
 
 function injectContainers(spec: PodSpec, targets: ReadonlySet<Container>, settings: InjectionSettings, format: number) {
   const rows = [...getVariables(format), ...getTracerRows(settings)];
-  const kept: Record<string, Kept> = {};
+  const kept = new Map<string, Kept>();
   const injectOne = (container: Container): Container => {
     if (!targets.has(container)) return container;
     const injected = injectContainer(container, settings, rows);
-    if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
+    if (Object.keys(injected.kept).length > 0) kept.set(container.name, injected.kept);
     return injected.container;
   };
   const containers = spec.containers.map(injectOne);
   const initContainers = spec.initContainers?.map(injectOne) ?? [];
-  return { kept, containers, initContainers };
+  // A container may have the name `__proto__`, which cannot be assigned.
+  return { kept: Object.fromEntries(kept), containers, initContainers };
 }
 
 /** Keeps what other webhooks changed, such as the registry, while the operator would write the same container again. */

@@ -23,7 +23,13 @@ export const merged = (...parts: readonly fc.Arbitrary<Fields>[]): fc.Arbitrary<
 export const shown = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value as object).length > 0));
 
-export const word = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
+/** Each JavaScript object inherits members of these names. `constructor` is also a valid name of a container. */
+const inherited = fc.constantFrom('constructor', 'toString', 'hasOwnProperty', '__proto__');
+export const rarely = (name: fc.Arbitrary<string>, usual: fc.Arbitrary<string>) =>
+  fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: name });
+
+export const word = rarely(fc.constant('constructor'), fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/));
+const key = rarely(inherited, word);
 export const text = fc.stringMatching(/^[ -~]{1,12}$/);
 
 const future = fc.record({
@@ -35,8 +41,8 @@ export const nothing = fc.constant<Fields>({});
 export const perhaps: fc.Arbitrary<Fields> = fc.option(future, { nil: {} });
 
 const valueFrom = fc.oneof(
-  fc.record({ secretKeyRef: fc.record({ name: word, key: word }) }),
-  fc.record({ configMapKeyRef: fc.record({ name: word, key: word, optional: fc.boolean() }) }),
+  fc.record({ secretKeyRef: fc.record({ name: word, key }) }),
+  fc.record({ configMapKeyRef: fc.record({ name: word, key, optional: fc.boolean() }) }),
   fc.constant({ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } }),
   fc.constant({ resourceFieldRef: { resource: 'limits.cpu', divisor: '0' } }),
 );
@@ -93,6 +99,7 @@ const named = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...tracerNames), anyValue) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...settingNames), settingValue) },
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom('NODE_OPTIONS', 'PYTHONPATH'), agentOption) },
+  { weight: 1, arbitrary: fc.tuple(inherited, anyValue) },
 );
 const environment = (unknown: fc.Arbitrary<Fields>) =>
   maybe(

@@ -7,6 +7,7 @@ import {
   merged,
   nothing,
   perhaps,
+  rarely,
   shown,
   text,
   word,
@@ -66,7 +67,7 @@ const podResources = fc.oneof(
 );
 
 const podAnnotations = merged(
-  maybe('note', text),
+  maybe('constructor', text),
   maybe(
     annotations.safeToEvict,
     fc.constantFrom('', ',', 'cache', 'a,b', ' a , b ', 'lumigo-injector', 'a,lumigo-injector', 'lumigo-injector,a'),
@@ -98,16 +99,8 @@ function podMetadata(containers: readonly string[], unknown: fc.Arbitrary<Fields
   return fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: bare });
 }
 
-const ephemeral = maybe('ephemeralContainers', fc.constant([{ name: 'debug', image: 'debug:1' }]));
-
-const namesBetween = (minLength: number, maxLength: number) =>
-  fc.uniqueArray(fc.oneof({ weight: 30, arbitrary: word }, { weight: 1, arbitrary: fc.constant('lumigo-injector') }), {
-    minLength,
-    maxLength,
-  });
-
-const volumeNames = namesBetween(0, 3);
-const containerNames = namesBetween(2, 4);
+const namesBetween = (minLength: number, maxLength: number, ...unusual: readonly string[]) =>
+  fc.uniqueArray(rarely(fc.constantFrom('lumigo-injector', ...unusual), word), { minLength, maxLength });
 
 function podSpec(
   { apps, inits, ...asked }: ContainerOptions & { readonly apps: readonly string[]; readonly inits: readonly string[] },
@@ -126,7 +119,7 @@ function podSpec(
     podResources,
     maybe('nodeSelector', fc.constant({ 'kubernetes.io/arch': 'amd64' })),
     maybe('os', fc.constant({ name: 'linux' })),
-    unknown === nothing ? nothing : ephemeral,
+    unknown === nothing ? nothing : maybe('ephemeralContainers', fc.constant([{ name: 'debug', image: 'debug:1' }])),
     unknown,
     fc.constant({
       restartPolicy,
@@ -144,8 +137,9 @@ export function podTemplate({
 }: PodTemplateOptions = {}): fc.Arbitrary<PodTemplate> {
   const asks = fc.constantFrom<ContainerOptions['asks']>('any', 'any', 'all', 'nothing');
   const unknown = unknownFields ? perhaps : nothing;
+  const containerNames = namesBetween(2, 4, ...(unknownFields ? ['__proto__'] : []));
   return fc
-    .tuple(volumeNames, containerNames, fc.integer({ min: 0, max: 2 }), asks)
+    .tuple(namesBetween(0, 3), containerNames, fc.integer({ min: 0, max: 2 }), asks)
     .chain(([volumes, all, count, asked]) => {
       const inits = all.slice(0, Math.min(count, all.length - 1));
       const spec = podSpec({ apps: all.slice(inits.length), inits, volumes, asks: asked, unknown }, restartPolicy);
