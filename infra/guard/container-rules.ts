@@ -6,7 +6,7 @@ import { isOnOurPath, getMounts, plainInitContainer } from '../constructs/inject
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';
 
-const isOurVolume = (mount: Cel): Cel => `${mount}.name == ${text(injector.volume)}`;
+export const isOurVolume = (item: Cel): Cel => `(${item}.name == ${text(injector.volume)})`;
 const isOurMount = (mount: Cel): Cel => any(isOurVolume(mount), isOnOurPath(mount));
 
 /** Returns the conditions that two lists have the same containers in the same order, which differ in environment and mounts only. */

@@ -34,6 +34,7 @@ const isSetting = (variable: Cel): Cel =>
   all(
     `!(${variable}.name in ${texts(names)})`,
     isSettingName(variable),
+    '!(request.namespace in variables.excludedNamespaces)',
     any(...settingForms.map((form) => hasShape(variable, form))),
   );
 

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import type { Container, PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { toInjector } from '../../runtime/config/config.ts';
 import {
   annotations,
   environment,
   guardAnswer,
   injector,
+  labels,
   lumigo,
+  suffixes,
   workloadKinds,
   workloads,
   type WorkloadKind,
@@ -30,7 +32,7 @@ import { activePolicy, tracing } from '../../sandbox/testing/injection.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
 import { runtimeConfig } from '../constructs/runtime-environment.ts';
 
-const { deployment } = workloadKinds;
+const { deployment, cronJob } = workloadKinds;
 const SETTING = 'OTEL_SERVICE_NAME';
 const users = { name: 'users', mountPath: '/opt/lumigo' };
 const pod = {
@@ -76,6 +78,20 @@ const clean = (workload: Workload): PodTemplate => {
   if (template === undefined) throw new Error('no template');
   return template;
 };
+
+const setVariable =
+  (name: string) =>
+  ({ spec, ...rest }: PodTemplate): PodTemplate => {
+    const others = (env: Container['env'] = []) => env.filter((each) => each.name !== name);
+    const containers = spec.containers.map((each) => ({ ...each, env: [...others(each.env), { name, value: '{}' }] }));
+    return { ...rest, spec: { ...spec, containers } };
+  };
+const setMetadata =
+  (field: 'labels' | 'annotations', key: string, value: string) =>
+  ({ metadata = {}, spec }: PodTemplate): PodTemplate => ({
+    metadata: { ...metadata, [field]: { ...metadata[field], [key]: value } },
+    spec,
+  });
 
 interface Attack {
   readonly injector?: object;
@@ -214,9 +230,33 @@ describe('the guard', () => {
       const before = await created(namespace);
       expect(await refusal(write(manager, before, injected(before)))).toContain('excluded namespace');
       const stored = await write(cluster.client, before, injected(before));
-      expect(clean(await write(manager, stored, withTemplate(stored, remove(clean(stored)))))).toEqual(clean(before));
+      const removed = remove(clean(stored));
+      const evil = withTemplate(stored, setVariable(SETTING)(removed));
+      expect(await refusal(write(manager, stored, evil))).toContain(guardAnswer);
+      expect(clean(await write(manager, stored, withTemplate(stored, removed)))).toEqual(clean(before));
     },
   );
+
+  it.each<[string, (template: PodTemplate) => PodTemplate]>([
+    ['the configuration of the operator', setVariable('LUMIGO_CONFIG')],
+    ['a setting of tracers', setVariable(SETTING)],
+    ['an annotation', setMetadata('annotations', `${lumigo.group}/x`, 'y')],
+    ['a record, which could be removed', setMetadata('annotations', annotations.injection, '{}')],
+    ['an entry for the autoscaler', setMetadata('annotations', annotations.safeToEvict, injector.volume)],
+    ['a label', setMetadata('labels', labels.autoTrace, 'true')],
+  ])('refuses %s in the pod template of the updater, the manager, or kube-system', async (_what, change) => {
+    const { installation, testCluster, manager } = guarded;
+    const { name, namespace } = installation.settings;
+    const all = [
+      await testCluster.get(cronJob, namespace, `${name}${suffixes.updater}`),
+      await testCluster.get(deployment, namespace, `${name}${suffixes.manager}`),
+      await created('kube-system'),
+    ];
+    for (const before of all) {
+      const after = withTemplate(before, change(clean(before)));
+      expect(await refusal(write(manager, before, after))).toContain('excluded namespace');
+    }
+  });
 
   it('lets the operator replace its own pods, and no others', async () => {
     const { manager, installation, testCluster } = guarded;
@@ -378,6 +418,21 @@ describe('the guard allows an injection, a change of it and its removal', () => 
     const removed = await write(manager, changed, uninstrument(changed));
     expect(removed['spec']).toEqual(before['spec']);
   });
+});
+
+it('allows each removal in a namespace that is excluded by now', async () => {
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(podTemplate(), async (template) => {
+      const name = `removed-${(count += 1)}`;
+      const made = createWorkload(deployment, 'kube-system', name) as unknown as Workload;
+      const result = inject(labelled(name, template), { ...guarded.injector, ...tracing });
+      fc.pre(result.refused === undefined);
+      const stored = await store(deployment, withTemplate(made, result.template));
+      expect(await refusal(write(guarded.manager, stored, uninstrument(stored)))).toBeUndefined();
+    }),
+    { ...fuzz, numRuns: 40, endOnFailure: true },
+  );
 });
 
 /** Last, because these settings allow changes of pull secrets that the tests above refuse. */

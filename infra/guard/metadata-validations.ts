@@ -25,10 +25,15 @@ function around(): readonly Cel[] {
 const sameMap = (name: string, excepted: (key: Cel) => Cel): Cel =>
   sameBut(`variables.${name}`, `variables.${name}Before`, excepted);
 
+const isSame = (name: string): Cel => `variables.${name} == variables.${name}Before`;
+
 const sameList = (path: string): Cel =>
   `${fieldOr('variables.object', path, '[]')} == ${fieldOr('variables.objectBefore', path, '[]')}`;
 
 const isOwnLabel = (key: Cel): Cel => `${key} in ${texts([labels.autoTrace, labels.rollout, probeLabel])}`;
+/** Other accounts may instrument an excluded namespace, or it was not excluded before. */
+const hasInjection = (suffix: '' | 'Before'): Cel =>
+  `(variables.record${suffix} != '' || variables.initContainers${suffix} != variables.usersInitContainers${suffix})`;
 const isRestart = (key: Cel): Cel => `variables.isOwnDeployment && ${key} == ${text(RESTARTED_AT)}`;
 
 export const metadataValidations: readonly Validation[] = [
@@ -51,7 +56,15 @@ export const metadataValidations: readonly Validation[] = [
         'templateAnnotations',
         (key) => `${isOurKey(key)} || ${key} == ${text(annotations.safeToEvict)} || ${isRestart(key)}`,
       ),
-      'variables.safeToEvict == variables.safeToEvictBefore',
+      isSame('safeToEvict'),
+    ),
+  },
+  {
+    may: 'change no pod template of an excluded namespace, except to remove an injection, and to replace its own pods',
+    expression: any(
+      '!(request.namespace in variables.excludedNamespaces)',
+      all(isSame('pod'), isSame('templateLabels'), sameMap('templateAnnotations', isRestart)),
+      all(hasInjection('Before'), `!${hasInjection('')}`),
     ),
   },
 ];

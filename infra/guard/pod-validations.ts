@@ -1,7 +1,7 @@
 import { injector } from '../../runtime/contract.ts';
 import { injectorVolume } from '../../runtime/injection/init-container.ts';
 import { all, any, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
-import { appMounts, eachPair, injectorShape, sameContainers } from './container-rules.ts';
+import { appMounts, eachPair, injectorShape, isOurVolume, sameContainers } from './container-rules.ts';
 import { sameEnvironment } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { hasShape, type Shape } from './shape.ts';
@@ -13,7 +13,6 @@ const [inits, initsBefore] = pair('initContainers');
 const [volumes, volumesBefore] = pair('volumes');
 const [secrets, secretsBefore] = pair('imagePullSecrets');
 
-const isOurVolume = (volume: Cel): Cel => `(${volume}.name == ${text(injector.volume)})`;
 const getName = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
 const isAddedSecret = (secret: Cel): Cel =>
   `(${getName(secret)} in variables.pullSecrets || ${getName(secret)} in variables.originalStatePullSecretsBefore)`;
@@ -60,13 +59,6 @@ export const podValidations: readonly Validation[] = [
     expression: all(
       sameItemsBut(secrets, secretsBefore, isAddedSecret),
       `${secrets}.all(secret, secret in ${secretsBefore} || ${getName('secret')} in variables.pullSecrets)`,
-    ),
-  },
-  {
-    may: 'change no workload of an excluded namespace, except to remove an injection',
-    expression: any(
-      '!(request.namespace in variables.excludedNamespaces)',
-      `${inits}.all(container, container.name != ${text(injector.container)} || container in ${initsBefore})`,
     ),
   },
 ];

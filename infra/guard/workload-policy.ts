@@ -1,6 +1,6 @@
 import { annotations, injector, suffixes, workloads } from '../../runtime/contract.ts';
 import { workloadRules, type Expressions } from '../constructs/admission.ts';
-import { all, entryOr, fieldOr, listOf, text, type Cel } from '../constructs/cel.ts';
+import { entryOr, fieldOr, listOf, text, texts, type Cel } from '../constructs/cel.ts';
 import { injectionVariables } from '../constructs/injected.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -48,11 +48,6 @@ const parts = (object: Cel, suffix: string): Expressions => {
   return Object.fromEntries(Object.entries(variables).map(([name, expression]) => [`${name}${suffix}`, expression]));
 };
 
-const workloadVariables: Expressions = {
-  ...parts('object', ''),
-  ...parts('oldObject', 'Before'),
-};
-
 export const excludedNamespaces = ({ webhook, namespace }: Settings): Cel =>
   `${listOf(webhook.excludedNamespaces)} + [${text(namespace)}]`;
 
@@ -63,12 +58,9 @@ export const workloadPolicy = (settings: Settings): Policy => ({
     ...injectionVariables(settings, listOf),
     endpoint: text(telemetryProxyUrl(settings)),
     excludedNamespaces: excludedNamespaces(settings),
-    isOwnDeployment: all(
-      `request.resource.resource == 'deployments'`,
-      `request.namespace == ${text(settings.namespace)}`,
-      `request.name == ${text(`${settings.name}${suffixes.manager}`)}`,
-    ),
-    ...workloadVariables,
+    isOwnDeployment: `[request.resource.resource, request.namespace, request.name] == ${texts(['deployments', settings.namespace, `${settings.name}${suffixes.manager}`])}`,
+    ...parts('object', ''),
+    ...parts('oldObject', 'Before'),
     injectedNames,
   },
   validations: [...metadataValidations, ...podValidations, recordValidation],
