@@ -15,7 +15,7 @@ const sameButFlags = flagged.map((section) =>
   sameExcept(fieldOr(object, `spec.${section}`, '{}'), fieldOr(before, `spec.${section}`, '{}'), ['enabled']),
 );
 
-const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => [
+const getObjects = (settings: Settings): readonly OwnObject[] => [
   {
     group: lumigo.group,
     version: lumigo.version,
@@ -24,7 +24,7 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
     create: `${object}.metadata.name == ${text(lumigo.singular)}`,
     update: all(
       sameExcept(object, before, ['metadata', 'spec', 'status']),
-      ...(monitoredNamespaces.length === 0
+      ...(settings.monitoredNamespaces.length === 0
         ? [`${object}.spec == ${before}.spec`]
         : [sameExcept(`${object}.spec`, `${before}.spec`, flagged), ...sameButFlags]),
       sameMetadata(object, before, {
@@ -36,20 +36,22 @@ const getObjects = ({ monitoredNamespaces }: Settings): readonly OwnObject[] => 
   {
     group: '',
     resource: 'secrets',
-    may: 'create only Secrets of the type Opaque in other namespaces',
-    // A Secret of another type can contain the token of any account in its namespace.
-    create: any('request.namespace == variables.operatorNamespace', `${object}.type == 'Opaque'`),
+    may: 'create only Secrets of the type Opaque without further metadata in other namespaces',
+    // Another type can contain the token of any account. By a label, tools such as Argo CD take a Secret as their own settings.
+    create: any(
+      'request.namespace == variables.operatorNamespace',
+      all(`${object}.type == 'Opaque'`, sameMetadata(object, '{}')),
+    ),
   },
   {
     group: '',
     resource: 'pods/eviction',
     may: 'evict no pod of an excluded namespace',
-    create: '!(request.namespace in variables.excludedNamespaces)',
+    create: `!(request.namespace in (${excludedNamespaces(settings)}))`,
   },
 ];
 
-export function namespacesPolicy(settings: Settings): Policy {
-  const policy = toPolicy(getObjects(settings), settings);
-  const variables = { ...policy.variables, excludedNamespaces: excludedNamespaces(settings) };
-  return { suffix: suffixes.guardNamespaces, ...policy, variables };
-}
+export const namespacesPolicy = (settings: Settings): Policy => ({
+  suffix: suffixes.guardNamespaces,
+  ...toPolicy(getObjects(settings), settings),
+});

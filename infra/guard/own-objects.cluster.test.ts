@@ -38,6 +38,10 @@ const accountToken = {
   ...secret('other', 'kubernetes.io/service-account-token'),
   metadata: { name: 'other', annotations: { 'kubernetes.io/service-account.name': 'default' } },
 };
+const withMetadata = (metadata: object) => {
+  const made = secret('other', 'Opaque');
+  return { ...made, metadata: { ...made.metadata, ...metadata } };
+};
 const getToken = (expirationSeconds: number) =>
   object('authentication.k8s.io/v1', 'TokenRequest', '', { spec: { expirationSeconds } });
 const configMap = (of: string) => object('v1', 'ConfigMap', of);
@@ -163,6 +167,12 @@ const unmade: readonly Write[] = [
   ['a certificate of another type', secrets, secret('other', 'Opaque')],
   ['a token of another account', secrets, accountToken],
   ['a token of an account elsewhere', { ...secrets, namespace: 'kube-system' }, accountToken],
+  [
+    'a Secret that Argo CD takes as the password of a cluster',
+    { ...secrets, namespace: shop },
+    withMetadata({ labels: { 'argocd.argoproj.io/secret-type': 'cluster' } }),
+  ],
+  ['an annotated Secret elsewhere', { ...secrets, namespace: shop }, withMetadata({ annotations: { x: 'y' } })],
   ['another account', { ...kinds.serviceAccounts, namespace }, object('v1', 'ServiceAccount', 'x')],
   ['another ConfigMap', configMaps, configMap('other')],
   ['another lease', leases, lease('other')],
