@@ -1,7 +1,8 @@
 import { injector } from '../contract.ts';
 import { initResources } from './init-resources.ts';
 import { covers } from '../json/values.ts';
-import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
+import { getOriginalState } from './original-state.ts';
+import type { Container, PodSpec, PodTemplate, Volume, VolumeMount } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
 
 export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
@@ -30,8 +31,13 @@ export const findInjector = ({ initContainers = [] }: Partial<PodSpec> = {}): Co
   initContainers.find(({ name }) => name === injector.container);
 
 /** Compares only the copying. The other fields follow the pod, the operator's version then, and other webhooks. */
-export const copiesFiles = ({ env = [], volumeMounts = [] }: Partial<Container> = {}): boolean =>
-  env.some((each) => covers(each, target)) && volumeMounts.some((each) => covers(each, targetMount));
+export function copiesFiles(template: PodTemplate): boolean {
+  const { image, env = [], volumeMounts = [] } = findInjector(template.spec) ?? {};
+  // `kubectl set image '*=app:2'` also changes this image.
+  const isOthers = template.spec.containers.some((each) => each.image === image);
+  if (isOthers && getOriginalState(template)?.image !== image) return false;
+  return env.some((each) => covers(each, target)) && volumeMounts.some((each) => covers(each, targetMount));
+}
 
 /**
  * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per

@@ -102,7 +102,7 @@ function injectContainers(spec: PodSpec, targets: ReadonlySet<Container>, settin
 function withOthersChanges(template: PodTemplate, own: Container): Container {
   const there = findInjector(template.spec);
   const isSame = getOriginalState(template)?.injector === fingerprint(own);
-  return isSame && there !== undefined && copiesFiles(there) ? there : own;
+  return isSame && there !== undefined && copiesFiles(template) ? there : own;
 }
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {

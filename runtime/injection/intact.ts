@@ -1,7 +1,7 @@
 import { annotations, injector } from '../contract.ts';
 import { choiceIn, getNamedInits, whyNotChosen } from './chosen-containers.ts';
 import { inject } from './inject.ts';
-import { copiesFiles, findInjector } from './init-container.ts';
+import { copiesFiles } from './init-container.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal } from '../json/values.ts';
@@ -76,10 +76,10 @@ function isExcludedNow({ spec }: PodTemplate, asked: ContainerChoice, originalSt
   );
 }
 
-const hasInjector = ({ metadata, spec }: PodTemplate): boolean =>
-  copiesFiles(findInjector(spec)) &&
-  spec.volumes?.some(({ name }) => name === injector.volume) === true &&
-  includes(metadata?.annotations?.[annotations.safeToEvict], injector.volume);
+const hasInjector = (template: PodTemplate): boolean =>
+  copiesFiles(template) &&
+  template.spec.volumes?.some(({ name }) => name === injector.volume) === true &&
+  includes(template.metadata?.annotations?.[annotations.safeToEvict], injector.volume);
 
 function isWhole(actual: Container | undefined, wanted: Container, rows: readonly InjectedVariable[]): boolean {
   const mount = wanted.volumeMounts?.find(({ name }) => name === injector.volume);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, injector, instrumented, made, older, withPod } from '../../sandbox/testing/injection.ts';
+import { changed, decided, injector, instrumented, made, older, withPod } from '../../sandbox/testing/injection.ts';
 import type { Workload } from '../api/objects.ts';
 import type { DecisionInput } from './decision.ts';
 import { findInjector } from './init-container.ts';
@@ -82,5 +82,36 @@ describe('the change of another webhook to the injector', () => {
   it('lets an injection that an update adds count as added', () => {
     const { first, second } = review(made(), { operation: 'UPDATE', old: withApp(made(), { image: 'app:0' }) });
     expect([first.decision.tried, second.decision.tried]).toEqual(['add', 'add']);
+  });
+});
+
+describe('one image for all containers, as `kubectl set image` writes it', () => {
+  const withImage = (workload: Workload, image: string): Workload =>
+    withInjector(withApp(workload, { image }), { image });
+  const getImages = (workload: Workload) => [getImage(workload), toTemplate(workload)?.spec.containers[0]?.image];
+  const old = instrumented();
+
+  it('stays that of the app, and the injector keeps its own', () => {
+    const after = call(withImage(old, 'app:2'), { operation: 'UPDATE', old }).workload;
+    expect(getImages(after)).toEqual([injector.image, 'app:2']);
+    expect(uninstrument(after)).toEqual(withApp(made(), { image: 'app:2' }));
+  });
+
+  it.each<[string, Partial<DecisionInput>]>([
+    ['by the reconciler, if the webhook missed it', {}],
+    ['by the webhook, when the next update changes no program', { operation: 'UPDATE', old: withImage(old, 'app:2') }],
+  ])('is corrected %s', (_by, more) => {
+    const after = changed(decided(withImage(old, 'app:2'), more));
+    expect(getImages(after)).toEqual([injector.image, 'app:2']);
+    expect(decided(after).kind).toBe('none');
+  });
+
+  it.each([
+    ['is accepted if the app has the image of the injector', instrumented(withApp(made(), { image: injector.image }))],
+    ['is not that of a mirror, which stays', withApp(mirrored(old), { image: 'mirror/app:2' })],
+  ])('%s', (_title, workload) => {
+    expect(decided(workload)).toMatchObject({ kind: 'none', code: 'up-to-date' });
+    const after = call(withApp(workload, { command: ['go'] }), { operation: 'UPDATE', old: workload }).workload;
+    expect(getImages(after)).toEqual(getImages(workload));
   });
 });
