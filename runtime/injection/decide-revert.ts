@@ -14,12 +14,8 @@ import { toTemplate } from './workload.ts';
 /** Returns a fingerprint of the injector's image and the programs. It stays the same after an operator upgrade. */
 export function revertKey({ metadata }: Workload, template: PodTemplate, injectorImage: string): string {
   const { containers, initContainers = [] } = remove(template).spec;
-  const programs = [...initContainers, ...containers].map(({ name, image, command, args }) => ({
-    name,
-    image,
-    command,
-    args,
-  }));
+  const all = [...initContainers, ...containers];
+  const programs = all.map(({ name, image, command, args }) => ({ name, image, command, args }));
   const { include = [], exclude = [] } = choiceIn(template.metadata, getChoice(metadata));
   const choice = { include: [...include], exclude: [...exclude] };
   const retry = metadata.annotations?.[annotations.retry];

@@ -13,6 +13,7 @@ import {
   older,
   podsPolicy,
   tracing,
+  withContainers,
   withMetadata,
 } from '../../sandbox/testing/injection.ts';
 import { forgedTexts } from '../../sandbox/testing/forgeries.ts';
@@ -319,6 +320,36 @@ describe('after `kubectl rollout undo`', () => {
     expect(sent(old, undo(old, instrumented(old)), more)).toEqual(old);
     const injected = instrumented(old);
     expect(sent(injected, undo(injected, injected), more)).toEqual(injected);
+  });
+});
+
+describe('an update without any label and annotation of the operator, as of `kubectl replace`', () => {
+  const before = takenBack(instrumented(version('1')));
+  const next = withContainers(version('1'), () => ({ env: [{ name: 'A', value: 'b' }] }));
+
+  it('keeps the record of a revert if it changes no program', () => {
+    const decision = decide(next, { operation: 'UPDATE', by: 'webhook', old: before });
+    expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing', code: 'reverted' });
+    expect(changed(decision)).toEqual({ ...next, metadata: before.metadata });
+  });
+
+  it('is a new attempt without the record if it changes a program', () => {
+    const after = sent(before, version('2'));
+    expect(isInjected(toTemplate(after) as PodTemplate)).toBe(true);
+    expect([findRevert(after.metadata), after.metadata.labels?.[labels.rollout]]).toEqual([undefined, undefined]);
+  });
+
+  it('restores no record if it opts out', () => {
+    const out = withMetadata(next, { labels: { app: 'app', [labels.autoTrace]: 'false' } });
+    expect(sent(before, out)).toEqual(out);
+  });
+
+  it('is injected once its retry is due, also if the API server repeats the call', () => {
+    const more = { ...dueAt(24 * 60), injector: { ...installed, strategy: 'on-next-change' } } as const;
+    const first = sent(before, next, more);
+    expect(getInjectionStatus(first.metadata)?.attempt).toBe(3);
+    const second = sent(before, first, more);
+    expect([toTemplate(second), findRevert(second.metadata)]).toEqual([toTemplate(first), undefined]);
   });
 });
 

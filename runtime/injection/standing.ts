@@ -6,8 +6,10 @@ import { labelValue, ourLabel } from './label.ts';
 import { equal, withoutEmpty } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
+import { parseRevert, withRevert } from './revert.ts';
 import { LARGEST, getSize } from './size.ts';
-import { toLabel, injectionStatus, getInjectionStatus, isOwnText, removeInjectionStatus } from './injection-status.ts';
+import { getInjectionStatus, injectionStatus, injectionStatusText, isOwnText } from './injection-status.ts';
+import { removeInjectionStatus, toLabel } from './injection-status.ts';
 import type { Container, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
@@ -60,17 +62,21 @@ export function keepInjection(input: DecisionInput, standing: PodTemplate, traci
 
 /**
  * Restores the operator's annotation on an update that keeps its labels. `kubectl rollout undo` replaces all
- * annotations by those of an earlier revision.
+ * annotations by those of an earlier revision. `kubectl replace` also drops the labels, and a revert then stands.
  */
 export function withOwnText({ workload, old }: DecisionInput): Workload {
   const { metadata } = workload;
-  const text = old?.metadata.annotations?.[annotations.instrumentation];
-  const sent = metadata.annotations?.[annotations.instrumentation];
+  const text = old && injectionStatusText(old.metadata);
+  const sent = injectionStatusText(metadata);
   if (text === undefined || text === sent || !isOwnText(text)) return workload;
+  // A repeated call of the webhook has the text of its own injection.
+  const revert = isOwnText(sent) ? undefined : parseRevert(text);
   const own = [labels.autoTrace, labels.rollout];
-  if (own.some((key) => metadata.labels?.[key] !== old?.metadata.labels?.[key])) return workload;
+  const isKept = own.every((key) => metadata.labels?.[key] === old?.metadata.labels?.[key]);
+  if (revert === undefined && !isKept) return workload;
   const found = { ...metadata.annotations, [annotations.instrumentation]: text };
-  const restored = { ...workload, metadata: { ...metadata, annotations: found } };
+  const after = revert === undefined ? { ...metadata, annotations: found } : withRevert(metadata, revert);
+  const restored = { ...workload, metadata: after };
   return whyInvalid(restored) === undefined ? restored : workload;
 }
 
