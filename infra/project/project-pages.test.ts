@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { conditionTypes } from '../../runtime/api/conditions.ts';
+import { variables } from '../../runtime/injection/variables.ts';
 import { podAttributes } from '../../runtime/telemetry-proxy/render-attributes.ts';
 import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -21,6 +22,15 @@ describe('docs/contributing/tested-versions.md', () => {
   it('names the Kubernetes version that the usual tests run on', () => {
     const [, usual = ''] = /^v(\d+\.\d+)/.exec(kubernetesVersion) ?? [];
     expect(read('docs/contributing/tested-versions.md')).toContain(`Every change is tested on Kubernetes ${usual},`);
+  });
+});
+
+describe('docs/install/gitops.md', () => {
+  it('names each variable that the injection replaces, and has a rule of Argo CD for it', () => {
+    const page = read('docs/install/gitops.md');
+    const [, rule = '(?!)'] = /test\("([^"]+)"\)/.exec(page) ?? [];
+    const missing = variables.filter(({ name }) => !page.includes(`\`${name}\``) || !new RegExp(rule).test(name));
+    expect(missing).toEqual([]);
   });
 });
 
