@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Completion } from './completion.ts';
-import { judge, judgeFirst, type OnProbation } from './judge.ts';
+import { judge, judgeEvidence, judgeFirst, type OnProbation } from './judge.ts';
 import type { WorkloadState } from './workload-state.ts';
 
 const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
@@ -54,5 +54,38 @@ describe('a rollout', () => {
     const message = expect.stringContaining('within 900 seconds');
     const state = follow(['900 s: 1 of 2, delay 600 s', '1800 s: 1 of 2, delay 600 s']);
     expect(state).toMatchObject({ evidence: { cause: 'NotReady', message } });
+  });
+});
+
+/** Reads a CronJob whenever it is time after its status changed. Returns the seconds from the change to each look. */
+function readAfter(changedAt: number, evidenceFrom = Infinity): { state: WorkloadState; looks: readonly number[] } {
+  const completion = { kind: 'no-pods' } as const;
+  const seen = { kind: 'status', unchangedSince: changedAt, ...reading, injector: 'verified', completion } as const;
+  const begun = judgeFirst({ ...seen, attempt: 0 }, 0, settings) as OnProbation;
+  let state: WorkloadState = { ...begun, wakeAt: changedAt + settings.soakMs };
+  const looks = [];
+  while ('progress' in state && state.wakeAt < 10 * settings.deadlineMs + changedAt) {
+    const now = state.wakeAt;
+    const evidence = now < evidenceFrom ? undefined : ({ cause: 'InjectorImage', message: '' } as const);
+    const read = judge(state, seen, now, settings);
+    expect(read.action).toBe('look-at-pods');
+    looks.push((now - changedAt) / 1_000);
+    ({ state } = judgeEvidence(read.state as OnProbation, { evidence, ran: false, isAny: true }, now, settings));
+  }
+  return { state, looks };
+}
+
+describe('a later run of a CronJob', () => {
+  const start = 3_600_000;
+
+  it('is looked at every 20 s while its pods show nothing, and not after the deadline', () => {
+    const { state, looks } = readAfter(start);
+    expect(looks).toEqual(Array.from({ length: 16 }, (_, index) => 10 + 20 * index));
+    expect(state).toMatchObject({ kind: 'untested', wakeAt: Infinity });
+  });
+
+  it.each([15, 60, 280])('leads to a revert if its injector fails %d s after its start', (seconds) => {
+    const { state } = readAfter(start, start + 1_000 * seconds);
+    expect(state).toMatchObject({ kind: 'reverting', evidence: { cause: 'InjectorImage' } });
   });
 });

@@ -66,7 +66,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   if (state.kind === 'verified') return { state: { ...state, look: undefined, wakeAt: state.until } };
   if (completion.kind === 'complete') return { state: complete(state, { ...seen, completion }, now, settings) };
   if (completion.kind === 'no-pods' && completion.isEmpty !== true)
-    return { state: withoutPods(state, now, settings), action: 'look-at-pods' };
+    return { state: withNoPods(state, seen, now, settings), action: 'look-at-pods' };
   // A pause does not count against the deadline, and delays no other workload. Pods that end show nothing.
   return { state: { kind: 'untested', ...kept(state), wakeAt: Infinity } };
 }
@@ -82,10 +82,10 @@ function kept({ progress, template, isCurrent, isLocal, isOwn, attempt, freed }:
   return { progress, template, isCurrent, isLocal, isOwn, attempt, freed };
 }
 
-/** It is read again if the list of its pods fails or, until the deadline, if the pods of the first show nothing yet. */
-function withoutPods(state: OnProbation, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {
+/** Pods may show something later: those of the first until its deadline, and all others as long after each change. */
+function withNoPods(state: OnProbation, seen: Status, now: number, { lookMs, deadlineMs }: JudgeSettings): OnProbation {
   const first = state.kind === 'untested' && now - state.progress.at < deadlineMs ? state.first : undefined;
-  const wakeAt = first || state.look ? now + lookMs : Infinity;
+  const wakeAt = first || state.look || now - seen.unchangedSince < deadlineMs ? now + lookMs : Infinity;
   return { kind: 'untested', ...kept(state), first, look: state.look, wakeAt };
 }
 
@@ -158,11 +158,12 @@ export function judgeEvidence(state: OnProbation, seen: Look, now: number, setti
   return now - look.at >= afterMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: from + lookMs } };
 }
 
-/** The status of an untested workload never shows more than a pod that got past the injector. */
+/** Its status never shows more than a pod that got past the injector. Without pods, only the first is read on. */
 function cleared(state: OnProbation, { ran, isAny }: Look, now: number): WorkloadState {
   if (state.kind !== 'untested') return { ...state, look: undefined };
   if (ran) return { kind: 'verified', until: now, ...kept(state), isLocal: true, wakeAt: Infinity };
-  return { ...state, look: undefined, first: state.first === undefined || isAny ? state.first : 'late' };
+  const first = isAny ? state.first : state.first && 'late';
+  return { ...state, look: undefined, first, wakeAt: isAny || first ? state.wakeAt : Infinity };
 }
 
 const revert = ({ attempt, template }: Probation, evidence: Evidence, now: number): Transition => ({
