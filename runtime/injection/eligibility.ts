@@ -1,6 +1,7 @@
 import type * as api from '@kubernetes/client-node';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
+import { findRevert } from './revert.ts';
 import type { Metadata, Workload, PodSpec, Frozen } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 import { findKind } from './workload.ts';
@@ -38,7 +39,7 @@ const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolea
   policy.kind === 'active' &&
   !policy.injectExisting &&
   (metadata.creationTimestamp ?? '') <= policy.createdAt &&
-  ourLabel(metadata) === undefined;
+  (ourLabel(metadata) ?? findRevert(metadata)) === undefined;
 
 export function isFinished(job: Workload): boolean {
   const { completionTime, conditions = [] } = (job['status'] ?? {}) as Frozen<api.V1JobStatus>;

@@ -127,6 +127,8 @@ const approved = workload(template(), { annotations: { [annotations.retry]: '1' 
 const approvedKey = revertKey(approved, template(), injector.image);
 const revertedAfterApproval = { ...approved, metadata: withRevert(approved.metadata, { ...revert, key: approvedKey }) };
 const by = (more: Partial<InjectorSettings>) => ({ injector: { ...injector, ...more } });
+/** The workload is older than the `Lumigo`. */
+const existingLeft = { policy: { ...active, injectExisting: false } };
 
 describe('a reverted workload', () => {
   const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
@@ -144,6 +146,7 @@ describe('a reverted workload', () => {
     ['by a change that the queue of retries comes before', otherEnv, dueAt(60, 'progressive')],
     ['by a change after an approval, which the queue retries', revertedAfterApproval, dueAt(60, 'manual')],
     ['without a change', reverted(), { ...dueAt(60), operation: 'RECONCILE' }],
+    ['before its time if only new ones are injected', reverted(), existingLeft],
   ])('is not injected %s', (_when, subject, more) =>
     expect(decided(subject, more)).toMatchObject({ code: 'reverted', tried: 'nothing' }),
   );
@@ -158,6 +161,8 @@ describe('a reverted workload', () => {
     ['with another injector', reverted(), by({ image: 'autotrace:2' })],
     ['when its user asks for it', annotated(annotations.retry, '1'), {}],
     ['when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}],
+    ['as the next attempt if only new ones are injected', reverted(), { ...existingLeft, attempt: 1 }],
+    ['on request if only new ones are injected', annotated(annotations.retry, '1'), existingLeft],
   ])('is injected %s', (_when, subject, more) =>
     expect(decided(subject, more)).toMatchObject({ code: 'injected', tried: 'add' }),
   );
