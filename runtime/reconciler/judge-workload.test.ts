@@ -1,9 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { changed, decided, injector, made, withContainers } from '../../sandbox/testing/injection.ts';
+import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
+import { activePolicy, changed, decided, injector, made, withContainers } from '../../sandbox/testing/injection.ts';
 import { annotations, workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
 import { withRevert } from '../injection/revert.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
@@ -205,6 +207,32 @@ it('retries a revert whose time cannot be read as late as a new one', () => {
   const known = { judged: undefined, changedAt: undefined, state: undefined, isOwn: false };
   const installed = { injector: 'untried', image: injector.image, isTrying: false } as const;
   expect(observe(withRecord, known, installed, 9_000)).toMatchObject({ kind: 'reverted-before', agoMs: 0 });
+});
+
+/** The operator changes its own labels and annotations alone. */
+async function corrected(before: Workload, policy: NamespacePolicy, status: object, state?: WorkloadState) {
+  const { store, judge } = judging();
+  const decision = decided(before, { policy, now: new Date().toISOString() });
+  expect(decision).toMatchObject({ kind: 'inject', tried: 'nothing' });
+  const { spec, ...rest } = changed(decision);
+  const metadata = { ...rest.metadata, uid: 'u', resourceVersion: '2' };
+  const workload = { ...rest, metadata, spec: { ...(spec as object), replicas: 1 }, status };
+  const known = store.upsert(deployment, metadata)?.workload;
+  if (known === undefined) throw new Error('it has an owner');
+  if (state !== undefined) store.update(known, { state });
+  if (decision.kind !== 'none') await judge.observe(known, { kind: 'written', change: 'none', workload, decision });
+  return store.latest(known)?.state;
+}
+
+it('knows that an adopted injection of the original runs, from when telemetry is expected', async () => {
+  const original = instrumentedByOriginal(made());
+  const policy = activePolicy({ secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false });
+  expect(await corrected(original, policy, available)).toMatchObject({ kind: 'verified', wakeAt: Infinity });
+  expect(await corrected(original, policy, {})).toMatchObject({ kind: 'unready', wakeAt: Infinity });
+});
+
+it('forgets a revert whose record it removes', async () => {
+  expect(await corrected(withRecord, { kind: 'none' }, available, reverted)).toBeUndefined();
 });
 
 it.each<[string, ChangeResult, object | undefined]>([

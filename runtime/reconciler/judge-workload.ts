@@ -67,7 +67,7 @@ export class WorkloadJudge {
 
   private isShown(before: ObservedWorkload, result: Read): boolean {
     if (result.kind === 'waiting') return isJudged(this.term.store.latest(before)?.state) || isUnjudged(before, result);
-    return result.kind === 'left' || result.change === 'added' || result.change === 'updated';
+    return result.kind === 'left' || result.change !== 'removed';
   }
 
   private async judge(before: ObservedWorkload, result: Read): Promise<void> {
