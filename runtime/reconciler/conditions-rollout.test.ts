@@ -24,6 +24,7 @@ const reverting: WorkloadState = {
 };
 const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSummary['reverted'];
 const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];
+const cronJob = { ...job, name: 'c', kind: workloadKinds.cronJob };
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
 const ten = Array.from({ length: 10 }, () => blocked).flat();
@@ -53,6 +54,11 @@ describe('the condition RolledOut', () => {
       'Job/j fails with the injection (Crash): boom. A Job cannot be changed',
     ],
     ['Reverted', { reverted: [job, ...reverted] }, 'deployments.apps a lumigo.retry'],
+    [
+      'Reverted',
+      { reverted: [cronJob] },
+      'boom. Jobs that it started before keep the injection. Delete those that do not end. The operator tries',
+    ],
     ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
     ['Blocked', { blocked: [...ten, ...contested] }, 'Deployment/b is changed back by another writer after each'],
     ['Reverted', { reverted: refused }, 'Deployment/a is not reverted yet (Crash): boom'],

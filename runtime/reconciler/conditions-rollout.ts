@@ -75,14 +75,17 @@ const waitsFor = (each: RolloutSummary['blocked'][number]) =>
 const runsOlder = (each: ObservedWorkload) => `${getName(each)} has an older injection, and its pods do not all run`;
 
 function toSentence(reverted: RolloutSummary['reverted'][number]): string {
-  const { cause, message } = reverted.state.evidence;
-  const [failed, advice] = reverted.kind.mutable
-    ? [reverted.state.kind === 'reverting' ? 'is not reverted yet' : 'was reverted', '']
+  const { kind, state } = reverted;
+  const { cause, message } = state.evidence;
+  const [failed, advice] = kind.mutable
+    ? [state.kind === 'reverting' ? 'is not reverted yet' : 'was reverted', kind.kind === 'CronJob' ? RUNS : '']
     : ['fails with the injection', `. A Job cannot be changed. To run it without, create it again with ${OPT_OUT}`];
   return `${getName(reverted)} ${failed} (${cause}): ${shown(message)}${advice}`;
 }
 
 const LATER = 'pod template changes, because of the setting rollout.strategy';
+/** With `concurrencyPolicy: Forbid`, a Job that does not end prevents all later ones. */
+const RUNS = '. Jobs that it started before keep the injection. Delete those that do not end';
 const OPT_OUT = `the label ${labels.autoTrace}: "false"`;
 
 function toRetry(reverted: RolloutSummary['reverted'], strategy: RolloutSummary['strategy']): string {

@@ -11,12 +11,12 @@ import type { Evidence } from '../rollout/evidence.ts';
 import type { Observation, WorkloadState } from '../rollout/workload-state.ts';
 import type { ChangeResult } from './facts.ts';
 import { WorkloadJudge } from './judge-workload.ts';
-import { classifyWorkload, judgedBefore, observe } from './observations.ts';
+import { classifyWorkload, judgedBefore, mayHang, observe } from './observations.ts';
 import type { ReconcilerContext } from './reconciler-context.ts';
 import { Rollouts } from './rollouts.ts';
 import { observeWorkload, WorkloadStore } from './workload-store.ts';
 
-const { deployment, statefulSet } = workloadKinds;
+const { cronJob, daemonSet, deployment, replicaSet, statefulSet } = workloadKinds;
 const config = { version: '2.0.0', rolloutSoakSeconds: 0, rolloutDeadlineSeconds: 300, rolloutLookSeconds: 20 };
 function termOf(more: object = {}) {
   const store = new WorkloadStore();
@@ -207,6 +207,18 @@ it('retries a revert whose time cannot be read as late as a new one', () => {
   const known = { judged: undefined, changedAt: undefined, state: undefined, isOwn: false };
   const installed = { injector: 'untried', image: injector.image, isTrying: false } as const;
   expect(observe(withRecord, known, installed, 9_000)).toMatchObject({ kind: 'reverted-before', agoMs: 0 });
+});
+
+it.each([
+  ['StatefulSet', statefulSet, {}, true],
+  ['ReplicaSet', replicaSet, {}, true],
+  ['DaemonSet with `OnDelete`', daemonSet, { updateStrategy: { type: 'OnDelete' } }, true],
+  ['DaemonSet', daemonSet, {}, false],
+  ['Deployment', deployment, {}, false],
+  ['CronJob', cronJob, {}, false],
+])('knows if the controller keeps broken pods after a revert: %s', (_what, kind, more, expected) => {
+  const clean = made({}, kind);
+  expect(mayHang({ ...clean, spec: { ...(clean['spec'] as object), ...more } })).toBe(expected);
 });
 
 /** The operator changes its own labels and annotations alone. */
