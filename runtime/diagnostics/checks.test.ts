@@ -42,3 +42,13 @@ it.each([
   const context = { client, namespace, installed, lumigoes: () => Promise.resolve([]) };
   expect(await images(context as unknown as CheckContext)).toMatchObject({ result });
 });
+
+it('names a command that shows the logs of all replicas if none leads', async () => {
+  const client = { find: () => Promise.resolve(undefined) };
+  const installed = () => Promise.resolve({ operatorName: 'op', operatorNamespace: 'lumigo-system' });
+  const findings = await runChecks({ client, installed } as unknown as CheckContext);
+  expect(findings.find(({ check }) => check === 'leader')).toMatchObject({
+    result: 'failed',
+    todo: expect.stringMatching(/^kubectl logs -n lumigo-system -l \S+=controller-manager -c manager --prefix /),
+  });
+});

@@ -1,6 +1,7 @@
 import { certificatesIn, getLifetime } from '../certificates/plan-certificates.ts';
 import {
   lumigo as contract,
+  managerSelector,
   partOfSelector,
   probeEchoPrefix,
   probeLabel,
@@ -85,7 +86,7 @@ async function leader({ client, installed }: CheckContext): Promise<Outcome> {
   if (holder !== undefined) return ok(`${holder} leads`);
   return failed(
     'No replica of the operator leads',
-    `kubectl logs -n ${found.operatorNamespace} deployment/${found.operatorName}${suffixes.manager} -c manager`,
+    `kubectl logs -n ${found.operatorNamespace} -l ${managerSelector} -c manager --prefix --tail=-1`,
   );
 }
 
