@@ -49,10 +49,7 @@ export async function* workloadsIn(namespace: string, { client, note }: ReadOpti
   for (const kind of workloads)
     try {
       for await (const { items } of client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
-        yield* items.map((item) => ({
-          kind,
-          workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind },
-        }));
+        yield* items.map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }));
     } catch (error) {
       if (!isForbidden(error)) throw error;
       // Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary.

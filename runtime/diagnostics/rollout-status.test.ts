@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { injected, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
-import { workloadKinds } from '../contract.ts';
+import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { assumedConfig } from '../installation/assumed.ts';
@@ -26,6 +26,7 @@ const statusWith = (rolloutStrategy: Strategy, lumigo: LumigoResource | undefine
 
 const complete = { readyReplicas: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
 const failing = { ...complete, availableReplicas: 0 };
+const stuck = { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] };
 const withPod = (workload: Workload, status: object, spec = {}): Workload => ({
   ...workload,
   spec: { ...(workload['spec'] as object), replicas: 1, ...spec },
@@ -41,6 +42,36 @@ const lumigoWith = (status: object, generation = 1) => {
 describe('the status of a namespace', () => {
   it('is complete without a Lumigo resource', () => {
     expect(statusOf(undefined).isComplete).toBe(true);
+  });
+
+  it.each([
+    ['is not complete while an opt-in is queued', 'progressive', {}, complete, false],
+    ['is complete although an opt-in is paused', 'progressive', { paused: true }, {}, true],
+    ['is complete although the rollout of an opt-in is stuck', 'progressive', {}, stuck, true],
+    ['is complete although a pod of an opt-in is missing', 'progressive', {}, failing, true],
+    ['is complete although an opt-in waits for a change', 'on-next-change', {}, complete, true],
+    ['is complete although an opt-in waits for an approval', 'manual', {}, complete, true],
+  ] as const)('%s, without a Lumigo', (_title, strategy, spec, status, isComplete) => {
+    const optIn = withMetadata(made(), { labels: { [labels.autoTrace]: 'true' } });
+    const found = statusWith(strategy, undefined, withPod(optIn, status, spec));
+    expect(found).toMatchObject({ isComplete, workloads: [{ state: 'waiting' }] });
+  });
+
+  it('is not complete while a Lumigo is deleted, whose injections are still to be removed', () => {
+    const lumigo = lumigoWith({ observedGeneration: 2, conditions: [condition('Active'), condition('RolledOut')] }, 2);
+    const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [contract.finalizer] };
+    const left = { ...lumigo, metadata: { ...lumigo.metadata, ...leaving } };
+    const { policy, isComplete } = statusOf(left, withPod(instrumented(), complete));
+    expect({ policy, isComplete }).toEqual({ policy: "the Lumigo 'lumigo' is being deleted", isComplete: false });
+  });
+
+  it('says why a queued workload is not changed, which only the condition Active says', () => {
+    const failed = '1 workload could not be changed and will be retried (see their events)';
+    const active = { ...condition('Active'), message: `Lumigo is ready. ${failed}` };
+    const progressing = { ...condition('RolledOut'), status: 'False', reason: 'Progressing' };
+    const lumigo = lumigoWith({ observedGeneration: 1, conditions: [active, progressing] });
+    const text = renderStatus(statusOf(lumigo, made()), (_, each) => each);
+    expect(text).toMatch(/^.* is active\. 1 workload could not be changed and will be retried \(see their events\)\n/);
   });
 
   it('is complete without a Lumigo resource that only other controllers still keep', () => {
@@ -127,7 +158,6 @@ describe('the status of a namespace', () => {
     expect(statusOf(lumigo).isComplete).toBe(expected);
   });
 
-  const stuck = { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] };
   it.each([
     ['is not complete while a workload is in the middle of its own rollout', 'progressive', {}, {}, false],
     ['is complete although a rollout is stuck', 'progressive', {}, stuck, true],

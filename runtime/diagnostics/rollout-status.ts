@@ -1,7 +1,7 @@
 import type { InjectionConfig } from '../config/config.ts';
-import { annotations, type WorkloadKind } from '../contract.ts';
+import type { WorkloadKind } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
-import { parseRevert } from '../injection/revert.ts';
+import { findRevert } from '../injection/revert.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { isOriginals } from '../injection/standing.ts';
@@ -59,17 +59,17 @@ export function statusOfNamespace({ namespace, config, lumigoes, workloads }: St
   const uid = 'lumigo' in policy ? store.effective(namespace)?.metadata.uid : undefined;
   // The store keeps no list.
   const lumigo = lumigoes.find(({ metadata }) => metadata.uid === uid);
-  const listed = new Map(lumigo?.status?.instrumentedResources?.map((entry) => [entry.uid, entry.state]));
+  const { instrumentedResources, conditions = [] } = lumigo?.status ?? {};
+  const listed = new Map(instrumentedResources?.map((entry) => [entry.uid, entry.state]));
   const rows = workloads
     .map((each) => findStatus(each, policy, config, listed.get(each.workload.metadata.uid ?? '')))
     .filter((row) => row !== undefined);
-  const conditions = lumigo?.status?.conditions ?? [];
   return {
     namespace,
     policy: describePolicy(policy),
     conditions,
     workloads: rows,
-    isComplete: !isReconciling(lumigo) && isComplete(rows, conditions),
+    isComplete: policy.kind !== 'deleting' && !isReconciling(lumigo) && isComplete(rows, conditions),
   };
 }
 
@@ -87,7 +87,7 @@ function isComplete(rows: readonly WorkloadStatus[], conditions: readonly Condit
   if (rows.some((row) => row.state === 'rolling out' || row.details === blockedTexts.RollingOut)) return false;
   const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
   // The operator has not reported on these yet.
-  if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
+  if (rolledOut === undefined) return !rows.some(({ details }) => details === QUEUED);
   return !['Progressing', 'Halted'].includes(rolledOut.reason);
 }
 
@@ -110,7 +110,7 @@ type Found = Pick<WorkloadStatus, 'state' | 'details'>;
 function injectedState(workload: Workload, completion: Completion, listed: Listed): Found | undefined {
   if (isOriginals(workload)) return { state: 'instrumented', details: 'by the original operator' };
   const { metadata } = workload;
-  const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
+  const revert = findRevert(metadata);
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
   const injectionStatus = getInjectionStatus(metadata);
   if (injectionStatus === undefined)
@@ -127,10 +127,12 @@ function isRolling(completion: Completion, workload: Workload): boolean {
   return completion.isReplacing ? status !== 'False' : reason === 'ReplicaSetUpdated';
 }
 
+const QUEUED = 'is queued';
+
 function uninjectedState(workload: Workload, decision: Decision, config: InjectionConfig): Found {
   if (decision.kind !== 'inject') return { state: 'skipped', details: decision.message };
   const later = whyLater(config, workload);
-  const details = later === undefined ? 'is queued' : blockedTexts[later];
+  const details = later === undefined ? QUEUED : blockedTexts[later];
   const stuck = findCondition(mapAt(workload, 'status'), { type: 'Progressing', status: 'False' });
   return { state: 'waiting', details: later === 'RollingOut' && stuck ? `${details}, which is stuck` : details };
 }
@@ -149,7 +151,7 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
-/** The policy says the same. */
+/** The policy says the same, except what the next sentences of `Active` add. */
 const repeated: readonly string[] = ['Active', 'Error'];
 
 export function renderStatus(status: NamespaceStatus, paint: Paint): string {
@@ -164,8 +166,9 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
     pods,
     details,
   ]);
+  const { message: active = '' } = conditions.find(({ type }) => type === 'Active') ?? {};
   return [
-    `Namespace ${namespace}: ${policy}`,
+    `Namespace ${namespace}: ${policy}${/\. .*/.exec(active)?.[0] ?? ''}`,
     ...conditions
       .filter(({ type, status: is }) => is !== 'True' && !repeated.includes(type))
       .map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),
