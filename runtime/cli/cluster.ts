@@ -39,6 +39,5 @@ export const withCluster =
 export async function decisionContext({ transport, client }: Cluster, { environment, note }: Invocation) {
   const found = await findConfig(client, environment);
   if (found.note !== undefined) note(found.note);
-  const config = await withPlatform(found.config, transport);
-  return { client, transport, config, note, isAssumed: found.isAssumed };
+  return { client, transport, config: await withPlatform(found.config, transport), note };
 }

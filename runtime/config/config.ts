@@ -152,7 +152,7 @@ export const assumedSettings = {
 export type InjectionConfig = Pick<
   RuntimeConfig,
   keyof typeof assumedSettings | 'version' | 'operatorNamespace' | 'injectorImage' | 'telemetryProxyUrl'
->;
+> & { readonly isAssumed?: true };
 
 export type CommandConfig = InjectionConfig &
   Pick<RuntimeConfig, 'operatorName' | 'nodeMetrics' | 'tokenSecret' | 'tokenKey'>;
@@ -175,4 +175,5 @@ export const toInjector = (config: InjectionConfig): InjectorSettings => ({
   sidecars: config.injectorSidecars,
   otherTracers: config.otherTracers,
   strategy: config.rolloutStrategy,
+  isAssumed: config.isAssumed,
 });

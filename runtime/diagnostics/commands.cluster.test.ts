@@ -19,8 +19,13 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
 import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
+import type { PodTemplate } from '../api/objects.ts';
+import { revertKey } from '../injection/decide-revert.ts';
+import { withRevert } from '../injection/revert.ts';
+import { toTemplate } from '../injection/workload.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 import type { Finding } from './finding.ts';
 
 let sink: OtlpSink;
@@ -109,6 +114,24 @@ describe('an editor of one namespace', () => {
     expect(stderr).toContain("Your account cannot read the operator's settings");
     expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo' is active`);
     expect(stdout).toMatch(/Deployment\/cart +untouched/);
+  });
+
+  it('learns that an injection was reverted, although it cannot read the image of the injector', async () => {
+    const { cluster, installation, testCluster } = operator;
+    const workload = createWorkload(deployment, shop, 'failed');
+    const key = revertKey(workload, toTemplate(workload) as PodTemplate, installation.config.injectorImage);
+    const revert = { at: new Date().toISOString(), cause: 'Crash', attempt: 1, key, evidence: 'exit code 42' };
+    // With the strategy of this installation, the webhook would add the injection again.
+    await operator.stopManager();
+    await testCluster.create({ ...workload, metadata: withRevert(workload.metadata, revert) } as Manifest);
+    const { stdout } = await asEditor('explain', 'deployment/failed', '-n', shop);
+    const preview = await asEditor('preview', '-n', shop);
+    await cluster.client.delete({ ...deployment, namespace: shop, name: 'failed' });
+    await operator.startManager();
+    expect(stdout).toMatch(/Now: +not instrumented, because it was reverted at \S+ \(Crash\)/);
+    expect(stdout).toMatch(/Decision: +The injection was removed .* \(exit code 42\)/);
+    expect(stdout).toMatch(/Next: +the reconciler tries again later/);
+    expect(preview.stdout).toMatch(/Deployment\/failed +untouched +The injection was removed .* \(exit code 42\)/);
   });
 
   it('gets a sentence about its rights elsewhere [F80]', async () => {

@@ -3,6 +3,7 @@ import { injected, made } from '../../sandbox/testing/injection.ts';
 import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
+import { withRevert } from '../injection/revert.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
@@ -79,6 +80,13 @@ describe('an explanation of a workload', () => {
   it('says that it has an injection without a record', () => {
     const workload = withTemplate(made(), injected(toTemplate(made()) as PodTemplate) as PodTemplate);
     expect(describeNow(workload)).toBe('has the injection, without a record of its change');
+  });
+
+  it('says that it was reverted, when, and by which cause', () => {
+    const revert = { at: 'then', cause: 'Crash', attempt: 1, key: '0123456789abcdef', evidence: 'boom' };
+    const metadata = withRevert(made().metadata, revert);
+    const now = 'not instrumented, because it was reverted at then (Crash)';
+    expect(describeNow({ ...made(), metadata })).toBe(now);
   });
 
   it('promises no attempt by the reason of a revert, which knows no strategy', () => {

@@ -6,6 +6,7 @@ import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { remedies, silenceChecks } from '../injection/remedies.ts';
 import { hasInjection } from '../injection/remove.ts';
+import { findRevert } from '../injection/revert.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
@@ -23,8 +24,6 @@ import { verdictOn, type Verdict } from './verdict.ts';
 interface ExplainOptions extends ReadOptions {
   readonly namespace: string;
   readonly target: string;
-  /** The settings are assumed, so the telemetry proxy is not known. */
-  readonly isAssumed: true | undefined;
 }
 
 /** `lumigo explain -o json` prints this. */
@@ -69,7 +68,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     policy: describePolicy(policy),
     decision: verdict.decision.message,
     next: describeNext(kind, verdict, findDelay(verdict, store.effective(namespace))),
-    sendsTo: options.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
+    sendsTo: config.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
     notes: notesOn(workload, verdict),
   };
@@ -184,6 +183,8 @@ export function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
   if (isOriginals(workload))
     return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
+  const revert = findRevert(workload.metadata);
+  if (revert !== undefined) return `not instrumented, because it was reverted at ${revert.at} (${revert.cause})`;
   if (injectionStatus === undefined)
     return hasInjection(workload) ? 'has the injection, without a record of its change' : 'not instrumented';
   const { change, at, by, tracing, keep } = injectionStatus;

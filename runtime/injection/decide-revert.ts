@@ -24,7 +24,8 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, injecto
 
 export function skippedAfterRevert({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate) {
   const found = attempt > 0 ? undefined : findRevert(workload.metadata);
-  const isStanding = found !== undefined && found.key === revertKey(workload, template, injector.image);
+  if (found === undefined) return undefined;
+  const isStanding = injector.isAssumed ?? found.key === revertKey(workload, template, injector.image);
   return isStanding ? none('reverted', workload, found.evidence) : undefined;
 }
 

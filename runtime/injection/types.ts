@@ -5,6 +5,8 @@ import type { EnvVar } from '../api/objects.ts';
 export interface InjectorSettings {
   readonly version: string;
   readonly image: string;
+  /** The image is a guess, so each record of a revert counts. */
+  readonly isAssumed?: true | undefined;
   readonly imagePullPolicy: 'Always' | 'IfNotPresent' | 'Never';
   /** Names of pull secrets, which must exist in the workload's namespace. */
   readonly imagePullSecrets: readonly string[];

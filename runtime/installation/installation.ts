@@ -74,7 +74,6 @@ interface FoundConfig {
   readonly config: InjectionConfig;
   /** Says if the settings are assumed, or if there are several operators. */
   readonly note?: string | undefined;
-  readonly isAssumed?: true;
 }
 
 /** Finds the configuration in the environment or in the operator's Deployment. Without the right to read it, assumes the defaults. */
@@ -91,9 +90,8 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
 }
 
 const assumed = (why: string): FoundConfig => ({
-  config: assumedConfig,
+  config: { ...assumedConfig, isAssumed: true },
   note: `${why}. The default settings are assumed, also in dry runs.`,
-  isAssumed: true,
 });
 
 /** @throws Error if the Deployment has no configuration that this version can use */
