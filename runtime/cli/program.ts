@@ -13,7 +13,7 @@ export function createProgram(shell: Shell): Command {
   const program = new Command('lumigo')
     .description('The Lumigo Kubernetes operator at the terminal')
     .version(programVersion)
-    .option('--kubeconfig <file>', 'use this kubeconfig (default: KUBECONFIG, in a pod the ServiceAccount)')
+    .option('--kubeconfig <file>', "use this kubeconfig (default: KUBECONFIG, ~/.kube/config, a pod's ServiceAccount)")
     .option('--context <name>', 'use this context of the kubeconfig')
     .option('--service-account <folder>', 'folder of the ServiceAccount files token, ca.crt and namespace')
     .helpOption('-h, --help', 'show this help')

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
@@ -8,14 +7,14 @@ import { completeUser, mergeFiles } from './kubeconfig-files.ts';
 
 interface KubeconfigSource {
   readonly path?: string | undefined;
-  /** The files in `KUBECONFIG`, for a source without a path. Default: `~/.kube/config`. */
+  /** Files as in `KUBECONFIG`, for a source without a path. */
   readonly listed?: string | undefined;
   readonly context?: string | undefined;
 }
 
 /** Throws a ConfigError. */
 export async function fromKubeconfig({ path, listed = '', context }: KubeconfigSource): Promise<Connection> {
-  const files = path === undefined ? defaultFiles(listed) : [path];
+  const files = path === undefined ? findFiles(listed) : [path];
   const origin = files.join(delimiter);
   let config: KubeConfig;
   try {
@@ -33,13 +32,11 @@ export async function fromKubeconfig({ path, listed = '', context }: KubeconfigS
 }
 
 /** Without a file the library would silently use http://localhost:8080, and its error would mislead. */
-function defaultFiles(listed: string): readonly string[] {
-  const named = listed.split(delimiter).filter((file) => file !== '');
-  const files = named.length > 0 ? named : [join(homedir(), '.kube', 'config')];
+function findFiles(listed: string): readonly string[] {
+  const files = listed.split(delimiter).filter((file) => file !== '');
   const found = files.filter((file) => existsSync(file));
   if (found.length > 0) return found;
-  const cause = named.length > 0 ? 'KUBECONFIG is set, but ' : 'KUBECONFIG is not set and ';
-  throw new ConfigError([`No kubeconfig: ${cause}${files.join(', ')} does not exist. Pass one with --kubeconfig.`]);
+  throw new ConfigError([`No kubeconfig: ${files.join(', ')} does not exist. Pass one with --kubeconfig.`]);
 }
 
 function unknownContext(origin: string, chosen: string, names: readonly string[]): string {
