@@ -43,8 +43,8 @@ export function commandsReference(): string {
     places,
     `The program uses your kubeconfig and your rights. Only \`uninstall\` changes objects, and it acts as the operator's account if you may
 impersonate it. For one namespace (\`-n\`), the role \`edit\` in it is enough. The result names each part that needs more rights. The exit code is
-0 for success, 1 for a failure and 2 for an invalid configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
-With \`-o json\` or \`-o yaml\`, standard output has the result alone. \`diagnose\` has no \`-o\`, because it writes a YAML file.`,
+0 for success, 1 for a failure and 2 for an invalid configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off. With \`-o json\` or \`-o yaml\`, standard output has the result alone. \`diagnose\` has no \`-o\`, because it writes a YAML file.`,
+    'The program uses no proxy: it ignores `HTTPS_PROXY`, and refuses a kubeconfig with `proxy-url`. Behind a proxy, run `kubectl proxy`, and pass a kubeconfig whose cluster has `server: http://127.0.0.1:8001` and `insecure-skip-tls-verify: true`.',
     ...visible.map(section),
     '## Flags of every command',
     getOptions(program),

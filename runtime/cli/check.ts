@@ -17,10 +17,9 @@ const PAUSE_MS = 1_000;
 const isFailed = ({ result }: Finding): boolean => result === 'failed';
 
 export const run = withCluster(async ({ client, transport, step }, invocation: Invocation<Flags>) => {
-  const { environment, flags } = invocation;
-  const { namespace, wait = 0, output } = flags;
+  const { namespace, wait = 0, output } = invocation.flags;
   const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
-  const look = () => runChecks(checkContext({ client, transport, namespace, environment }));
+  const look = () => runChecks(checkContext({ client, transport, namespace, environment: invocation.environment }));
   step('checking');
   let findings = await look();
   while (findings.some(isFailed) && Date.now() < until) {

@@ -3,7 +3,7 @@ import { withPlatform } from '../installation/platform.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { connect } from '../kubernetes/http/connect.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
-import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
+import { createTransport, type RequestInfo, type Transport } from '../kubernetes/http/transport.ts';
 import type { Invocation } from './invocation.ts';
 import { progressOn } from './progress.ts';
 
@@ -15,6 +15,9 @@ export interface Cluster {
   readonly step: (text: string) => void;
 }
 
+const BEHIND_PROXY =
+  'HTTPS_PROXY is set, but this program connects to the API server without a proxy. If it needs one, see docs/reference/commands.md';
+
 /** Returns a command. Its output never meets the progress on a line of the terminal. */
 export const withCluster =
   <F>(action: (cluster: Cluster, invocation: Invocation<F>) => Promise<void>) =>
@@ -23,8 +26,10 @@ export const withCluster =
     const { step, end, ...output } = progressOn(invocation);
     const onSkipped = (resource: string): void =>
       output.note(`Passed over ${resource} that are too large to read. Make them smaller.`);
+    const { HTTPS_PROXY, https_proxy: proxy = HTTPS_PROXY } = invocation.environment;
+    const onRequest = ({ code }: RequestInfo) => code === 0 && Boolean(proxy) && output.note(BEHIND_PROXY);
     const open: Cluster['open'] = (headers) =>
-      createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator', onSkipped });
+      createTransport({ ...connection, headers }, { userAgent: 'lumigo-operator', onSkipped, onRequest });
     const transport = open(connection.headers);
     try {
       const client = createClient(transport);

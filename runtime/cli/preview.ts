@@ -4,9 +4,7 @@ import { decisionContext, withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 import { formatted, type OutputFlags } from './output.ts';
 
-interface Flags extends OutputFlags {
-  readonly assumeLumigo?: boolean;
-}
+type Flags = OutputFlags & { readonly assumeLumigo?: boolean };
 
 export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { namespace, assumeLumigo, output } = invocation.flags;

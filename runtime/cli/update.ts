@@ -7,8 +7,7 @@ import { withCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The updater's CronJob runs this command. A pinned image must go on after the upgrade that it made, so it accepts any settings. */
-export const run = withCluster(async ({ client }, invocation: Invocation) => {
-  const { environment } = invocation;
+export const run = withCluster(async ({ client }, { environment }: Invocation) => {
   const config = readConfiguration(updaterKinds, environment, 'dev');
   const helm = openHelm(config.operatorNamespace, environment);
   try {
