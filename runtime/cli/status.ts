@@ -13,6 +13,7 @@ const CLEAR = '\u001b[2J\u001b[H';
 
 export const run = withCluster(async (cluster, invocation: Invocation<Flags>) => {
   const { flags, isTerminal, write } = invocation;
+  const between = isTerminal ? CLEAR : { table: '', json: '', yaml: '---\n' }[flags.output];
   const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
   cluster.step(`reading the workloads in ${namespace}`);
   const context = await decisionContext(cluster, invocation);
@@ -25,7 +26,7 @@ export const run = withCluster(async (cluster, invocation: Invocation<Flags>) =>
     if (status === undefined) continue;
     const text = await formatted(flags.output, status, (all) => renderStatus(all, invocation.paint));
     // The first one leaves the notes above it.
-    if (text !== before) write(before !== '' && isTerminal ? `${CLEAR}${text}` : text);
+    if (text !== before) write(before === '' ? text : `${between}${text}`);
     if (flags.watch !== true || status.isComplete) return;
     before = text;
   }

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { operatorVersion } from '../../infra/settings/version.ts';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { toKubeconfig } from '../../sandbox/control-plane/files.ts';
 import { toRef } from '../../sandbox/manager/apply.ts';
@@ -17,7 +17,7 @@ import { waitForDeletion } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { runOperatorPods } from '../../sandbox/testing/operator-pods.ts';
-import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
+import { createRunning, createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
 import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { revertKey } from '../injection/decide-revert.ts';
@@ -27,6 +27,7 @@ import { listAll } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import type { Finding } from './finding.ts';
+import type { NamespaceStatus } from './rollout-status.ts';
 
 let sink: OtlpSink;
 let operator: OperatorBench;
@@ -253,6 +254,29 @@ describe('lumigo status', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Deployment/cart') });
     expect(lists).toBeGreaterThan(2);
     expect(stderr.match(/Cannot read the status, retrying: /g)).toHaveLength(1);
+  });
+
+  it('separates the documents of `-w -o yaml`', async () => {
+    const { testCluster } = operator;
+    const slow = await testCluster.namespace('slow');
+    await testCluster.activate(slow);
+    await createRunning(testCluster, slow, 'slow');
+    await testCluster.waitForInstrumented(deployment, slow, 'slow');
+    let lists = 0;
+    const { code, stdout } = await whileInterfered(
+      ({ path }) => {
+        // Nothing runs its pods, so it is complete only without them.
+        if (path.includes(`/namespaces/${slow}/deployments`) && (lists += 1) === 2)
+          void testCluster.merge(deployment, slow, 'slow', { spec: { replicas: 0 } });
+        return undefined;
+      },
+      ...['status', '-w', '-n', slow, '-o', 'yaml'],
+    );
+    const documents = parseAllDocuments(stdout);
+    expect({ code, errors: documents.flatMap(({ errors }) => errors) }).toEqual({ code: 0, errors: [] });
+    const looks = documents.map((document) => document.toJS() as NamespaceStatus);
+    expect(looks.map(({ isComplete }) => isComplete)).toEqual([...looks.slice(1).map(() => false), true]);
+    expect(looks.length).toBeGreaterThan(1);
   });
 
   it('prints the same for programs', async () => {
