@@ -72,10 +72,11 @@ afterAll(async () => {
 });
 
 /** Runs a command with a kubeconfig of its own, and no other. */
-function run(server: string, token: string, args: readonly string[]) {
+function run(server: string, user: string | { readonly exec: object }, args: readonly string[]) {
   const { dir, ca } = operator.cluster;
   const kubeconfig = join(dir, 'command.kubeconfig');
-  writeFileSync(kubeconfig, toKubeconfig(server, ca, { token }), { mode: 0o600 });
+  const login = typeof user === 'string' ? { token: user } : user;
+  writeFileSync(kubeconfig, toKubeconfig(server, ca, login), { mode: 0o600 });
   return runCommand([...args, '--kubeconfig', kubeconfig], { HOME: '/nonexistent' });
 }
 const asAdministrator = (...args: string[]) => run(operator.cluster.server, operator.cluster.token, args);
@@ -277,6 +278,19 @@ describe('lumigo status', () => {
     const looks = documents.map((document) => document.toJS() as NamespaceStatus);
     expect(looks.map(({ isComplete }) => isComplete)).toEqual([...looks.slice(1).map(() => false), true]);
     expect(looks.length).toBeGreaterThan(1);
+  });
+
+  it('shows what the plugin of a login asks, also if it succeeds', async () => {
+    const { server, token } = operator.cluster;
+    const script = `process.stdin.resume().on('end', () => {
+      console.error('To sign in, open https://login.example');
+      console.log(JSON.stringify({ status: { token: '${token}' } }));
+    })`;
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const exec = { apiVersion, command: process.execPath, args: ['-e', script], interactiveMode: 'IfAvailable' };
+    const { code, stdout, stderr } = await run(server, { exec }, ['status', '-n', shop]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'To sign in, open https://login.example\n' });
+    expect(stdout).toContain('Deployment/cart');
   });
 
   it('prints the same for programs', async () => {

@@ -39,8 +39,8 @@ export async function writeFiles(folder: string, server: string, host: Host, aud
   return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
 }
 
-/** @param user a token, or a file that is read again and again (`tokenFile`) */
-export function toKubeconfig(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
+/** @param user a `token`, a file that is read again and again (`tokenFile`), or a plugin (`exec`) */
+export function toKubeconfig(server: string, ca: string, user: object): string {
   const name = 'lumigo-sandbox';
   return stringify({
     apiVersion: 'v1',

@@ -20,7 +20,7 @@ interface WriteOptions extends ReadOptions {
 }
 
 /** `apply` is server-side apply and needs a fieldManager. `force` takes fields from other managers. */
-type Patch =
+export type Patch =
   | { readonly kind: 'json'; readonly operations: readonly PatchOperation[] }
   | { readonly kind: 'merge'; readonly body: unknown }
   | { readonly kind: 'apply'; readonly body: unknown; readonly force?: boolean | undefined };

@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter } from 'node:path';
+import { isatty } from 'node:tty';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
@@ -28,6 +30,7 @@ export async function fromKubeconfig({ path, listed = '', context }: KubeconfigS
   if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
   config.setCurrentContext(chosen);
   completeUser(config, files);
+  for (const each of config['authenticators']) if ('execFn' in each) each.execFn = startPlugin;
   return connect(config, `context '${chosen}' of ${origin}`);
 }
 
@@ -37,6 +40,13 @@ function findFiles(listed: string): readonly string[] {
   const found = files.filter((file) => existsSync(file));
   if (found.length > 0) return found;
   throw new ConfigError([`No kubeconfig: ${files.join(', ')} does not exist. Pass one with --kubeconfig.`]);
+}
+
+/** Lets a plugin ask its user to log in. The library shows its text only after a failure, and gives it no terminal. */
+function startPlugin(command: string, args: readonly string[], options: object) {
+  const plugin = spawn(command, args, { ...options, stdio: [isatty(0) ? 'inherit' : 'ignore', 'pipe', 'pipe'] });
+  plugin.stderr.pipe(process.stderr);
+  return plugin;
 }
 
 function unknownContext(origin: string, chosen: string, names: readonly string[]): string {

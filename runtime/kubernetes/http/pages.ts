@@ -54,10 +54,7 @@ export async function* listPages(
   } while (query.continue !== '' && pages < maxPages);
 }
 
-interface PageQuery {
-  readonly limit: number;
-  readonly continue: string | undefined;
-}
+type PageQuery = { readonly limit: number; readonly continue: string | undefined };
 
 /** Reads fewer objects if they are too large for one page. `size` is the maximum that was asked for. */
 async function readPage(

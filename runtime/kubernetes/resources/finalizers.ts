@@ -32,12 +32,8 @@ async function change(client: Client, ref: ResourceRef, seen: Seen, wanted: Want
   await readAndChange(seen, read, (found) => write(client, ref, found, wanted));
 }
 
-async function write(
-  client: Client,
-  ref: ResourceRef,
-  { finalizers = [], resourceVersion = '' }: Metadata,
-  wanted: Wanted,
-): Promise<void> {
+async function write(client: Client, ref: ResourceRef, seen: Metadata, wanted: Wanted): Promise<void> {
+  const { finalizers = [], resourceVersion = '' } = seen;
   const value = wanted(finalizers);
   if (value.join() === finalizers.join()) return;
   const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);

@@ -1,6 +1,6 @@
 import type { PatchOperation } from '../../api/objects.ts';
 import { fieldManager } from '../../contract.ts';
-import { guarded, readAndChange, type Client } from '../http/client.ts';
+import { guarded, readAndChange, type Client, type Patch } from '../http/client.ts';
 import type { ResourceRef } from '../http/paths.ts';
 import type { KubernetesObject, ObjectMeta } from './objects.ts';
 
@@ -8,11 +8,7 @@ import type { KubernetesObject, ObjectMeta } from './objects.ts';
  * Patches an object, and then removes the operator from the owners of its fields. Otherwise the next server-side apply
  * by its user would conflict with the operator. Returns the object as it was stored after this write.
  */
-export async function patchAndDisown(
-  client: Client,
-  ref: ResourceRef,
-  patch: Parameters<Client['patch']>[1],
-): Promise<KubernetesObject> {
+export async function patchAndDisown(client: Client, ref: ResourceRef, patch: Patch): Promise<KubernetesObject> {
   const { object: stored } = await client.patch(ref, patch, { fieldManager });
   const { metadata } = stored;
   const disown = async (found: ObjectMeta): Promise<ObjectMeta> => {

@@ -32,8 +32,7 @@ const listSilenceMs = 15_000;
  * @throws the errors of Transport.stream, an ERROR event's ApiError, and SilenceError
  */
 export async function watchOnce(options: WatchOnceOptions): Promise<void> {
-  const { transport, subject, position, metadataOnly, streamSeconds = 900 } = options;
-  const { labelSelector, fieldSelector } = options;
+  const { transport, subject, position, metadataOnly, streamSeconds = 900, labelSelector, fieldSelector } = options;
   const watchdog = createWatchdog(options);
   const from = position.listing
     ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }

@@ -38,9 +38,6 @@ export function watchKind(
 ): ListWatch {
   const { group, plural, addOn } = kind;
   const definition = { ...kinds.customResourceDefinitions, name: `${plural}.${group}` };
-  return listWatch({
-    ...options,
-    resource: kind,
-    definition: addOn === undefined ? undefined : watchChanges([definition], options),
-  });
+  const changes = addOn === undefined ? undefined : watchChanges([definition], options);
+  return listWatch({ ...options, resource: kind, definition: changes });
 }
