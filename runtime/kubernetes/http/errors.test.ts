@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiError, isAlreadyExists, isConflict, isGone, isNotFound, isRefusal } from './errors.ts';
+import { ApiError, askedWaitMs, isAlreadyExists, isConflict, isGone, isNotFound, isRefusal } from './errors.ts';
 
 const refusal = { status: 409, subject: 'POST /api/v1/namespaces/shop/events' };
 
@@ -46,6 +46,20 @@ describe('an ApiError', () => {
     },
   );
 });
+
+it.each([{ causes: {} }, { causes: [null] }, { causes: 'x' }, {}])(
+  'an ApiError without causes has none: %j',
+  (details) => expect(new ApiError({ code: 409, details }, refusal).hasCause('NamespaceTerminating')).toBe(false),
+);
+
+it.each([
+  [{ retryAfterSeconds: 7 }, undefined, 7_000],
+  [{ retryAfterSeconds: '7' }, undefined, 0],
+  [{}, 3_600, 60_000],
+  [{}, 30 * 86_400, 60_000],
+])('a wait of at most a minute is asked for by %j and the header %j', (details, retryAfterSeconds, expected) =>
+  expect(askedWaitMs(new ApiError({ code: 503, details }, { ...refusal, retryAfterSeconds }))).toBe(expected),
+);
 
 describe('predicates', () => {
   it('distinguish a conflict from an object that exists already, which have the same status', () => {

@@ -43,7 +43,7 @@ export class ApiError extends Error {
   }
 
   hasCause(reason: string): boolean {
-    return this.#details?.causes?.some((cause) => cause.reason === reason) === true;
+    return [this.#details?.causes].flat().some((cause) => cause?.reason === reason);
   }
 }
 
@@ -93,9 +93,11 @@ export const undefinedIf =
 
 export const undefinedIfNotFound = undefinedIf(isNotFound);
 
-/** Returns the milliseconds to wait that the server asks for. */
-export const askedWaitMs = (error: unknown): number =>
-  error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+/** Returns the milliseconds to wait that the server asks for, at most a minute. A proxy's page may ask for hours. */
+export function askedWaitMs(error: unknown): number {
+  const { retryAfterSeconds: seconds } = error instanceof ApiError ? error : {};
+  return typeof seconds === 'number' ? Math.min(seconds, 60) * 1_000 : 0;
+}
 
 /** Returns true if a retry will not help: the API server or a webhook refused, or the object is too large to read. */
 export const isRefusal = (error: unknown): boolean =>
