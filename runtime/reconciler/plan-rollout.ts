@@ -116,7 +116,7 @@ function withRetries(waiting: readonly Queued[], ordinary: readonly Queued[], is
 }
 
 const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
-  (kinds as readonly string[]).includes(workload.state?.kind ?? 'idle');
+  (kinds as readonly unknown[]).includes(workload.state?.kind);
 
 /** Evictions delay no other workload, and change nothing about a revert. */
 const asAfterEvictions = (each: ObservedWorkload): ObservedWorkload =>
@@ -159,7 +159,7 @@ function countRollout(all: readonly ObservedWorkload[], isFree: Test, hasRun: bo
     untested: count((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,
     injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,
-    witnessed: reverts.filter((state) => state.kind === 'reverting' || state.isFound === undefined).length,
+    witnessed: reverts.filter((state) => !('isFound' in state)).length,
   };
 }
 

@@ -51,8 +51,8 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const difference = findDifference({ ...resource.status, instrumentedResources: listed }, status);
   if (difference === undefined) return { wakeAt: Math.min(wakeAt, now.ms + getWaitMs(status.conditions, now.iso)) };
   const repeats = countRepeats(lumigo, status, withList, now);
-  const shareMs = isListDue || difference === 'state' ? 0 : SHARE_MS * observed.underWay;
-  const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
+  const shareMs = isListDue || difference === 'state' ? STATUS_MS : SHARE_MS * observed.underWay;
+  const contestMs = Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
   const dueAt = statusAt + Math.max(STATUS_MS, shareMs, contestMs);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   return { action: { kind: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
@@ -71,7 +71,7 @@ function planList(lumigo: ObservedLumigo, { effective, observed, workloads, isLi
   const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
   // A removal needs the list at once. Otherwise it waits for changes and events.
   const { pending, rechecked } = workloads.progress;
-  const isWorthIt = isListDue || pending + rechecked + observed.pendingEvents === 0;
+  const isWorthIt = isListDue || Math.max(pending, rechecked, observed.pendingEvents) === 0;
   if (lumigo !== effective || !isWorthIt) return asListed;
   const instrumented = listInstrumented(observed.workloads);
   const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);
@@ -134,7 +134,7 @@ const getOrder = ({ kind }: ObservedWorkload): number => (kinds as readonly Work
 export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
   [...observed]
     .filter((workload) => isInstrumented(workload) && !workload.deleting)
-    .sort((a, b) => getOrder(a) - getOrder(b) || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => getOrder(a) - getOrder(b) || a.name.localeCompare(b.name))
     .slice(0, LISTED_RESOURCES)
     .map(getEntry);
 
@@ -153,7 +153,7 @@ function getEntry({ kind: { apiVersion, kind }, name, namespace, uid, ...workloa
     namespace,
     resourceVersion: instrumentedVersion,
     uid,
-    ...shownAs[state?.kind ?? 'idle'],
+    ...(state && shownAs[state.kind]),
     ...(telemetry === undefined ? {} : { telemetry }),
     ...(telemetrySince === undefined ? {} : { telemetrySince }),
   };

@@ -98,7 +98,7 @@ export const mayBeUndone = ({ write }: ObservedWorkload, policy: NamespacePolicy
 
 /** Only a repeated write proves that the other writer undoes. A reading after its last change shows if it did. */
 export function isContested(workload: ObservedWorkload, policy: NamespacePolicy): boolean {
-  const { touchedAt = 0, undoneAt = -1, repeats = 0 } = workload.write ?? {};
+  const { touchedAt = Infinity, undoneAt = -Infinity, repeats = -Infinity } = workload.write ?? {};
   return mayBeUndone(workload, policy) && repeats > 0 && undoneAt >= touchedAt;
 }
 

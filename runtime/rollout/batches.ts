@@ -29,7 +29,7 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number, isRoundedUp: bool
   if (strategy['type'] === 'Recreate') return true;
   const { maxUnavailable } = { ...mapAt(strategy, 'rollingUpdate'), ...mapAt(strategy, 'canary') };
   if (typeof maxUnavailable === 'number') return maxUnavailable >= pods;
-  const percent = typeof maxUnavailable === 'string' ? Number.parseInt(maxUnavailable, 10) : 0;
+  const percent = Number.parseInt(String(maxUnavailable), 10);
   return isRoundedUp ? Math.ceil((percent * pods) / 100) >= pods : percent >= 100;
 }
 
@@ -50,10 +50,11 @@ export function getBatches(workloads: number, largest: number): number[] {
 }
 
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
-  waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(getName(a), getName(b)));
+  waiting.toSorted(
+    (a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || getName(a).localeCompare(getName(b)),
+  );
 
 const getName = ({ name, kind }: Waiting): string => `${name}/${kind.kind}`;
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Returns the next batch. Workloads without pods to judge go last: one, then all, since Kubernetes restarts nothing. */
 export function nextBatch<T extends Waiting>(waiting: readonly T[], tally: NamespaceTally, largest: number): T[] {

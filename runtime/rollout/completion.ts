@@ -97,7 +97,7 @@ function toCounts(of: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean)
   const isUncounted = of.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(of);
   if (found !== undefined && (found.replaced > 0 || isUncounted)) return found;
   // A DaemonSet that its controller has not seen is about to have pods.
-  const wanted = found === undefined || !isSeen ? numberAt(spec, 'replicas', 1) : found.wanted;
+  const wanted = found === undefined || !isSeen ? spec['replicas'] : found.wanted;
   return { kind: 'no-pods', ...(wanted === 0 ? { isEmpty: true } : {}) };
 }
 

@@ -40,11 +40,10 @@ export function healthIn({ verified, ran, trying, reverted, injectorFailed }: Na
  * injector runs in more namespaces than it fails in, the workloads are the cause.
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
-  const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };
-  for (const tally of namespaces) count[seenIn(tally)] += 1;
-  if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
-  if (count.verified > 0) return 'verified';
-  return count.unknown > 0 ? 'unknown' : 'untried';
+  const seen = [...namespaces].map(seenIn);
+  const count = (health: InjectorHealth): number => seen.filter((each) => each === health).length;
+  if (count('failing') >= CLUSTER_NAMESPACES && count('failing') > count('verified')) return 'failing';
+  return (['verified', 'unknown'] as const).find((health) => seen.includes(health)) ?? 'untried';
 }
 
 function seenIn(tally: NamespaceTally): InjectorHealth {

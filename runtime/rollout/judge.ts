@@ -129,7 +129,7 @@ function incomplete(state: OnProbation, completion: Progressing, now: number, se
 
 /** A complete workload stops the clock, which restarts when it has pods. An interrupted soak is no progress. */
 function progressBefore({ progress, ...state }: OnProbation, now: number): Progress {
-  if (state.kind === 'untested') return { available: -1, at: now };
+  if (state.kind === 'untested') return { available: -Infinity, at: now };
   return state.kind === 'soaking' ? { ...progress, at: progress.at + now - state.from } : progress;
 }
 
