@@ -73,7 +73,7 @@ describe('isActive', () => {
     for (let now = 0; now < 10 * DEAD_AFTER_MS; now += DEAD_AFTER_MS / 2) seen = seeNothing(now, seen);
     expect(isActive(seen, 10 * DEAD_AFTER_MS)).toBe(true);
     const dying = seeNothing(90_000, seeManager(seeManager(undefined, 1, 0), 0, 50_000));
-    expect([isActive(dying, 99_000), isActive(dying, 101_000)]).toEqual([true, false]);
+    expect([isActive(dying, 99_999), isActive(dying, 100_000)]).toEqual([true, false]);
     const gone = seeManager(seen, undefined, 0);
     expect(isActive(seeNothing(1, gone), 1)).toBe(false);
     expect(isActive(seeNothing(1), 1)).toBe(true);
@@ -82,6 +82,8 @@ describe('isActive', () => {
   it('takes an installation without a Deployment for dead at once [F71]', () => {
     expect(isActive(seeManager(undefined, undefined, 0), 0)).toBe(false);
     expect(isActive(undefined, 0)).toBe(false);
+    const gone = seeManager(seeManager(undefined, 1, 0), undefined, DEAD_AFTER_MS - 1);
+    expect(isActive(seeManager(gone, 0, DEAD_AFTER_MS), DEAD_AFTER_MS)).toBe(false);
   });
 
   it('takes one without an available replica for dead after a while, until it is available [F71]', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { MonitoredEntry } from '../config/config.ts';
-import { findEntry, formatMark, getSecretRef, planMonitoring } from './plan-monitoring.ts';
+import { findEntry, formatMark, getSecretRef, parseMark, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { name: 'lumigo-credentials', key: 'token' };
 
@@ -39,6 +39,16 @@ describe('planMonitoring [F54]', () => {
         logging: { enabled: false },
       },
     });
+  });
+
+  it('creates one with traces and logs, unless its entry says otherwise', () => {
+    const enabled = { tracing: { enabled: true }, logging: { enabled: true } };
+    expect(planMonitoring({}, [], usual)).toMatchObject({ spec: { ...enabled, lumigoToken: { secretRef: usual } } });
+  });
+
+  it('notes what the entry says, and if the namespace still needs a token', () => {
+    expect(parseMark(formatMark({ loggingEnabled: false }))).toEqual({ loggingEnabled: false });
+    expect(parseMark(formatMark({}, true))).toEqual({ needsToken: true });
   });
 
   const none = { kind: 'none' };

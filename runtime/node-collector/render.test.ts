@@ -20,6 +20,7 @@ interface Scrape {
   readonly static_configs: readonly { targets: readonly string[]; labels: object }[];
   readonly metric_relabel_configs: readonly { action: string; regex: string }[];
 }
+type Pipeline = Readonly<Record<'receivers' | 'processors' | 'exporters', readonly string[]>>;
 interface Rendered {
   readonly receivers: {
     readonly filelog?: { readonly include: readonly string[]; readonly exclude: readonly string[] };
@@ -27,7 +28,8 @@ interface Rendered {
   };
   readonly exporters: { readonly otlphttp: object };
   readonly processors: object;
-  readonly service: { readonly pipelines: Readonly<Record<string, { readonly processors: readonly string[] }>> };
+  readonly extensions: object;
+  readonly service: { readonly pipelines: Readonly<Record<string, Pipeline>>; readonly telemetry: object };
 }
 const rendered = (changes: Partial<NodeCollectorConfig> = {}, at = node) =>
   renderNodeCollector({ ...config, ...changes }, at) as Rendered;
@@ -39,9 +41,11 @@ describe("the node collector's configuration", () => {
     expect(Object.keys(rendered().service.pipelines)).toEqual(['logs', 'metrics']);
     expect(Object.keys(rendered({ metrics: false }).receivers)).toEqual(['filelog']);
     expect(Object.keys(rendered({ logs: false }).receivers)).toEqual(['prometheus']);
-    const { processors, service } = rendered();
-    const used = Object.values(service.pipelines).flatMap((pipeline) => pipeline.processors);
-    expect(new Set(used)).toEqual(new Set(Object.keys(processors)));
+    const all = rendered();
+    for (const part of ['receivers', 'processors', 'exporters'] as const) {
+      const used = Object.values(all.service.pipelines).flatMap((pipeline) => pipeline[part]);
+      expect(new Set(used)).toEqual(new Set(Object.keys(all[part])));
+    }
   });
 
   it('has no token', () => {
@@ -63,6 +67,10 @@ describe("the node collector's configuration", () => {
     expect(rendered().receivers.filelog).toHaveProperty('start_at', 'end');
   });
 
+  it('knows the pod of a line by the path of its file, and sends no name of the file', () => {
+    expect(rendered().receivers.filelog).toMatchObject({ include_file_path: true, include_file_name: false });
+  });
+
   it('takes the patterns of the original for log files', () => {
     const { include, exclude } = rendered({
       logsInclude: [{ namespacePattern: 'shop-*', containerPattern: 'app' }],
@@ -82,6 +90,9 @@ describe("the node collector's configuration", () => {
       ['k8s-infra-metrics-resources', '10.0.0.5:10250', '/metrics/resource'],
       ['prometheus-node-exporter', '127.0.0.1:9100', undefined],
     ]);
+    // Most kubelets sign their own certificate.
+    const kubelet = { scheme: 'https', tls_config: { insecure_skip_verify: true } };
+    expect(scrapes().slice(0, 3)).toMatchObject([kubelet, kubelet, kubelet]);
     expect(scrapes().every(({ static_configs: [target] }) => 'instance' in (target?.labels ?? {}))).toBe(true);
   });
 
@@ -105,6 +116,21 @@ describe("the node collector's configuration", () => {
     const retry_on_failure = { max_elapsed_time: '0s' };
     expect(receivers.filelog).toMatchObject({ retry_on_failure: { ...retry_on_failure, enabled: true } });
     expect(exporters.otlphttp).toMatchObject({ retry_on_failure, sending_queue: { block_on_overflow: true } });
+  });
+
+  it('sends batches that the telemetry proxy accepts, from a queue of the size of the settings', () => {
+    const { exporters, extensions } = rendered({ queueSize: '64Mi' });
+    const batch = { min_size: 256 * 1_024, max_size: 8 * 1_024 * 1_024 };
+    const queue = { queue_size: 64 * 1_024 * 1_024, num_consumers: 2, batch };
+    expect(exporters.otlphttp).toMatchObject({ sending_queue: queue });
+    // A node that loses power can damage a file, and a full queue leaves a large one.
+    const compaction = { on_rebound: true, cleanup_on_start: true };
+    expect(extensions).toMatchObject({ file_storage: { recreate: true, compaction } });
+  });
+
+  it('shows its own metrics on loopback alone if they are restricted', () => {
+    const hosts = [true, false].map((metricsSecure) => JSON.stringify(rendered({ metricsSecure }).service.telemetry));
+    expect(hosts).toEqual([expect.stringContaining('"host":"127.0.0.1"'), expect.stringContaining('"host":""')]);
   });
 
   it('accepts data up to 80 % of the memory limit, and removes garbage before it refuses any', () => {

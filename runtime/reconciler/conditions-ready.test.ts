@@ -55,6 +55,17 @@ describe('the condition Ready', () => {
     ['the Secret is missing', { problem: problem('SecretNotFound') }, 'False SecretNotFound, so InProgress'],
     ['the token is malformed', { problem: problem('TokenMalformed') }, 'False TokenMalformed, Stalled, so Failed'],
     ['the Secret is too large', { problem: problem('SecretTooLarge') }, 'False SecretTooLarge, Stalled, so Failed'],
+    [
+      'its namespace is excluded',
+      { problem: problem('NamespaceExcluded') },
+      'False NamespaceExcluded, Stalled, so Failed',
+    ],
+    ['it wants an absent mode', { problem: problem('PodModeOff') }, 'False PodModeOff, Stalled, so Failed'],
+    [
+      'it names no Secret',
+      { problem: problem('SecretReferenceMissing') },
+      'False SecretReferenceMissing, Stalled, so Failed',
+    ],
     ['another one is older', { problem: problem('DuplicateLumigo') }, 'False DuplicateLumigo, Stalled, so Failed'],
     ['the token is refused', { conditions: [refused, reached] }, 'False TokenRefused, Stalled, so Failed'],
     ['the webhook is not reached', { conditions: [accepted, unreached] }, 'False ProbeFailed, so InProgress'],

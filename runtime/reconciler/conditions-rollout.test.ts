@@ -63,10 +63,11 @@ describe('the condition RolledOut', () => {
     ['Blocked', { blocked: [...ten, ...contested] }, 'Deployment/b is changed back by another writer after each'],
     ['Reverted', { reverted: refused }, 'Deployment/a is not reverted yet (Crash): boom'],
     ['Unready', { unready: [named('d')], left: 2 }, 'Deployment/d has an older injection, and its pods do not all run'],
+    ['PodsWithoutInjection', { pods: podsWithout(1) }, '1 pod runs without the injection'],
     ['PodsWithoutInjection', { pods: podsWithout(2) }, '2 pods run without the injection'],
     ['PodsWithoutInjection', { pods: podsWithout(2, true) }, 'At least 2 pods run without the injection'],
     ['PodsWithoutInjection', { pods: podsWithout(2) }, "'kubectl rollout restart' for their workloads"],
-    ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
+    ['LeftForNow', { left: 1 }, '1 workload is not changed until its pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, undefined, true);
     expect(condition).toMatchObject({ status: 'False', reason });
@@ -86,6 +87,10 @@ describe('the condition RolledOut', () => {
   it('exists from the first rollout on, and stays within its limit, whatever annotations say', () => {
     expect(rolloutCondition(noRollout, undefined, true)).toBeUndefined();
     expect(rolloutCondition(noRollout, halted, true)).toMatchObject({ status: 'True', reason: 'Complete' });
+    const complete = [undefined, podsWithout(0)].map(
+      (pods) => rolloutCondition({ ...noRollout, pods }, halted, true)?.message,
+    );
+    expect(complete).toEqual([expect.stringMatching(/^All workloads /), expect.stringMatching(/^All pods /)]);
     const many = Array.from({ length: 500 }, (_, index) => named(`w${index}`, revertedFor('x'.repeat(1_000))));
     const summary = { ...noRollout, reverted: many as RolloutSummary['reverted'], underWay: many };
     const message = rolloutCondition(summary, undefined, true)?.message;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { workloadKinds } from '../contract.ts';
 import { credentialIn } from '../credentials/credential.ts';
 import { noTelemetry } from './plan-telemetry.ts';
@@ -52,6 +53,8 @@ describe('the status of a Lumigo', () => {
     expect(findCondition(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
     const broken = statusOf({ problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
     expect(findCondition(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
+    const going = statusOf({ metadata: { generation: 2, deletionTimestamp: later } });
+    expect(findCondition(going, 'Active')).toMatchObject({ status: 'False', reason: 'Deleting' });
     expect(findCondition(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
   });
 
@@ -84,6 +87,51 @@ describe('the status of a Lumigo', () => {
     expect(known).toEqual(['False', 'True']);
   });
 
+  it('has a condition for each result', () => {
+    const needed = ['TokenAccepted', 'WebhookReachable', 'PodPolicyInstalled'] as const;
+    const types = [
+      'WebhookReachable',
+      'PodPolicyInstalled',
+      'TelemetryProxyReady',
+      'InjectionsCurrent',
+      'TokenAccepted',
+    ];
+    const said = (seen: Problem | 'working', elsewhere: number, before?: ReturnType<typeof getStatus>) => {
+      const results = { webhook: seen, podPolicy: seen, telemetry: seen, token: { generation: 2, accepted: seen } };
+      return statusOf({ ...results, needed, progress: { ...noProgress, elsewhere } }, before);
+    };
+    const failed = said({ reason: 'ProbeFailed', message: 'no' }, 2);
+    const works = said('working', 0, failed);
+    for (const type of types) {
+      expect(findCondition(failed, type)).toMatchObject({ status: 'False' });
+      expect(findCondition(works, type)).toMatchObject({ status: 'True' });
+    }
+    expect(findCondition(works, 'Ready')).toMatchObject({ status: 'True' });
+    expect(findCondition(failed, 'InjectionsCurrent')?.message).toMatch(/^2 workloads send telemetry to an address/);
+    expect(findCondition(statusOf({ podPolicy: 'working' }), 'PodPolicyInstalled')).toBeUndefined();
+  });
+
+  it('tells other replicas the version of the Secret, and keeps it until the next one', () => {
+    const status = statusOf({ secretVersion: '7' });
+    expect([status, statusOf({}, status), statusOf({})].map((each) => each.secretVersion)).toEqual([
+      '7',
+      '7',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['is not known yet', undefined, 'False'],
+    ['is known in part', true, 'False'],
+    ['is known', false, 'True'],
+  ])('is rolled out in Pod mode if the number of pods without injection %s: %s', (_case, isPartial, expected) => {
+    const queued = statusOf({ summary: { ...noRollout, queued: 1 } });
+    const pods =
+      isPartial === undefined ? undefined : ({ injected: 1, without: 0, isPartial, policy: 'working' } as const);
+    const status = statusOf({ needed: ['PodPolicyInstalled'], summary: { ...noRollout, pods } }, queued);
+    expect(findCondition(status, 'RolledOut')?.status).toBe(expected);
+  });
+
   it.each<[string, Partial<StatusInput['progress']>, string]>([
     [
       'shows one pending and one failed workload',
@@ -99,6 +147,16 @@ describe('the status of a Lumigo', () => {
       'counts the workloads that exceed the size limit [F20]',
       { tooLarge: 2 },
       '2 workloads exceed the size limit and will not be changed (see their events)',
+    ],
+    [
+      'counts what another writer undoes',
+      { contested: 1, older: 2 },
+      '1 workload is changed back by another writer after each change (see their events). 2 workloads have an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
+    ],
+    [
+      'counts what another writer undoes in several',
+      { contested: 2 },
+      '2 workloads are changed back by another writer after each change (see their events)',
     ],
     [
       "counts the workloads with another version's injection, which no upgrade renews by itself",
@@ -117,15 +175,62 @@ describe('the status of a Lumigo', () => {
     expect(after({ problem: { reason: 'SecretNotFound', message: 'gone' } })).toBe('state');
     expect(findDifference({}, status)).toBe('state');
   });
+
+  const one = { type: 'Ready', status: 'True', reason: 'Ready', message: 'm', observedGeneration: 2 } as const;
+  const condition: Condition = { ...one, lastTransitionTime: later };
+  const listed = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: 'a',
+    namespace: 'shop',
+    uid: 'u',
+    resourceVersion: '1',
+  };
+  const shown: LumigoStatus = {
+    conditions: [condition],
+    observedGeneration: 2,
+    secretVersion: '7',
+    injector: { health: 'failing', why: 'w' },
+    instrumentedResources: [{ ...listed, state: 'RollingOut', telemetry: 'NothingYet', telemetrySince: later }],
+    instrumentedResourcesCount: 1,
+  };
+  const conditionWith = (more: Partial<Condition>) => ({ conditions: [{ ...condition, ...more }] });
+  const listWith = (more: Partial<InstrumentedResource>) => ({
+    instrumentedResources: (shown.instrumentedResources ?? []).map((each) => ({ ...each, ...more })),
+  });
+  it.each<[string | undefined, Partial<LumigoStatus>]>([
+    [undefined, conditionWith({ lastTransitionTime: input.now })],
+    ['state', { observedGeneration: 3 }],
+    ['state', { secretVersion: '8' }],
+    ['state', { injector: { health: 'unverified', why: 'w' } }],
+    ['state', { conditions: [] }],
+    ['state', conditionWith({ type: 'Stalled' })],
+    ['state', conditionWith({ status: 'False' })],
+    ['state', conditionWith({ reason: 'Checking' })],
+    ['state', conditionWith({ observedGeneration: 1 })],
+    ['text', conditionWith({ message: 'n' })],
+    ['text', { instrumentedResourcesCount: 2 }],
+    ['list', listWith({ kind: 'DaemonSet' })],
+    ['list', listWith({ name: 'b' })],
+    ['list', listWith({ uid: 'v' })],
+    ['list', listWith({ resourceVersion: '2' })],
+    ['list', listWith({ state: 'Verified' })],
+    ['list', listWith({ telemetry: 'Received' })],
+    ['list', listWith({ telemetrySince: input.now })],
+  ])('differs in its %s with %j', (expected, more) =>
+    expect(findDifference(shown, { ...shown, ...more })).toBe(expected),
+  );
 });
 
 describe('telemetryConditions()', () => {
+  const type = 'TelemetryReceived';
+
   it('are empty until there is something to report', () => {
     expect(telemetryConditions({ received: 0, awaited: 3, silent: [] })).toEqual([]);
   });
 
   it('are True after the first telemetry', () => {
-    expect(telemetryConditions({ received: 1, awaited: 3, silent: [] })).toMatchObject([{ status: 'True' }]);
+    expect(telemetryConditions({ received: 1, awaited: 3, silent: [] })).toMatchObject([{ type, status: 'True' }]);
   });
 
   it('name at most ten silent workloads and what to check', () => {
@@ -133,7 +238,9 @@ describe('telemetryConditions()', () => {
       observeWorkload(workloadKinds.deployment, { namespace: 'shop', name: `w${index}` }),
     );
     const [condition] = telemetryConditions({ received: 5, awaited: 0, silent });
-    expect(condition).toMatchObject({ status: 'False', reason: 'NothingReceived' });
+    expect(condition).toMatchObject({ type, status: 'False', reason: 'NothingReceived' });
+    const [first] = telemetryConditions({ received: 5, awaited: 0, silent: silent.slice(0, 1) });
+    expect(first?.message).toContain('from Deployment/w0. ');
     expect(condition?.message).toMatch(/from Deployment\/w0, .*Deployment\/w9, and 2 more\. .*LD_PRELOAD.*token/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
+import { tracing } from '../../sandbox/testing/injection.ts';
 import { getPolicy } from '../injection/policy.ts';
 import type { LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
@@ -29,6 +30,7 @@ const lumigo = (more: object = {}, status: object = {}): LumigoResource => ({
 const ready = {
   conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }],
 };
+const podMode = { ...lumigo({}, ready), spec: { tracing: { injection: { mode: 'Pod' } } } } as const;
 const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
 
 const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
@@ -94,6 +96,16 @@ describe('a Lumigo', () => {
     ['gets our finalizer first', observed([known(lumigo({ finalizers: [] }))]), ['add-finalizer']],
     ['has the list of an earlier leader read', observed([known(lumigo(), { listed: undefined })]), ['adopt']],
     ['is told what holds once its Secret was read', observed([known(lumigo())]), ['write-status']],
+    [
+      'is told at once that its namespace is excluded',
+      { ...observed([known(lumigo())]), policy: { kind: 'excluded' }, credential: undefined },
+      ['write-status'],
+    ],
+    [
+      'is told of a removal whatever its Secret is',
+      { ...observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]), credential: undefined },
+      ['write-status'],
+    ],
     ['is skipped until then', { ...observed([known(lumigo())]), credential: undefined }, []],
     ['is skipped while something is written to it', observed([known(lumigo(), { isBusy: true })]), []],
     ['is given time after a failure', observed([known(lumigo(), { failure: { count: 1, retryAt: 9 } })]), []],
@@ -110,11 +122,58 @@ describe('a Lumigo', () => {
     ],
     [
       'stays until everything is told: its list tells the next leader what is not',
-      { ...observed([known(lumigo(going))]), pendingEvents: 3 },
+      { ...observed([known(lumigo(going))]), pendingEvents: 1 },
       ['write-status'],
     ],
   ];
-  it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
+  it.each(cases)('%s', (_title, seen, expected) => {
+    expect(actions(seen)).toEqual(expected);
+    expect(plan(seen).wakeAt).toBeGreaterThan(0);
+  });
+
+  it('is tried again when the time after a failure is over', () => {
+    const failed = observed([known(lumigo(), { failure: { count: 1, retryAt: 9 } })]);
+    expect([plan(failed).wakeAt, actions(failed, 8), actions(failed, 9)]).toEqual([9, [], ['write-status']]);
+  });
+
+  it('is told which problem it has', () => {
+    const second = lumigo({ uid: 'm', name: 'second' });
+    const twice = plan(observed([known(lumigo()), known(second)])).lumigoActions;
+    const ready = (status: LumigoStatus) => status.conditions?.find(({ type }) => type === 'Ready');
+    const seen = observed([known(lumigo())]);
+    const refused = { kind: 'inactive', lumigo: 'lumigo', reason: 'TracerSettingRefused' } as const;
+    const credential = { problem: { reason: 'SecretNotFound', message: 'gone' } as const, version: undefined };
+    expect(twice.map((action) => action.kind === 'write-status' && ready(action.status))).toMatchObject([
+      { reason: 'Checking' },
+      { reason: 'DuplicateLumigo' },
+    ]);
+    expect([
+      ready(getStatus({ ...seen, policy: { kind: 'excluded' } })),
+      ready(getStatus({ ...seen, credential, policy: { ...refused, message: 'no' } })),
+      ready(getStatus({ ...seen, credential, policy: refused })),
+      ready(getStatus({ ...seen, credential })),
+    ]).toMatchObject([
+      { reason: 'NamespaceExcluded' },
+      { reason: 'TracerSettingRefused', message: 'no' },
+      { reason: 'SecretNotFound' },
+      { reason: 'SecretNotFound' },
+    ]);
+  });
+
+  it('in Pod mode counts pods, and shows their policy', () => {
+    const pods = { injected: 3, without: 1, isPartial: false, policy: 'working' } as const;
+    const policy = { kind: 'pods', lumigo: 'lumigo', tracing } as const;
+    const seen = { ...observed([known(podMode)], [workload('a')]), policy, pods };
+    const { conditions, instrumentedResourcesCount } = getStatus(seen);
+    expect(instrumentedResourcesCount).toBe(3);
+    expect(Object.fromEntries((conditions ?? []).map(({ type, status }) => [type, status]))).toMatchObject({
+      PodPolicyInstalled: 'True',
+      RolledOut: 'False',
+    });
+    const workloads = getStatus({ ...seen, policy: observed([known(lumigo({}, ready))]).policy });
+    expect(workloads.instrumentedResourcesCount).toBe(0);
+    expect(workloads.conditions?.map(({ type }) => type)).not.toContain('RolledOut');
+  });
 
   it('keeps its finalizer while a workload only waits, however long that takes [F3]', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
@@ -128,7 +187,11 @@ describe('a Lumigo', () => {
     const refusing = { ...seen, workloads: [instrumented('a', { failure })] };
     expect(actions(refusing, DEADLINE_MS - 1)).not.toContain('remove-finalizer');
     const { lumigoActions } = plan(refusing, DEADLINE_MS);
-    expect(lumigoActions).toMatchObject([{ kind: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
+    expect(lumigoActions).toMatchObject([
+      { reason: 'the remaining workloads refuse to change', leftBehind: [{ name: 'a' }] },
+    ]);
+    const [release] = plan(observed([known(lumigo(going))])).lumigoActions;
+    expect(release).toMatchObject({ kind: 'remove-finalizer', reason: 'no instrumentation is left', leftBehind: [] });
     const unanswered = {
       ...seen,
       workloads: [instrumented('a', { failure: { ...failure, refusedSince: undefined } })],
@@ -146,11 +209,12 @@ describe('a Lumigo', () => {
   });
 
   it.each([
-    [true, 'Waiting for a probe of the webhook'],
-    [false, 'Lumigo works in this namespace'],
-  ])('with `tracing.injection.enabled: %s` is as ready as that needs: %s', (enabled, message) => {
+    [{ enabled: true }, 'Waiting for a probe of the webhook'],
+    [{ enabled: false }, 'Lumigo works in this namespace'],
+    [{ mode: 'Pod' }, 'Waiting for a look at the policy of Pod mode'],
+  ] as const)('with `tracing.injection: %j` is as ready as that needs: %s', (injection, message) => {
     const resource = lumigo();
-    const chosen = { ...resource, spec: { ...resource.spec, tracing: { injection: { enabled } } } };
+    const chosen = { ...resource, spec: { ...resource.spec, tracing: { injection } } };
     const { conditions } = getStatus({ ...observed([known(chosen)]), token: { generation: 1, accepted: 'working' } });
     expect(conditions?.[0]).toMatchObject({ type: 'Ready', message });
   });
@@ -176,7 +240,12 @@ describe('a Lumigo', () => {
 
   it('has its status written once', () => {
     const status = getStatus(observed([known(lumigo())]));
-    expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
+    const told = observed([known(lumigo({}, status))]);
+    expect(actions(told)).toEqual([]);
+    // Then it no longer waits for a first probe.
+    expect(plan(told, 5).wakeAt).toBe(30_005);
+    expect(status.instrumentedResources).toEqual([]);
+    expect(plan(observed([known(lumigo())])).lumigoActions).toMatchObject([{ withList: true }]);
   });
 
   it.each([
@@ -223,8 +292,8 @@ describe('a Lumigo', () => {
   it("waits longer each time before it overwrites another writer's status, up to 5 minutes [F71]", () => {
     const said = getStatus(observed([known(lumigo())]));
     const other = { ...said, instrumentedResourcesCount: 7 };
-    const waits = [0, 1, 2, 20].map((repeats) => {
-      const contested = known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, repeats });
+    const waits = [{}, { repeats: 1 }, { repeats: 2 }, { repeats: 20 }].map((more) => {
+      const contested = known(lumigo({}, other), { statusAt: 5_000, lastStatus: said, ...more });
       return plan(observed([contested]), 5_001).wakeAt - 5_000;
     });
     expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
@@ -280,7 +349,7 @@ describe('a Lumigo', () => {
     const away = instrumented('a', { elsewhere: 'http://old' });
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
     const [action] = plan({ ...seen, workloads: [{ ...away, checkedUnder: seen.policy }] }).lumigoActions;
-    expect(JSON.stringify(action)).toContain('"reason":"OtherEndpoint"');
+    expect(JSON.stringify(action)).toContain('"reason":"OtherEndpoint","message":"1 workload sends');
   });
 });
 
@@ -321,6 +390,14 @@ describe('the workloads of a namespace', () => {
     expect(changes(unlisted)).toEqual([]);
     expect(plan(unlisted).lumigoActions).toMatchObject([{ kind: 'write-status', withList: true }]);
     expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
+    const others = [
+      { kind: 'disabled', lumigo: 'lumigo', remove: true },
+      { kind: 'pods', lumigo: 'lumigo', tracing },
+    ] as const;
+    for (const policy of others) {
+      expect(changes({ ...observed([known(lumigo())], there), policy })).toEqual([]);
+      expect(changes({ ...observed([known(lumigo(), { listed: [entry('a')] })], there), policy })).toEqual(['a']);
+    }
   });
 
   it('are listed in order up to 1,000, counted beyond, and still removed', () => {
@@ -328,7 +405,8 @@ describe('the workloads of a namespace', () => {
     const last = instrumented('a', { kind: workloadKinds.daemonSet });
     const there = [last, ...names.map((_, index) => instrumented(names[(index * 7) % 1_000] ?? ''))];
     const seen = observed([known(lumigo({}, ready))]);
-    const settled = there.map((each) => ({ ...each, checkedUnder: seen.policy }));
+    const others = [instrumented('0', { deleting: true }), workload('0')];
+    const settled = [...there, ...others].map((each) => ({ ...each, checkedUnder: seen.policy }));
     const status = getStatus({ ...seen, workloads: settled });
     expect(status.instrumentedResourcesCount).toBe(1_001);
     expect(status.instrumentedResources?.map(({ name }) => name)).toEqual(names);

@@ -10,6 +10,7 @@ import { planWorkloads } from './plan-workloads.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const disabled: NamespacePolicy = { kind: 'disabled', lumigo: 'lumigo', remove: true };
+const none: NamespacePolicy = { kind: 'none' };
 const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
 
 /** Milliseconds of the monotonic clock, and the same moment in ISO format. */
@@ -88,6 +89,7 @@ const cases: readonly [string, There, readonly string[], More?][] = [
   ['one is the first', { a: queued, b: queued }, ['a is next']],
   ['none is where the namespace has no turn', { a: queued }, [], { hasSlot: false }],
   ['the next one is injected', { a: next, b: queued }, ['inject a']],
+  ['also without a Lumigo, where it asks for it', { a: next }, ['inject a'], { under: none }],
   ['no other goes while one rolls', { a: rolling, b: queued }, []],
   ['nor while one soaks', { a: soaking, b: queued }, []],
   ['nor while one is being reverted', { a: reverting, b: queued }, ['revert a']],
@@ -207,7 +209,12 @@ describe('a rollout', () => {
     const halted = plan({ a: queued }, { injector: 'failing' });
     expect(halted.rollout.summary.halted).toBe('workloads of several namespaces were reverted');
     expect(halted.wakeAt).toBe(NOW.ms + 60_000);
-    expect(plan({ a: queued }).wakeAt).toBe(Infinity);
+    expect([plan({ a: queued }).wakeAt, plan({ a: verified }).wakeAt]).toEqual([Infinity, Infinity]);
+    const cluster = plan({ a: unverified, b: blocked }, { injector: 'failing' }).rollout.summary.halted;
+    expect([cluster, plan({ b: blocked }, { injector: 'failing' }).rollout.summary.halted]).toEqual([
+      'workloads of several namespaces were reverted',
+      undefined,
+    ]);
   });
 
   it('is halted after a Job whose injector fails, since no further Job is injected', () => {
@@ -251,8 +258,11 @@ describe('a rollout', () => {
       c: unready,
       b: [unready, { judged: 'added' }],
       p: [paused, { judged: 'added' }],
+      f: [undefined, waits],
+      w: { ...blocked, reason: 'WaitsForChange' },
     }).rollout;
     expect(summary.blocked.map(({ name, state }) => [name, state.reason])).toEqual([['a', 'Contested']]);
+    expect(summary.left).toBe(1);
     expect([summary.unready.map(({ name }) => name), summary.underWay, tally.trying]).toEqual([['b'], [], 0]);
   });
 
@@ -270,11 +280,18 @@ describe('a rollout', () => {
   it('counts for the cluster what a workload shows about other namespaces', () => {
     const local: WorkloadState = { ...verified, isLocal: true };
     const tallyOf = (there: There) => plan(there).rollout.tally;
-    expect(tallyOf({ a: local, b: verified })).toMatchObject({ verified: 2, proven: 1 });
+    expect(tallyOf({ a: local, b: verified, c: verified })).toMatchObject({ verified: 3, proven: 2 });
+    const older: WorkloadState = { ...untested, isCurrent: false };
+    expect(tallyOf({ a: verified, b: older, c: untested })).toMatchObject({ untested: 1 });
     // A finished Job may stay for years.
     expect(tallyOf({ j: local })).toMatchObject({ verified: 0, proven: 0 });
     // Other namespaces do not wait for a pending Job.
-    expect(tallyOf({ j: first, a: rolling })).toMatchObject({ trying: 1, first: 1 });
+    expect(tallyOf({ j: first, a: rolling })).toMatchObject({ trying: 1, first: 1, late: 0 });
+    expect(tallyOf({ j: { ...first, first: 'late' } as WorkloadState })).toMatchObject({
+      trying: 0,
+      first: 0,
+      late: 1,
+    });
     const recent = plan({ a: queued, b: queued }, { hasRun: true });
     expect([recent.rollout.tally.ran, recent.does]).toEqual([1, ['a is next']]);
   });
@@ -286,9 +303,14 @@ describe('a rollout', () => {
   });
 
   it('counts workloads with the injection of another version', () => {
-    const labels = [own, 'lumigo-operator.v0.9', undefined];
+    const labels = [own, own, 'lumigo-operator.v0.9', undefined];
     const there = labels.map((label): Given => [undefined, { label, checkedUnder: policy }]);
-    expect(plan(numbered(there)).progress).toMatchObject({ instrumented: 2, older: 1 });
+    expect(plan(numbered(there)).progress).toMatchObject({ instrumented: 3, older: 1 });
+  });
+
+  it('counts what workloads wait for', () => {
+    const there: There = { a: undone, b: [undefined, { checkedBefore: policy }], c: [undefined, waits], d: undefined };
+    expect(plan(there).progress).toMatchObject({ contested: 1, rechecked: 1, failed: 1, pending: 1 });
   });
 
   it('wakes with the first of its states, or when a change may be repeated', () => {
@@ -300,6 +322,8 @@ describe('a rollout', () => {
       failure: { ...waits.failure, policy: under },
     });
     expect(plan({ a: [reverting, { ...refusedOf(policy), write }] }).wakeAt).toBe(NOW.ms + 1);
-    expect(plan({ a: [reverting, refusedOf(inactive)] }, { under: inactive }).wakeAt).toBe(NOW.ms + 1);
+    const due = { ...reverting, wakeAt: NOW.ms };
+    expect(plan({ a: [due, refusedOf(inactive)] }, { under: inactive }).wakeAt).toBe(NOW.ms + 1);
+    expect(plan({ a: [due, { failure: { ...denied, retryAt: NOW.ms } }] }).wakeAt).toBe(Infinity);
   });
 });

@@ -96,6 +96,8 @@ describe('summarizeTelemetry()', () => {
   it('counts a workload as silent after the time of the setting, and wakes then', () => {
     const awaited = getSummary({ telemetry: 'NothingYet', telemetrySince: earlier });
     expect(awaited).toEqual({ summary: { received: 0, awaited: 1, silent: [] }, wakeAt: now.ms + 1_000 });
+    const atLast = getSummary({ telemetry: 'NothingYet', telemetrySince: earlier }, HOUR_MS - 999);
+    expect(atLast).toMatchObject({ summary: { awaited: 1, silent: [] }, wakeAt: now.ms + 1 });
     const silent = getSummary({ telemetry: 'NothingYet', telemetrySince: earlier }, HOUR_MS - 1_000);
     expect(silent).toMatchObject({ summary: { awaited: 0, silent: [{ name: 'cart' }] }, wakeAt: Infinity });
   });

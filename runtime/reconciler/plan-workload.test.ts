@@ -27,7 +27,7 @@ const touched = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
 const undone = { ...touched, undoneAt: 2_500 };
 const undoneAgain = (repeats: number) => ({ write: { ...undone, repeats } });
 const MINUTE = 60_000;
-const LONG = 11 * MINUTE;
+const LONG = 10 * MINUTE + 1_000;
 
 /** The facts that differ from a workload without an injection and without labels, which is older than the `Lumigo`. */
 type Facts = Partial<ObservedWorkload>;
@@ -37,19 +37,22 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['is injected where a Lumigo covers it', {}, active, 'change'],
   ['is left where it is older than a Lumigo that leaves such alone', {}, newOnly, 'nothing'],
   ['is injected where it is younger than that Lumigo', { createdAt: '2026-02-01' }, newOnly, 'change'],
+  ['is left where both came in the same second', { createdAt: '2026-01-02T00:00:00Z' }, newOnly, 'nothing'],
   ['is left while it is being deleted', { deleting: true }, active, 'nothing'],
   ['is left where injection is switched off', {}, disabled, 'nothing'],
   ['is left while the Lumigo is not active', {}, inactive, 'nothing'],
   ['is left where no Lumigo is', {}, none, 'nothing'],
-  ['is left in a namespace that is never instrumented', {}, excluded, 'nothing'],
+  ['is left in a namespace that is never instrumented', { label: 'false' }, excluded, 'nothing'],
   ['is looked at where it is instrumented: the injection may be broken', ours, active, 'change'],
   ['keeps its injection while the Lumigo is not active', { ...ours, judged: injectionStatus }, inactive, 'nothing'],
   ['is read by a new leader also then, because its pods may fail', ours, inactive, 'change'],
   ['is not read again by a leader that has read it', { ...ours, checkedUnder: active }, inactive, 'nothing'],
   ['loses its injection where it is switched off', ours, disabled, 'change'],
+  ["loses the original operator's injection where it is switched off", { label: ours.label }, disabled, 'change'],
+  ['loses what is left of an injection where it is switched off', { injectionStatus }, disabled, 'change'],
   ['loses its injection when the Lumigo goes', ours, deleting, 'change'],
   ['keeps its injection in a namespace that is excluded by now', ours, excluded, 'nothing'],
-  ['opts out by its label', { label: 'False' }, active, 'change'],
+  ['opts out by its label', { label: 'False' }, disabled, 'change'],
   ['opts out by its label where there is no Lumigo either', { ...ours, label: 'false' }, none, 'change'],
   ['opts in by its label where there is no Lumigo', { label: 'true' }, none, 'change'],
   [
@@ -61,6 +64,14 @@ const cases: readonly [string, Facts, NamespacePolicy, Step, times?: { now?: num
   ['loses its injection that a Lumigo has left behind [F3]', ours, none, 'change'],
   ['keeps an injection that is to stay', { ...ours, injectionStatus: `${injectionStatus} keep` }, none, 'nothing'],
   ["is looked at with the original operator's injection [F50]", { label: ours.label }, none, 'change'],
+  ['that is a Job keeps an injection that a Lumigo has left behind', injectedJob, none, 'nothing'],
+  [
+    'that is a Job keeps the injection for which it opted in',
+    { ...injectedJob, injectionStatus: `${injectionStatus} label=true` },
+    none,
+    'nothing',
+  ],
+  ['that is a Job opts in by its label', { kind: job, label: 'true' }, none, 'change'],
   ['that is a Job gets an event if it cannot be injected any more', { kind: job }, active, 'change'],
   [
     'that is an instrumented Job is read once, because its pods show if the injector runs',
@@ -129,6 +140,7 @@ describe('a workload', () => {
     }
     expect(times.filter((at) => at < 10 * MINUTE)).toHaveLength(3);
     expect(times).toHaveLength(5);
+    expect([0, 3, 4, 99].map(contestDelayMs)).toEqual([0, 360 * MINUTE, 1_440 * MINUTE, 1_440 * MINUTE]);
   });
 });
 

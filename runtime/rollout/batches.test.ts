@@ -36,6 +36,11 @@ describe('the risk of a workload', () => {
     ['a bare ReplicaSet', of(replicaSet, { replicas: 3 }), 4],
     ['a CronJob', of(cronJob, {}), 4],
   ])('%s', (_title, workload, rank) => expect(getRisk(workload).rank).toBe(rank));
+
+  it('counts the pods that a workload has or gets, which is one by default', () => {
+    const seen = [agent(3, '25%'), of(replicaSet, { replicas: 3 }), of(replicaSet, {}), of(deployment, {})];
+    expect(seen.map((each) => getRisk(each).pods)).toEqual([3, 3, 1, 1]);
+  });
 });
 
 const waiting = (name: string, rank: Risk['rank'], pods = 2): Waiting => ({
@@ -61,7 +66,9 @@ describe('the next turns', () => {
   ] as const)('%s', (_title, standing, expected) => expect(turns(standing, many(100, 4))).toBe(expected));
 
   it('skip those without pods until the others had theirs [F67]', () =>
-    expect(nextBatch([waiting('cron', 4), waiting('shop', 0)], noTally, 50).map(({ name }) => name)).toEqual(['shop']));
+    expect(nextBatch([waiting('cron', 4), waiting('shop', 0)], { ...noTally, verified: 1 }, 50)).toMatchObject([
+      { name: 'shop' },
+    ]));
 
   it('are those with the least risk: by rank, then by pods, then by name', () => {
     const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];

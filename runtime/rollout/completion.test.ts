@@ -39,8 +39,11 @@ const slow = (minReadySeconds: number, terminationGracePeriodSeconds: number) =>
   template: { spec: { terminationGracePeriodSeconds } },
 });
 
+const hasSome = { isEmpty: undefined } as const;
+const unseen = (updateStrategy: object) => workload('DaemonSet', { updateStrategy }, { observedGeneration: 1 }, 2);
+
 /** Argo Rollouts documents this form. No controller writes some of the statuses. */
-const written: readonly [title: string, workload: Workload, expected: Partial<Completion>][] = [
+const written: readonly [title: string, workload: Workload, expected: object][] = [
   ['an Argo Rollout that runs', workload('Rollout', { replicas: 2 }, steady), { kind: 'complete' }],
   [
     'an Argo Rollout at a step of its strategy',
@@ -53,9 +56,11 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
     { kind: 'complete', isPaused: true },
   ],
   ['no replicas', deployment({ replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
-  ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods' }],
+  ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods', ...hasSome }],
+  ['one whose change its controller has not seen', unseen({}), { kind: 'progressing', available: 0 }],
+  ['one that replaces pods on deletion', unseen({ type: 'OnDelete' }), { kind: 'no-pods', ...hasSome }],
   ['one without nodes', workload('DaemonSet', {}, { observedGeneration: 1 }), { kind: 'no-pods', isEmpty: true }],
-  ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods' }],
+  ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods', ...hasSome }],
   ['a ReplicaSet', workload('ReplicaSet', { replicas: 2 }, {}), { kind: 'no-pods' }],
   ['one without replicas', workload('ReplicaSet', { replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
   [
@@ -70,7 +75,7 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
   ],
   ['slow pods', workload('StatefulSet', slow(400, 630), {}), { kind: 'progressing', delayMs: 1_000_000 }],
   ['pods that are slower than an hour', deployment(slow(0, 9_999), {}), { delayMs: 3_600_000 }],
-  ['slow pods that end at once', deployment(slow(400, 0), {}), { delayMs: 400_000 }],
+  ['pods that are slow by a second, and end at once', deployment(slow(1, 0), {}), { delayMs: 1_000 }],
   [
     'one pod of two that restarts after the rollout',
     deployment({ replicas: 2 }, { ...seen, availableReplicas: 1 }),
@@ -151,7 +156,7 @@ describe('the completion of an Argo Rollout', () => {
 
 describe('the completion', () => {
   it.each(written)('is known for %s', (_title, given, expected) =>
-    expect(getCompletion(given)).toMatchObject(expected),
+    expect({ ...hasSome, ...getCompletion(given) }).toMatchObject(expected),
   );
 
   it('is progressing if the status has not seen the generation yet', () =>

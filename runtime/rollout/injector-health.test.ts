@@ -56,4 +56,5 @@ it('a namespace that fails halts alone [F65]', () => {
     'failing',
   ]);
   expect(healthFor({ ...calm, untested: 1 }, 'untried')).toBe('tried');
+  expect(healthFor(calm, 'untried')).toBe('untried');
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Completion } from './completion.ts';
 import type { Evidence } from './evidence.ts';
-import { OVERDUE_MS } from './judge.ts';
 import { blockedBy, getTried, transition } from './transition.ts';
 import type { InjectorHealth } from './injector-health.ts';
 import { idle, type Action, type Observation, type WorkloadState } from './workload-state.ts';
@@ -10,6 +9,7 @@ import { idle, type Action, type Observation, type WorkloadState } from './workl
 const settings = { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000 };
 const risk = { rank: 0, pods: 2 } as const;
 const minute = 60_000;
+const OVERDUE_MS = 2 * minute;
 const hour = 3_600_000;
 const crash: Evidence = { cause: 'Crash', message: 'it crashed' };
 const runs: Evidence = { ...crash, runs: true };
@@ -84,6 +84,7 @@ const lost: WorkloadState = { ...verified, look: { evidence: crash, at: 30_000 }
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
 const doubted: WorkloadState = { ...untested, look: { evidence: crash, at: 0 } };
 const first: WorkloadState = { ...untested, first: 'awaited', wakeAt: 10_000 };
+const began: WorkloadState = { ...first, progress: { available: 0, at: 250_000 } };
 const behind: WorkloadState = { ...first, first: 'late', wakeAt: 30_000 };
 const noTurn = { kind: 'untested', wakeAt: Infinity };
 const unready: WorkloadState = { kind: 'unready', isPaused: false, wakeAt: Infinity };
@@ -92,6 +93,7 @@ const secondly: WorkloadState = { ...reverting, attempt: 2 };
 const revertedFor = (cause: string) => ({ kind: 'reverting', attempt: 1, evidence: { cause } });
 const reverted = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute } as const;
 const missing = { ...reverted, evidence: noImage };
+const notStarted: WorkloadState = { ...reverted, evidence: { cause: 'InjectorFailed', message: 'it exits' } };
 const proven: Observation = { kind: 'proven' };
 const found: WorkloadState = { ...reverted, isFound: true };
 const kept: WorkloadState = { ...reverted, risk: { rank: 4, pods: 1 }, isKept: true };
@@ -133,6 +135,7 @@ const rows: readonly Row[] = [
   ['one that waited five minutes is blocked if the injector fails', waited, due(noPods, 'failing'), 0, unverified],
   ['a paused one does not care about the injector', blocked, fact('verified'), 0, blocked],
   ['one that waits for its user is not read again', idle, waits, 0, forUser],
+  ['one that may go now keeps its turn', next, due(complete), 0, next],
   ['the planner lets one go', queued, { kind: 'next' }, 0, next],
   ['one that cannot be written makes room', next, { kind: 'failed' }, 0, queued],
   ['one that needs no change after all leaves the queue', next, { kind: 'clean' }, 0, idle],
@@ -144,7 +147,7 @@ const rows: readonly Row[] = [
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, first],
   ['the first one without replicas is not read', next, injected(empty), 0, untested],
   ['the first one without pods is read in time [F67]', first, time, 10_000, first, 'read'],
-  ['the pods of the first one are looked at', first, status(noPods), 10_000, wake(first, 30_000), 'look-at-pods'],
+  ['the pods of the first one are looked at', began, status(noPods), 260_000, wake(began, 280_000), 'look-at-pods'],
   ['pods of the first one that show nothing are read again', wake(first, 30_000), pods(), 10_000, wake(first, 30_000)],
   ['the first one is not read after the deadline', first, status(noPods), 5 * minute, noTurn, 'look-at-pods'],
   ['a first one without pods is read on, and delays no other', wake(first, 30_000), noneYet, 10_000, behind],
@@ -178,6 +181,9 @@ const rows: readonly Row[] = [
   ['a forged age brings only its own retry forward [F65]', idle, before(9 * hour), 0, wake(found, 0)],
   ['what is queued again stays queued', { ...queued, attempt: 1 }, before(0), 0, { ...queued, attempt: 1 }],
   ['a further change waits until the injection is judged', rolling, due(complete), 0, rolling],
+  ['also while one soaks', soaking, due(complete), 0, soaking],
+  ['also while the first one is awaited', first, due(noPods), 0, first],
+  ['also while one is being reverted', reverting, due(complete), 0, reverting],
   ['a verified one is queued for a further change', verified, due(complete), 0, queued],
   ['an untested one is queued for a further change', untested, due(complete), 0, queued],
   ['one between two looks is not queued', doubted, due(complete), 0, doubted],
@@ -191,8 +197,8 @@ const rows: readonly Row[] = [
   ],
   ['a workload is read when its status has rested', rolling, time, 10_000, {}, 'read'],
   ['no workload is read before its status has rested', rolling, time, 9_999, rolling],
-  ['a change puts the read off', wake(rolling, 20_000), touched, 12_000, wake(rolling, 22_000)],
-  ['a change delays no read for much longer', wake(rolling, 151_000), touched, 150_500, wake(rolling, 151_000)],
+  ['a change puts the read off', rolls(0, 90_000) as WorkloadState, touched, 239_999, { wakeAt: 249_999 }],
+  ['a change delays no read for much longer', wake(rolling, 151_000), touched, 150_000, wake(rolling, 151_000)],
   ['a status complete for the soak verifies', rolling, status(complete, 2_000), 12_000, verifiedAt(12_000)],
   ['a younger one soaks', rolling, status(complete, 9_000), 12_000, { ...soakingSince(9_000), ...progress(2, 9_000) }],
   [
@@ -206,13 +212,15 @@ const rows: readonly Row[] = [
   ['a change during the soak is read soon', soaking, touched, 1_000, wake(soaking, 6_000)],
   ['a change delays no end of a soak', soaking, touched, 9_000, soaking],
   ['a soak begins again after a change', soaking, status(complete, 4_000), 10_000, soakingSince(4_000, 0)],
+  ['a soak lasts from its last change on', soakingSince(4_000, 0), status(complete), 13_999, soakingSince(4_000, 0)],
   ['a soak with a further pod is a new one', soaking, status({ ...complete, available: 3 }, 9), 12, { from: 9 }],
   ['a soak after no pods is progress', { ...untested, ...progress(2, 0) }, status(complete, 9), 12, progress(2, 9)],
   ['no soak begins again after the deadline', soaking, status(complete, 299_000), 300_000, { kind: 'verified' }],
+  ['one does before it', { ...soaking, ...progress(2, 9_000) }, status(complete, 308_000), 308_999, { since: 308_000 }],
   ['a pod that becomes available is progress', looked, status(progressing(1)), 25_000, rolls(1, 25_000)],
   ['a pause stops the clock, and delays no other', rolling, status(paused), 2 * hour, untested],
   ['the clock begins anew after a pause', untested, still, 3 * hour, { kind: 'rolling', ...progress(0, 3 * hour) }],
-  ['a rollout that makes no progress is looked at', rolling, still, 20_000, {}, 'look-at-pods'],
+  ['a rollout that makes no progress is looked at', rolling, still, 10_000, {}, 'look-at-pods'],
   ['a rollout is not looked at before its status has rested', rolling, still, 9_000, wake(rolling, 29_000)],
   ['no further pod for the deadline reverts', rolling, still, 300_000, revertedFor('NotReady'), 'revert'],
   ['the last look names the cause of a revert', looked, still, 300_000, wake(reverting, 300_000), 'revert'],
@@ -264,9 +272,10 @@ const rows: readonly Row[] = [
   ['one that lost all pods is looked at', verified, still, 30_000, {}, 'look-at-pods'],
   ['one that lost one pod is not looked at', verified, status(progressing(1)), 30_000, wake(verified, 50_000)],
   ['two looks revert a verified one', lost, pods(crash), 50_000, wake(reverting, 50_000), 'revert'],
+  ['a verified one is read again in time', verified, time, OVERDUE_MS - 1, {}, 'read'],
   ['a verified one is read for two minutes', verified, time, OVERDUE_MS, over],
-  ['a verified one is not read after two minutes', over, touched, OVERDUE_MS + 1, over],
-  ['one that was verified two minutes ago is not looked at', over, still, OVERDUE_MS + 1, over],
+  ['a verified one is not read after two minutes', over, touched, OVERDUE_MS, over],
+  ['one that was verified two minutes ago is not looked at', over, still, OVERDUE_MS, over],
   ['a revert is asked for until it is done', reverting, time, 0, {}, 'revert'],
   [
     'another template is judged before the revert is written',
@@ -287,9 +296,9 @@ const rows: readonly Row[] = [
   ['a StatefulSet hangs also if the answer was lost', reverting, before(0, 1, true), 0, hanging],
   ['a revert that is written is not written again', hanging, before(0), 4_000, hanging],
   ['broken pods are evicted', hanging, time, 5_000, {}, 'evict'],
-  ['evictions last for half an hour', hanging, evicted(true), 30 * minute, wake(hanging, 30 * minute + 10_000)],
+  ['evictions last for half an hour', hanging, evicted(true), 30 * minute + 5_000, wake(hanging, 30 * minute + 15_000)],
   ['evictions end if no broken pod is left', hanging, evicted(false), 5_000, reverted],
-  ['evictions end after half an hour', hanging, evicted(true), 31 * minute, reverted],
+  ['evictions end after half an hour', hanging, evicted(true), 30 * minute + 5_001, reverted],
   ['a new leader evicts also', idle, before(minute, 1, true), 0, evicting(wake(found, 9 * minute), 0)],
   ['a forged annotation evicts no further pods', found, before(0, 1, true), 0, found],
   ['the evictions end also if the revert is forgotten', hanging, { kind: 'clean' }, 0, { ...hanging, then: idle }],
@@ -303,6 +312,7 @@ const rows: readonly Row[] = [
   ['a late retry is daily', { ...reverting, attempt: 9 }, removed(), 0, { ...reverted, attempt: 9, wakeAt: 24 * hour }],
   ['a reverted one is not tried before its time', reverted, time, 10 * minute - 1, reverted],
   ['a reverted one is queued at its time', reverted, time, 10 * minute, { ...retry, attempt: 1 }],
+  ['a reverted one is due at its time', reverted, due(complete), 10 * minute, retry],
   ['a changed program is tried at once', reverted, again(due(complete)), 1, retry],
   ['the same program is not tried if another writer removes the record', reverted, due(complete), 1, reverted],
   ['a program that rolls out is a retry', reverted, again(due(progressing(1))), 0, { ...rollingOut, freed: 'retry' }],
@@ -319,6 +329,7 @@ const rows: readonly Row[] = [
     { ...queued, freed: undefined },
   ],
   ['an injector that runs again frees a reverted one', missing, proven, 1, { ...queued, attempt: 1, freed: undefined }],
+  ['an injector that starts again frees one that it failed', notStarted, proven, 1, { ...queued, attempt: 1 }],
   ['a proof frees one with evictions', evicting(missing, 0), proven, 1, evicting({ ...queued, attempt: 1 }, 0)],
   ['an injector that runs again frees no failed program', reverted, proven, 1, reverted],
   ['an injector that runs again ends the revert of a Job', { ...kept, evidence: noImage }, proven, 1, idle],

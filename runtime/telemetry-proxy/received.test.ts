@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import pino from 'pino';
 import { labels, workloadKinds } from '../contract.ts';
 import { InstrumentedSenders } from './instrumented-senders.ts';
+import { parseCounts } from './render-counts.ts';
 import { reportReceived, selectNew, UnknownUids } from './received.ts';
 
 const numbered = (prefix: string, count: number): string[] =>
@@ -14,6 +15,18 @@ describe('the list of received uids', () => {
     expect(selectNew(['a'], new Set(numbered('old', 20_000)))).toEqual([]);
     expect(selectNew(['a', 'b'], new Set(['a']))).toEqual(['b']);
   });
+});
+
+it('reads from the metrics of the collector which workloads sent something', () => {
+  const workload = 'lumigo_k8s_operator_workload="shop/Deployment/cart"';
+  const page = [
+    '# TYPE lumigo_received counter',
+    `lumigo_received{${workload}} 3`,
+    `lumigo_received_1_total{job="x",${workload}} 1`,
+    'lumigo_received{job="y",lumigo_k8s_operator_workload="bank/CronJob/pay"} 2',
+    'other{lumigo_k8s_operator_workload="bank/CronJob/other"} 2',
+  ];
+  expect(parseCounts(page.join('\n'))).toEqual(['shop/Deployment/cart', 'bank/CronJob/pay']);
 });
 
 it('removes a uid that two looks a minute apart do not know, also while the list changes each second', () => {

@@ -81,13 +81,46 @@ describe("the collector's configuration", () => {
   });
 
   it('watches each kind once, for any number of namespaces [D36]', () => {
+    const kinds = collectedKinds.map(({ plural }) => plural);
+    expect([kinds.includes('deployments'), kinds.includes('rollouts')]).toEqual([true, false]);
     forAll((given, collected) => {
       fc.pre(collected.namespaces.some(({ sends }) => sends.includes('events')));
       const { objects } = render(given, collected).receivers['k8sobjects/changes'] as {
-        objects: readonly { name: string; namespaces?: unknown; resource_version?: string }[];
+        objects: readonly { name: string; mode: string; namespaces?: unknown; resource_version?: string }[];
       };
-      const watched = collectedKinds.map(({ plural }) => [plural, undefined, collected.since[plural]]);
-      expect(objects.map((each) => [each.name, each.namespaces, each.resource_version])).toEqual(watched);
+      const watched = collectedKinds.map(({ plural }) => [plural, 'watch', undefined, collected.since[plural]]);
+      const seen = objects.map((each) => [each.name, each.mode, each.namespaces, each.resource_version]);
+      expect(seen).toEqual(watched);
+    });
+  });
+
+  it('lists the objects that namespaces had before their collection once', () => {
+    forAll((given, collected) => {
+      fc.pre(collected.namespaces.some(({ sends }) => sends.includes('events')));
+      const { receivers } = render(given, collected);
+      const once = { mode: 'pull', interval: '8760h', namespaces: collected.initial };
+      const objects = collectedKinds.map(({ group, plural }) => ({ name: plural, group, ...once }));
+      const listed = { auth_type: given.telemetryProxyCredentials, objects };
+      expect(receivers['k8sobjects/initial']).toEqual(collected.initial.length === 0 ? undefined : listed);
+    });
+  });
+
+  it('sends metrics of the cluster only where they are asked for', () => {
+    forAll((given, collected) => {
+      const sent = new Set(collected.namespaces.flatMap(({ sends }) => sends));
+      const { receivers, service } = render(given, collected);
+      expect('otlp/nodes' in receivers).toBe(sent.has('port') || sent.has('metrics'));
+      expect('metrics/nodes' in service.pipelines).toBe(sent.has('metrics'));
+      expect(receivers['prometheus/kube-state-metrics']).toEqual(
+        sent.has('kubeStateMetrics')
+          ? { config: { scrape_configs: [expect.objectContaining({ job_name: 'kube-state-metrics' })] } }
+          : undefined,
+      );
+      const loops = [true, false].map((nodeMetrics) => {
+        const { pipelines } = render({ ...given, nodeMetrics }, withPort(collected)).service;
+        return ['logs/loop', 'metrics/loop'].filter((name) => name in pipelines);
+      });
+      expect(loops).toEqual([['logs/loop', 'metrics/loop'], ['logs/loop']]);
     });
   });
 
@@ -131,6 +164,110 @@ describe("the collector's configuration", () => {
         `${signal}_endpoint`,
         `https://own.example/v1/${signal}`,
       );
+    });
+  });
+
+  it('adds the attributes of a pod and of its owners, and sets claims of senders about them aside', () => {
+    const kinds = ['replicaset', 'job', 'daemonset', 'statefulset', 'deployment', 'cronjob'];
+    const names = kinds.map((kind) => `k8s.${kind}.name`);
+    const ofPod = ['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid'];
+    const others = [
+      'k8s.pod.start_time',
+      'k8s.node.name',
+      'service.namespace',
+      'service.version',
+      'service.instance.id',
+    ];
+    const uids = kinds.map((kind) => `k8s.${kind}.uid`);
+    forAllSettings((_given, { processors }) => {
+      const { extract } = processors['k8sattributes'] as { extract: { metadata: readonly string[] } };
+      expect(new Set(extract.metadata)).toEqual(new Set([...names, ...uids, ...ofPod, ...others, 'service.name']));
+      const text = JSON.stringify(processors['transform/service']).replaceAll('\\"', "'");
+      for (const key of [...names, ...ofPod])
+        expect(text).toContain(`delete_matching_keys(attributes, '^${key.replaceAll('.', '[.]')}$')`);
+      const long = JSON.stringify(processors['transform/claims']).replaceAll('\\"', "'");
+      for (const key of [...names, ...uids, 'service.name']) expect(long).toContain(`Len(attributes['${key}']) > 253`);
+    });
+  });
+
+  it('looks for pods behind a NAT only if the settings say so, by their uid or name', () => {
+    forAllSettings(({ telemetryFindPodsBehindNat }, { processors }) => {
+      const { filter, pod_association: found } = processors['k8sattributes/claims'] as {
+        filter: { fields: readonly { key: string }[] };
+        pod_association: readonly { sources: readonly { name: string }[] }[];
+      };
+      expect(filter.fields.some(({ key }) => key === 'spec.hostNetwork')).toBe(!telemetryFindPodsBehindNat);
+      expect(found.map(({ sources }) => sources.map(({ name }) => name).join(' '))).toEqual([
+        'k8s.pod.uid k8s.namespace.name',
+        'k8s.pod.name k8s.namespace.name',
+        'k8s.pod.uid',
+      ]);
+    });
+  });
+
+  it('counts traces and logs of each workload, and knows the namespaces of tokens', () => {
+    forAllSettings(({ telemetryCountsPort, tokenNamespaces: value }, { exporters, processors, service }) => {
+      const counts = {
+        endpoint: `127.0.0.1:${telemetryCountsPort}`,
+        resource_to_telemetry_conversion: { enabled: true },
+      };
+      expect(exporters['prometheus/received']).toMatchObject(counts);
+      const counted = ['traces', 'metrics', 'logs'].filter((signal) =>
+        service.pipelines[`${signal}/shard/0`]?.exporters.includes('count/received'),
+      );
+      expect(counted).toEqual(['traces', 'logs']);
+      expect(processors['resource/tokens']).toMatchObject({ attributes: [{ key: 'lumigo.tokens', value }] });
+      const text = JSON.stringify(processors['transform/workload']).replaceAll('\\"', "'");
+      for (const separator of ['/', '=']) expect(text).toContain(`attributes['lumigo.shard'], '${separator}', `);
+    });
+  });
+
+  it('waits for what the API server tells about pods while it collects', () => {
+    forAll((given, collected) => {
+      const { processors } = render(given, withPort(collected));
+      for (const finder of ['k8sattributes', 'k8sattributes/log-files'])
+        expect(processors[finder]).toHaveProperty('wait_for_metadata', true);
+    });
+  });
+
+  it('bounds its memory and its disk, and keeps the token of each request', () => {
+    const sizes: Readonly<Record<string, number>> = { '1Mi': 1_048_576, '512Mi': 536_870_912, '1.5G': 1_500_000_000 };
+    forAll((given, collected) => {
+      const { receivers, processors, exporters, extensions } = render(given, withPort(collected));
+      const { protocols } = receivers['otlp'] as { protocols: { grpc: object; http: object } };
+      const keeping = { include_metadata: true, auth: { authenticator: 'bearertokenauth' } };
+      const endpoint = (port: number) => expect.stringMatching(new RegExp(`:${port}$`));
+      expect(protocols).toMatchObject({
+        grpc: { ...keeping, endpoint: endpoint(given.otlpGrpcPort), max_concurrent_streams: 16 },
+        http: { ...keeping, endpoint: endpoint(given.otlpHttpPort), read_header_timeout: '3s', read_timeout: '10s' },
+      });
+      expect(receivers['otlp/loop']).toMatchObject({
+        protocols: { http: { include_metadata: true, max_request_body_size: 67_108_864 } },
+      });
+      const batch = { send_batch_size: 512, send_batch_max_size: 1_024, metadata_keys: ['authorization'] };
+      expect(processors['batch']).toMatchObject({ ...batch, metadata_cardinality_limit: 10_000 });
+      const queue = { queue_size: sizes[given.telemetryProxyQueueShardSize], num_consumers: 4 };
+      expect(exporters['otlphttp/lumigo']).toMatchObject({ sending_queue: queue });
+      expect(extensions['file_storage']).toMatchObject({ create_directory: true, recreate: true });
+      for (const [name, each] of Object.entries(exporters)) {
+        if (name.startsWith('otlphttp/to/'))
+          expect(each).toMatchObject({ sending_queue: { queue_size: 4, num_consumers: 1, batch: { max_size: 100 } } });
+        if (name.startsWith('otlphttp/nodes/')) expect(each).toMatchObject({ sending_queue: { enabled: false } });
+      }
+    });
+  });
+
+  it('names itself and the cluster in all data, by what it knows', () => {
+    forAllSettings((given, { processors }) => {
+      const { attributes } = processors['resource/operator'] as {
+        attributes: readonly { key: string; value: string }[];
+      };
+      expect(Object.fromEntries(attributes.map(({ key, value }) => [key, value]))).toEqual({
+        'lumigo.k8s_operator.version': given.version,
+        'lumigo.k8s_operator.deployment_method': 'Manifests',
+        ...(given.clusterName === '' ? {} : { 'k8s.cluster.name': given.clusterName }),
+        ...(given.clusterUid === undefined ? {} : { 'k8s.cluster.uid': given.clusterUid }),
+      });
     });
   });
 

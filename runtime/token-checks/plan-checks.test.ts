@@ -10,6 +10,7 @@ describe('the verdict about a token [F29]', () => {
     ['one that it refuses once', [401], undefined],
     ['one that it takes again', [401, 401, 202], 'accepted'],
     ['no answer', [0], undefined],
+    ['a redirect', [300], undefined],
     ['no answer, or one about something else, after a refusal', [401, 401, 0, 503, 404, 429], 'refused'],
     ['the same after it took it', [200, 0, 500], 'accepted'],
     ['one refusal among others', [200, 401, 200, 401], 'accepted'],
@@ -69,6 +70,8 @@ function askForAnHour(known: readonly string[], added: (tick: number) => readonl
 const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `known-${index}`);
 
 describe('the next token', () => {
+  it('is one of 20 a minute at most', () => expect(60_000 / APART_MS).toBe(20));
+
   it('is soon one that is due, also if other tenants change their tokens all the time', () => {
     const changing = (tick: number) => ['a', 'b', 'c'].map((tenant) => `${tenant}-${tick}`);
     const times = askForAnHour(named(40), (tick) => [...changing(tick), ...(tick < 600 ? [] : ['newcomer'])]);

@@ -94,24 +94,30 @@ describe('an update', () => {
   });
 
   it('asks without the versions that were left if Helm would refuse the length', () => {
-    const asked = (length: number) =>
+    const asked = (length: number, ...more: string[]) =>
       toConstraints(
         '1.2.0',
         '',
-        Array.from({ length }, (_, patch) => deployed(`1.30.${patch}`)),
+        [...Array.from({ length }, (_, patch) => `1.30.${patch}`), ...more].map((each) => deployed(each)),
       );
     expect(asked(51)).toEqual(['>=1.2.0 <2.0.0', '>=1.2.0 <2.0.0-0']);
     expect(asked(50)[0]).toHaveLength(504);
+    expect(asked(50, '1.9.0')[0]).toHaveLength(512);
+    expect(asked(50, '1.10.0')[0]).toBe('>=1.2.0 <2.0.0');
   });
 
   it.each([
-    ['pending-upgrade', /another operation on release 'lumigo' is under way \(revision 2 is pending-upgrade\)/],
-    ['pending-rollback', /under way/],
-    ['failed', /revision 2 of release 'lumigo' is failed, so the updater does not upgrade it/],
-    ['uninstalled', /so the updater does not upgrade it/],
-  ])('is refused if the last revision is %s, with the command that repairs the release', (status, expected) => {
+    [
+      'pending-upgrade',
+      'superseded',
+      /another operation on release 'lumigo' is under way \(revision 2 is pending-upgrade\)/,
+    ],
+    ['pending-rollback', 'superseded', /under way/],
+    ['failed', 'deployed', /revision 2 of release 'lumigo' is failed, so the updater does not upgrade it/],
+    ['uninstalled', 'superseded', /so the updater does not upgrade it/],
+  ])('is refused if the last revision is %s, with the command that repairs the release', (status, before, expected) => {
     const history = [
-      { revision: 1, status: 'superseded', version: '1.2.0' },
+      { revision: 1, status: before, version: '1.2.0' },
       { revision: 2, status, version: '1.3.0' },
     ];
     const { outcome, message } = plan({ history, available: ['1.4.0'] });

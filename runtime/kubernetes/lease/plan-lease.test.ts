@@ -71,7 +71,7 @@ describe('the written Lease', () => {
 
   it('has no holder after a release, keeps its other fields, and can be taken at once', () => {
     const spec = releasedSpec({ ...heldByA, leaseTransitions: 4 }, now);
-    expect(spec).toMatchObject({ holderIdentity: '', leaseTransitions: 4 });
+    expect(spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 4 });
     expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0);
   });
 });
